@@ -41,8 +41,6 @@ class FakeFleet:
     retry_after: str = "1"
     nested: bool = False
     """Whether it is of the generation with nested settings, which renames and deletes conversations."""
-    changes_conversations: bool = False
-    """Whether it does so although it is of the flat one."""
     trajectories: dict[str, bytes] = field(default_factory=dict)
     """The zip files of conversations."""
     created: list[Record] = field(default_factory=list)
@@ -133,7 +131,7 @@ class FakeFleet:
     def _about_conversation(self, method: str, conversation_id: str, what: str, asked: Asked) -> Answer:
         if what == "download" and conversation_id in self.trajectories:
             return Answer(self.trajectories[conversation_id], 200, {"Content-Type": "application/zip"})
-        if not (self.nested or self.changes_conversations) or method not in ("PATCH", "DELETE"):
+        if not self.nested or method not in ("PATCH", "DELETE"):
             return NO_ROUTE
         if self.busy.get(conversation_id, 0):
             self.busy[conversation_id] -= 1

@@ -6,7 +6,7 @@ import pytest
 
 from quarterdeck.fleet.bulk import RowState
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
-from tests.tui.seat import Seat
+from tests.tui.seat import WIDE, Seat
 
 
 def states(seat: Seat) -> dict[str, RowState]:
@@ -33,7 +33,7 @@ async def test_a_plan_says_what_will_be_done_and_does_nothing_by_default(fleet: 
         assert len(seat.list_screen.table.marks) == 7
 
 
-async def test_every_row_ends_with_the_truth(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, tmp_path: Path) -> None:
     fleet.fails, fleet.busy = {"box1"}, {"box2": 1}
     async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.press("asterisk")
@@ -47,16 +47,9 @@ async def test_every_row_ends_with_the_truth(fleet: FakeFleet, tmp_path: Path) -
             "idle6": RowState.SKIPPED,
         }
         assert fleet.statuses(("box0", "box2", "box4", "box5")) == {"PAUSED"}
-
-
-async def test_failed_rows_are_tried_again_and_the_summary_is_saved(fleet: FakeFleet, tmp_path: Path) -> None:
-    fleet.fails = {"box1"}
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("asterisk", "p", "y")
-        await seat.sees("5 done", "1 failed", "R retry failed")
         fleet.fails.clear()
         await seat.press("R")
-        await seat.sees("6 done")
+        await seat.sees("5 done", "1 gone")
         await seat.press("f")
         await seat.until(lambda: (tmp_path / "copied.txt").exists())
         assert "box1  done" in (tmp_path / "copied.txt").read_text()
@@ -72,17 +65,6 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
         assert fleet.orders == []
         await seat.press("escape")
         await seat.until(lambda: not seat.deck.screen.is_modal)
-
-
-async def test_it_goes_on_in_the_background_and_can_be_looked_at_again(fleet: FakeFleet, tmp_path: Path) -> None:
-    fleet.busy = {"box5": 2}
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("asterisk", "p", "y")
-        await seat.sees("go on in the background")
-        await seat.press("b")
-        await seat.sees("Pause 6 sandboxes:", "B shows it.")
-        await seat.press("B")
-        await seat.sees("6 done")
 
 
 async def test_marked_rows_behind_the_filter_are_left_alone_unless_asked_for(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -133,16 +115,24 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works(t
         await seat.until(lambda: ("pause", "busy") in fleet.orders)
 
 
-async def test_leaving_in_the_middle_is_asked_about(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_about(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
     fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "60"
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("1", "2", "asterisk", "p", "y", "b", "Q")
+    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
+        await seat.press("1", "2", "asterisk", "p", "y")
+        await seat.sees("go on in the background")
+        await seat.press("b")
+        await seat.sees("Pause 6 sandboxes:", "B shows it.")
+        await seat.press("Q")
         await seat.sees("Leave in the middle of this? Pause 6 sandboxes")
         await seat.press("enter")
         await seat.until(lambda: not seat.deck.screen.is_modal)
         await seat.press("asterisk", "p")
         await seat.sees("still going on; B shows it.")
-        await seat.press("Q", "y")
+        await seat.press("B")
+        await seat.sees("the server asked to wait")
+        await seat.press("b", "Q", "y")
         await seat.until(lambda: seat.deck.return_code == 0)
 
 

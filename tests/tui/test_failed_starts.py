@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.config.connections import Connection
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
 from tests.tui.seat import Seat, answering, seated
@@ -95,21 +94,6 @@ async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path
         assert not seat.list_screen.table.ids
 
 
-async def test_only_a_start_that_failed_is_tried_again_and_not_where_nothing_may_change(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    fleet.talk("c1", "box", "Talk")
-    async with at_conversations(fleet, tmp_path) as seat:
-        await at_failed(seat)
-        seat.list_screen.table.move_to("c1")
-        await seat.press("R")
-        await seat.sees("Only a start that failed can be tried again.")
-    async with at_conversations(fleet, tmp_path, endpoint=Connection("p", PROD.url, read_only=True)) as seat:
-        await at_failed(seat)
-        await seat.press("R")
-        await seat.sees("Try again: this connection is read-only")
-
-
 async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_come(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
@@ -141,32 +125,22 @@ def starting() -> FakeFleet:
     return fleet
 
 
-def comes_up(fleet: FakeFleet) -> None:
-    """The conversation is there, below one that needs somebody."""
-    fleet.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
-    fleet.talk("new", "box", "Port it", execution_status="running")
-
-
-async def test_the_cursor_goes_with_a_start_to_the_conversation_it_becomes(starting: FakeFleet, tmp_path: Path) -> None:
+async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(
+    starting: FakeFleet, tmp_path: Path
+) -> None:
     async with at_conversations(starting, tmp_path) as seat:
         await seat.sees("3/7 preparing", "Which port?")
         assert seat.list_screen.table.cursor_id == "f" * 32
-        comes_up(starting)
-        await seat.press("ctrl+r")
-        await seat.until(lambda: "new" in seat.list_screen.rows)
-        assert seat.list_screen.table.ids[0] == "asks"
-        assert seat.list_screen.table.cursor_id == "new"
-
-
-async def test_the_detail_of_a_start_goes_on_with_its_conversation(starting: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(starting, tmp_path) as seat:
-        await seat.sees("3/7 preparing", "Which port?")
         await seat.press("enter")
         await seat.sees("PREPARING_REPOSITORY")
-        comes_up(starting)
+        starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
+        starting.talk("new", "box", "Port it", execution_status="running")
         seat.session.refresh()
         await seat.sees("Working", "provider")
         assert "It is gone." not in seat.text
+        await seat.press("escape")
+        assert seat.list_screen.table.ids[0] == "asks", "it needs somebody"
+        assert seat.list_screen.table.cursor_id == "new"
 
 
 async def test_a_start_that_came_to_a_conversation_opens_it_before_the_list_has_it(

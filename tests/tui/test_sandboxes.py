@@ -25,7 +25,9 @@ async def start(seat: Seat) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_a_sandbox_is_started_paused_and_resumed_by_keys(sit: Sit, folder: Path, size: tuple[int, int]) -> None:
+async def test_a_sandbox_is_started_paused_and_resumed_by_keys_and_outlives_the_deck(
+    sit: Sit, folder: Path, size: tuple[int, int]
+) -> None:
     async with sit(size=size) as seat:
         await start(seat)
         await seat.press("p")
@@ -34,6 +36,12 @@ async def test_a_sandbox_is_started_paused_and_resumed_by_keys(sit: Sit, folder:
         await seat.press("r")
         await seat.sees("● Running", "1 Running")
         assert "T" not in {process.state for process in processes(folder)}
+        await seat.press("p")
+        await seat.sees("‖ Paused")
+    assert {process.state for process in processes(folder)} == {"T"}
+    async with sit() as seat:
+        await seat.press("2")
+        await seat.sees("‖ Paused")
 
 
 @pytest.fixture
@@ -53,17 +61,6 @@ async def test_without_colour_each_status_has_a_sign_in_ascii(sit: Sit) -> None:
         await seat.press("n", "enter")
         await seat.sees("> Running", "> 1 Running")
         assert "●" not in seat.text
-
-
-async def test_sandboxes_and_their_pause_outlive_the_deck(sit: Sit, folder: Path) -> None:
-    async with sit() as seat:
-        await start(seat)
-        await seat.press("p")
-        await seat.sees("‖ Paused")
-    assert {process.state for process in processes(folder)} == {"T"}
-    async with sit() as seat:
-        await seat.press("2")
-        await seat.sees("‖ Paused")
 
 
 async def test_a_key_that_can_do_nothing_says_why_and_what_would(sit: Sit) -> None:

@@ -39,26 +39,16 @@ def deck_of_fleet(folder: Path, theme: str = "quarterdeck-dark") -> Deck:
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 @pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
 def test_sandboxes(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], theme: str) -> None:
-    deck = deck_of_fleet(tmp_path, theme)
-    assert snap_compare(deck, terminal_size=size, run_before=pressing("2", "down", sees="HIBERNATING"))
+    keys = pressing("2", "down", sees="HIBERNATING")
+    assert snap_compare(deck_of_fleet(tmp_path, theme), terminal_size=size, run_before=keys)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 def test_conversations(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
-    deck = Deck(
-        Connection("prod", "http://server.example"),
-        connecting(answering(fleet())),
-        crash_folder=tmp_path,
-        clock=lambda: NOW,
-    )
-    assert snap_compare(deck, terminal_size=size, run_before=pressing("space", sees="3/7 preparing"))
+    assert snap_compare(deck_of_fleet(tmp_path), terminal_size=size, run_before=pressing("space", sees="3/7 preparing"))
 
 
 def test_help(snap_compare: Compare, tmp_path: Path) -> None:
-    deck = Deck(
-        Connection("prod", "http://server.example"),
-        connecting(answering(fleet())),
-        crash_folder=tmp_path,
-        clock=lambda: NOW,
+    assert snap_compare(
+        deck_of_fleet(tmp_path), terminal_size=NARROW, run_before=pressing("question_mark", sees="Keys: conversations")
     )
-    assert snap_compare(deck, terminal_size=NARROW, run_before=pressing("question_mark", sees="Keys: conversations"))

@@ -24,12 +24,14 @@ def idle_fleet() -> FakeFleet:
     return fleet
 
 
-async def test_a_sweep_lists_before_it_pauses_and_says_what_it_stopped(tmp_path: Path) -> None:
+async def test_a_sweep_takes_a_time_lists_before_it_pauses_and_says_what_it_stopped(tmp_path: Path) -> None:
     fleet = idle_fleet()
     async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
         await seat.sees("Yesterday's", "alone")
         await seat.press("I")
         await seat.sees("2 would be paused; they have cost $4.00 so far.", "20h00m", "2h00m", "1 left out", "untold")
+        await seat.press("ctrl+u", "end", "ctrl+u", *"soon", "enter")
+        await seat.sees("Write a time like 30m")
         await seat.press("ctrl+u", "end", "ctrl+u", *"3h")
         await seat.sees("1 would be paused; they have cost $2.00 so far.")
         assert fleet.orders == []
@@ -38,15 +40,6 @@ async def test_a_sweep_lists_before_it_pauses_and_says_what_it_stopped(tmp_path:
         await seat.press("y")
         await seat.sees("1 done", "It stopped 1, which had cost $2.00 so far.")
         assert fleet.orders == [("pause", "old1")]
-
-
-async def test_a_time_that_is_none_is_told_and_goes_no_further(tmp_path: Path) -> None:
-    async with at_sandboxes(idle_fleet(), tmp_path) as seat:
-        await seat.sees("Yesterday's", "alone")
-        await seat.press("I", "ctrl+u", "end", "ctrl+u", *"soon")
-        await seat.sees("Write a time like 30m")
-        await seat.press("enter")
-        await seat.sees("Write a time like 30m")
 
 
 async def test_orphans_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> None:

@@ -57,31 +57,23 @@ async def start(seat: Seat) -> None:
     await seat.sees("Starting a sandbox from default-spec…")
 
 
-async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(fleet: FakeFleet, tmp_path: Path) -> None:
+@pytest.mark.parametrize("then", ["it is answered", "ctrl+q again", "nothing comes"])
+async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    monkeypatch.setattr(app, "ANSWERED_WITHIN", 0.5 if then == "nothing comes" else 30.0)
     server = Slow(fleet, posts(SANDBOXES))
     async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
         await start(seat)
         await seat.press("ctrl+q")
         await seat.sees("waiting for the answer to: start of default-spec; ctrl+q again leaves now")
-        assert seat.deck.is_running
-        server.gate.set()
-        await seat.until(lambda: seat.deck.return_code is not None)
-        assert (seat.deck.return_code, seat.deck.unanswered) == (0, ())
-
-
-@pytest.mark.parametrize("again", [True, False])
-async def test_who_leaves_without_an_answer_is_told_with_status_one(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
-) -> None:
-    monkeypatch.setattr(app, "ANSWERED_WITHIN", 30.0 if again else 0.5)
-    async with seated(answering(Slow(fleet, posts(SANDBOXES))), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await start(seat)
-        await seat.press("ctrl+q")
-        await seat.sees("ctrl+q again leaves now")
-        if again:
+        if then == "it is answered":
+            server.gate.set()
+        elif then == "ctrl+q again":
             await seat.press("ctrl+q")
         await seat.until(lambda: seat.deck.return_code is not None)
-        assert (seat.deck.return_code, seat.deck.unanswered) == (1, ("start of default-spec",))
+        left = (0, ()) if then == "it is answered" else (1, ("start of default-spec",))
+        assert (seat.deck.return_code, seat.deck.unanswered) == left
 
 
 async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -110,21 +102,6 @@ async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: Fa
         assert fleet.created[0]["title"] == "Port"
 
 
-async def test_words_that_may_have_arrived_are_in_the_form_that_n_opens(fleet: FakeFleet, tmp_path: Path) -> None:
-    server = Slow(fleet, posts(CONVERSATIONS))
-    server.lost = LOST
-    server.gate.set()
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await seat.sees("Fix login")
-        await seat.press("n")
-        await seat.sees("First message")
-        await seat.type("port it")
-        await seat.press("ctrl+s")
-        await seat.until(lambda: fleet.created and "First message" not in seat.text)
-        await seat.press("n")
-        await seat.sees("First message", "port it")
-
-
 @pytest.mark.parametrize("elsewhere", ["2", "3"])
 async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(
     fleet: FakeFleet, tmp_path: Path, elsewhere: str
@@ -140,7 +117,7 @@ async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_name
         await seat.until(lambda: seat.list_screen.table.cursor_id == "new1")
 
 
-async def test_the_cursor_goes_to_the_start_of_a_conversation_whose_answer_was_lost(
+async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_its_words(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
     server = Slow(fleet, posts(CONVERSATIONS))
@@ -149,6 +126,7 @@ async def test_the_cursor_goes_to_the_start_of_a_conversation_whose_answer_was_l
         await seat.sees("Fix login")
         await seat.press("n")
         await seat.sees("First message")
+        await seat.type("port it")
         await seat.press("ctrl+s")
         await seat.until(lambda: fleet.created)
         now = datetime.now(UTC).isoformat()
@@ -156,6 +134,8 @@ async def test_the_cursor_goes_to_the_start_of_a_conversation_whose_answer_was_l
         server.gate.set()
         await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "t" * 32)
+        await seat.press("n")
+        await seat.sees("First message", "port it")
 
 
 async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -235,19 +215,18 @@ async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet, tmp_path: Pa
         assert "No sandboxes" not in seat.text
 
 
-async def test_the_first_failed_try_is_said_and_what_goes_on_behind_it(tmp_path: Path) -> None:
-    def answer(asked: Asked) -> Exception:
-        tries.append(asked.path)
-        return httpx.ConnectError("refused")
-
-    tries: list[str] = []
-    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await seat.sees("The conversations could not be read.", "nothing read yet", "next try in")
-        assert tries.count(f"{CONVERSATIONS}/search") == 1
-
-
-async def test_a_list_behind_a_refused_redirect_is_not_said_to_be_read(tmp_path: Path) -> None:
-    elsewhere = Answer(b"", 302, {"Location": "https://login.example.org/"})
-    async with seated(answering(FakeServer(lambda asked: elsewhere)), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await seat.sees("The conversations could not be read.", "login.example.org")
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (httpx.ConnectError("refused"), "next try in"),
+        (Answer(b"", 302, {"Location": "https://login.example.org/"}), "login.example.org"),
+    ],
+)
+async def test_the_first_failed_try_is_said_and_nothing_is_said_to_be_read(
+    tmp_path: Path, answer: Answer | Exception, words: str
+) -> None:
+    server = FakeServer(lambda asked: answer)
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("The conversations could not be read.", "nothing read yet", words)
         assert "Reading the conversations" not in seat.text
+        assert [asked.path for asked in server.asked].count(f"{CONVERSATIONS}/search") == 1

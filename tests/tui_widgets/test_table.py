@@ -1,7 +1,7 @@
 """A table: keys and mouse, the cursor and the marks, and how little is painted for a change."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from rich.cells import cell_len
@@ -18,21 +18,8 @@ from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import Column
 
 NOON = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
-STATES = {
-    "Running": ("●", Tone.GOOD),
-    "Paused": ("‖", Tone.REST),
-    "Starting": ("◔", Tone.BUSY),
-    "Error": ("✕", Tone.BAD),
-    "Missing": ("○", Tone.MUTED),
-}
-TITLES = (
-    "Fix login bug",
-    "Migrate the schema to v2",
-    "Try the new parser",
-    "修复登录错误并添加测试 🎉",
-    "Cafe\u0301 menu import",
-    "Old spike",
-)
+STATES = {"Running": Tone.GOOD, "Paused": Tone.REST, "Starting": Tone.BUSY, "Error": Tone.BAD, "Missing": Tone.MUTED}
+TITLES = ("Fix login bug", "Migrate the schema to v2", "修复登录错误并添加测试 🎉", "Cafe\u0301 menu import")
 
 
 @dataclass(frozen=True)
@@ -40,73 +27,36 @@ class Box:
     """A made-up sandbox."""
 
     id: str
-    state: str = "Running"
-    title: str = "Fix login bug"
-    since: datetime = NOON - timedelta(hours=3, minutes=12)
-    cost: float = 1.84
+    state: str
+    title: str
 
 
-def boxes(count: int) -> list[Box]:
+def boxes(count: int) -> dict[str, Box]:
     """Made-up sandboxes `box-0` ... in every state."""
     states = list(STATES)
-    return [
-        Box(
-            f"box-{n}",
-            states[n % 5],
-            TITLES[n % len(TITLES)],
-            NOON - timedelta(minutes=7 * n % 4000),
-            n * 37 % 900 / 100,
-        )
-        for n in range(count)
-    ]
-
-
-def age(since: datetime, now: datetime) -> Shown:
-    minutes = max(0, int((now - since).total_seconds()) // 60)
-    return Shown(f"{minutes // 60}h{minutes % 60:02}m" if minutes >= 60 else f"{minutes}m")
-
-
-def state_cell(box: Box, _now: datetime) -> Cell:
-    glyph, tone = STATES[box.state]
-    return ((Shown(f"{glyph} {box.state}"), tone),)
+    return {f"box-{n}": Box(f"box-{n}", states[n % 5], TITLES[n % len(TITLES)]) for n in range(count)}
 
 
 def title_cell(box: Box, _now: datetime) -> Cell:
-    if box.id.endswith("4"):
-        return cell(Shown("none – orphan"), Tone.MUTED)
-    more: Cell = ((Shown(" +2"), Tone.MUTED),) if box.id.endswith("3") else ()
-    return ((line(box.title), Tone.PLAIN), *more)
+    return ((line(box.title), Tone.PLAIN), (Shown(" +2" if box.id.endswith("3") else ""), Tone.MUTED))
 
 
 COLUMNS = (
-    Column[Box]("state", "STATUS", 12, state_cell, sort=lambda box: box.state),
+    Column[Box](
+        "state", "STATUS", 12, lambda box, _: cell(line(box.state), STATES[box.state]), sort=lambda box: box.id
+    ),
     Column[Box]("id", "SANDBOX", 10, lambda box, _: cell(line(box.id), Tone.STRONG)),
     Column[Box]("title", "CONVERSATION", 20, title_cell, sort=lambda box: box.title, flex=1),
-    Column[Box](
-        "for", "FOR", 7, lambda box, now: cell(age(box.since, now), Tone.MUTED), sort=lambda box: box.since, right=True
-    ),
-    Column[Box](
-        "cost", "COST", 7, lambda box, _: cell(Shown(f"${box.cost:.2f}")), sort=lambda box: box.cost, right=True
-    ),
+    Column[Box]("for", "FOR", 7, lambda box, now: cell(Shown("3h12m")), sort=lambda box: box.id, right=True),
 )
-
-
-class Clock:
-    """Time that passes when told to."""
-
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self) -> datetime:
-        return self.now
 
 
 class PaintedTable(Table[Box]):
     """The table, noting each line it is asked to paint."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self) -> None:
         self.painted_lines: list[int] = []
-        super().__init__(COLUMNS, clock=clock, id="table")
+        super().__init__(COLUMNS, clock=lambda: NOON, id="table")
 
     def render_line(self, y: int) -> Strip:
         self.painted_lines.append(y)
@@ -123,15 +73,19 @@ class Demo(App[int]):
         for own in theme.THEMES:
             self.register_theme(own)
         self.theme = theme_name
-        self.clock = Clock()
-        self.table = PaintedTable(self.clock)
+        self.table = PaintedTable()
         self.heard: list[Message] = []
-        self.boxes = {box.id: box for box in boxes(count)}
-        self.show()
+        self.show(boxes(count))
 
-    def show(self) -> None:
-        """Show the boxes as they are now."""
-        self.table.show(list(self.boxes), self.boxes, anew=True)
+    def show(self, rows: dict[str, Box]) -> None:
+        """Show these boxes."""
+        self.boxes = rows
+        self.table.show(list(rows), rows, anew=True)
+
+    def become(self, box_id: str, state: str) -> None:
+        """Let a box have another state."""
+        self.boxes[box_id] = replace(self.boxes[box_id], state=state)
+        self.table.patch({box_id, "unknown"})
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -171,13 +125,9 @@ PAGE = 23
     [
         (["down", "j", "j", "up", "k"], 1),
         (["up"], 0),
-        (["G"], 59),
         (["end", "down"], 59),
         (["G", "g"], 0),
-        (["G", "home"], 0),
-        (["pagedown"], PAGE - 1),
-        (["pagedown", "pageup"], 0),
-        (["ctrl+d"], 11),
+        (["pagedown", "pagedown", "pageup"], PAGE - 1),
         (["ctrl+d", "ctrl+d", "ctrl+u"], 11),
     ],
 )
@@ -186,11 +136,8 @@ async def test_keys_move_the_cursor_and_it_stays_in_sight(keys: list[str], curso
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press(*keys)
         assert app.table.cursor_id == f"box-{cursor}"
-        assert app.table.cursor_row == boxes(60)[cursor]
         assert app.table.cursor_id in app.table.visible_ids
-        assert [line for line in app.lines() if line.startswith("▌")] == [
-            line for line in app.lines() if f" box-{cursor} " in line
-        ]
+        assert [f" box-{cursor} " in line for line in app.lines() if line.startswith("▌")] == [True]
 
 
 async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> None:
@@ -198,43 +145,27 @@ async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> Non
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("j", "j")
         await app.settle(pilot)
-        del app.boxes["box-2"]
-        app.show()
+        app.show({box_id: box for box_id, box in app.boxes.items() if box_id != "box-2"})
         await pilot.pause()
         assert (app.table.cursor_id, app.count(Table.Highlighted)) == ("box-3", 1)
-        app.boxes.clear()
-        app.show()
+        app.show({})
         await pilot.pause()
-        assert app.table.cursor_id is None
-        assert app.table.cursor_row is None
-        assert app.count(Table.Highlighted) == 2
+        assert (app.table.cursor_id, app.table.cursor_row, app.count(Table.Highlighted)) == (None, None, 2)
 
 
-async def test_enter_and_a_double_click_choose() -> None:
-    app = Demo()
+async def test_a_click_moves_a_double_click_opens_the_gutter_marks_and_a_title_sorts() -> None:
+    app = Demo(count=9)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("j", "enter")
-        assert app.count(Table.Chosen) == 1
         await pilot.click(app.table, offset=(20, 5))
         assert (app.table.cursor_id, app.count(Table.Chosen)) == ("box-4", 1)
         await pilot.double_click(app.table, offset=(20, 6))
         assert (app.table.cursor_id, app.count(Table.Chosen)) == ("box-5", 2)
-
-
-async def test_a_click_in_the_gutter_marks_and_one_below_the_rows_does_nothing() -> None:
-    app = Demo(count=3)
-    async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
         await pilot.click(app.table, offset=(1, 2))
         assert (set(app.table.marks), app.count(Table.Marked)) == ({"box-1"}, 1)
         await app.settle(pilot)
-        await pilot.click(app.table, offset=(20, 10))
-        assert app.heard == []
-
-
-async def test_a_click_on_a_title_asks_for_sorting_where_that_means_something() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
+        await pilot.click(app.table, offset=(20, 15))
+        assert app.heard == [], "there is no row"
         await pilot.click(app.table, offset=(5, 0))
         await pilot.click(app.table, offset=(18, 0))
         assert [message.key for message in app.heard if isinstance(message, Table.SortAsked)] == ["state"]
@@ -248,19 +179,19 @@ async def test_the_header_says_what_the_table_is_sorted_by_without_colour() -> N
         assert "CONVERSATION ▲" in app.lines()[0]
         app.table.sorted_by("for", reverse=True)
         await pilot.pause()
-        assert "FOR ▼" in app.lines()[0]
         header = app.table.render_line(0)
         assert [segment.text.strip() for segment in header if segment.style and segment.style.reverse] == ["FOR ▼"]
 
 
-async def test_it_tells_which_rows_are_on_the_screen() -> None:
+async def test_it_tells_which_rows_are_on_the_screen_and_the_wheel_leaves_the_cursor() -> None:
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause()
-        assert app.table.visible_ids == tuple(f"box-{n}" for n in range(PAGE))
         await app.settle(pilot)
         await pilot.press("j")
         assert app.count(Table.Seen) == 0
+        app.table.scroll_to(y=30, animate=False)
+        await pilot.pause()
+        assert (app.table.cursor_id, app.table.visible_ids[0]) == ("box-1", "box-30")
         await pilot.press("G")
         assert app.count(Table.Seen) > 0
         assert app.table.visible_ids == tuple(f"box-{n}" for n in range(60 - PAGE, 60))
@@ -270,57 +201,37 @@ async def test_it_tells_which_rows_are_on_the_screen() -> None:
         assert app.table.cursor_id in app.table.visible_ids
 
 
-async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        app.table.scroll_to(y=30, animate=False)
-        await pilot.pause()
-        assert app.table.cursor_id == "box-0"
-        assert app.table.visible_ids[0] == "box-30"
-        await pilot.press("j")
-        assert "box-1" in app.table.visible_ids
-
-
 async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
     app = Demo()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=SIZE) as pilot:
         for width in (30, 61, 80, 133):
             await pilot.resize_terminal(width, 24)
             await pilot.pause()
             assert {cell_len(line) for line in app.lines()} == {app.table.size.width}
 
 
-async def test_one_changed_row_paints_one_line() -> None:
+async def test_only_what_changed_in_sight_is_painted() -> None:
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:
         await app.settle(pilot)
-        app.boxes["box-3"] = replace(app.boxes["box-3"], state="Paused")
-        app.table.patch({"box-3"})
-        await pilot.pause()
-        assert app.table.painted_lines == [4]
-        assert "Paused" in app.lines()[4]
-
-
-async def test_equal_rows_and_rows_out_of_sight_paint_nothing() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
-        app.boxes["box-40"] = replace(app.boxes["box-40"], state="Missing")
-        app.show()
-        app.table.patch({"box-40", "unknown"})
+        app.become("box-40", "Error")
+        app.show(app.boxes)
         app.table.tick()
         await pilot.pause()
         assert app.table.painted_lines == []
+        app.become("box-3", "Paused")
+        await pilot.pause()
+        assert app.table.painted_lines == [4]
+        assert "Paused" in app.lines()[4]
         await pilot.press("G")
-        assert "Missing" in next(line for line in app.lines() if " box-40 " in line)
+        assert "Error" in next(line for line in app.lines() if " box-40 " in line)
 
 
 async def test_a_hundred_thousand_rows_are_shown_without_drawing_those_out_of_sight() -> None:
     app = Demo(count=0)
     async with app.run_test(size=SIZE) as pilot:
         await app.settle(pilot)
-        app.boxes = {box.id: box for box in boxes(100_000)}
-        app.show()
+        app.show(boxes(100_000))
         await pilot.pause()
         assert max(app.table.painted_lines) < SIZE[1]
         await pilot.press("G")
@@ -344,7 +255,5 @@ async def test_without_colour_the_cursor_stands_in_reverse_video(monkeypatch: py
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()
-        at_cursor = app.table.render_line(1)
-        below = app.table.render_line(2)
-        assert all(segment.style and segment.style.reverse for segment in at_cursor)
-        assert not any(segment.style and segment.style.reverse for segment in below)
+        assert all(segment.style and segment.style.reverse for segment in app.table.render_line(1))
+        assert not any(segment.style and segment.style.reverse for segment in app.table.render_line(2))

@@ -30,19 +30,11 @@ def acting(shown: str) -> set[str]:
 
 
 @given(ANY_TEXT)
-def test_a_line_holds_nothing_that_acts_on_a_terminal(value: str) -> None:
-    assert not acting(text.line(value))
-
-
-@given(ANY_TEXT)
-def test_a_block_holds_nothing_that_acts_but_line_breaks(value: str) -> None:
-    assert acting(text.block(value)) <= {"\n"}
-
-
-@given(ANY_TEXT)
-def test_what_went_through_the_door_goes_through_it_unchanged(value: str) -> None:
-    assert text.line(text.line(value)) == text.line(value)
-    assert text.block(text.block(value)) == text.block(value)
+def test_nothing_acts_on_a_terminal_and_what_went_through_goes_through_unchanged(value: str) -> None:
+    line, block = text.line(value), text.block(value)
+    assert not acting(line)
+    assert acting(block) <= {"\n"}
+    assert (text.line(line), text.block(block)) == (line, block)
 
 
 @given(ANY_TEXT | CLUSTERS)

@@ -8,6 +8,7 @@ from quarterdeck.tui.text import Shown
 
 GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "Starting": ("◔", "~", Tone.BUSY),
+    "starting": ("◔", "~", Tone.BUSY),
     "Running": ("●", ">", Tone.GOOD),
     "Paused": ("‖", "=", Tone.REST),
     "Error": ("✕", "x", Tone.BAD),

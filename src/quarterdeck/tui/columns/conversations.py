@@ -11,7 +11,7 @@ from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.fleet.start_tasks import FAILED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
-from quarterdeck.tui.columns.details import counted, fact, heading, moment_fact, tally, text_column, text_fact
+from quarterdeck.tui.columns.details import counted, fact, heading, moment_fact, text_column, text_fact
 from quarterdeck.tui.look import WATCHED, drawn, glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
@@ -122,8 +122,6 @@ def title_of(row: ConversationRow) -> Shown:
 
 BEING_STARTED = "starting"
 """What start tasks are counted by, whichever step they are in."""
-COUNTED_FIRST = frozenset({BEING_STARTED, ConversationWord.NEEDS_YOU})
-"""Words that stand before the others in the line above the list."""
 
 
 def wanting(need_you: int, unseen: int) -> Cell:
@@ -146,10 +144,8 @@ def word(row: ConversationRow) -> str:
 
 def counts(words: Counter[str]) -> Cell:
     """How many conversations are in which state; those that need somebody are counted by `wanting`."""
-    starting = words[BEING_STARTED]
-    first = tally(starting, "starting", *glyph("Starting")) if starting else ()
-    known = [(word, count) for word, count in words.most_common() if count and word not in COUNTED_FIRST]
-    return first + tuple(span for word, count in known for span in counted(word, count))
+    others = [word for word, _ in words.most_common() if word not in (BEING_STARTED, ConversationWord.NEEDS_YOU)]
+    return counted([BEING_STARTED, *others], words)
 
 
 # Everything known about one

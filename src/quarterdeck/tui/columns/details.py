@@ -1,5 +1,6 @@
 """What lists and details of all kinds say alike: how true a list is, how many rows are how, facts, requests."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
@@ -7,7 +8,7 @@ from quarterdeck.client.request import LoggedRequest
 from quarterdeck.fleet.ages import JUST_NOW, age_of
 from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import DASH, Cell, Tone, cell
+from quarterdeck.tui.cells import DASH, Cell, Span, Tone, cell
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column, R
@@ -31,14 +32,18 @@ def health_cell(health: Health, now: float) -> Cell:
     return cell(text.line(health_words(health, now)), HEALTH_TONES[health.state])
 
 
-def counted(word: str, count: int) -> Cell:
-    """How many rows show a word, for the line above a list."""
-    return tally(count, word, *glyph(word))
+def counted(words: Iterable[str], counts: Counter[str]) -> Cell:
+    """How many rows show each of these words, for the line above a list.
 
-
-def tally(count: int, word: str, sign: str, tone: Tone) -> Cell:
-    """A number of rows between a sign and a word; numbers of all tones look alike, so that few bytes change them."""
-    return (Shown(f"{sign} "), tone), (Shown(f"{count}"), Tone.PLAIN), (Shown(f" {text.line(word)}  "), tone)
+    The numbers of all tones look alike, so that few bytes change them.
+    """
+    said: list[Span] = []
+    for word in words:
+        if counts[word]:
+            sign, tone = glyph(word)
+            said += [(Shown(f"{sign} "), tone), (Shown(f"{counts[word]}"), Tone.PLAIN)]
+            said.append((Shown(f" {text.line(word)}  "), tone))
+    return tuple(said)
 
 
 def text_column(

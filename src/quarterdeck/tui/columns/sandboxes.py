@@ -117,8 +117,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
 
 def counts(words: Counter[str]) -> Cell:
     """How many sandboxes are in which state."""
-    known = [*StateWord, *sorted(words.keys() - set(StateWord))]
-    return tuple(span for word in known if words[word] for span in counted(word, words[word]))
+    return counted([*StateWord, *sorted(words.keys() - set(StateWord))], words)
 
 
 # Everything known about one

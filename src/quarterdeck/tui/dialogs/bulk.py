@@ -93,40 +93,33 @@ class ProgressDialog(Dialog[Copyable]):
     def body(self) -> Iterable[Widget]:
         """The counts, and a line a row."""
         yield Static(id="counts")
-        title = self._job.order.noun.one.upper()
+        job, title = self._job, self._job.order.noun.one.upper()
+
+        def words(row: BulkRow, now: datetime) -> Cell:
+            said = text.line(row.words or job.named[row.id].name)
+            return cell(said, Tone.WARN if row.words and row.state is not RowState.SKIPPED else Tone.MUTED)
+
         columns: list[Column[BulkRow]] = [
             Column("state", "STATE", 12, lambda row, now: state_cell(row)),
-            Column("id", title, max(9, len(title)), self._short_id),
-            Column("words", "", 12, self._words, flex=1),
+            Column("id", title, max(9, len(title)), lambda row, now: cell(text.line(job.named[row.id].short_id))),
+            Column("words", "", 12, words, flex=1),
         ]
         yield Table(columns, clock=lambda: datetime.min, id="rows")
 
-    def _short_id(self, row: BulkRow, now: datetime) -> Cell:
-        return cell(text.line(self._job.named[row.id].short_id))
-
-    def _words(self, row: BulkRow, now: datetime) -> Cell:
-        if row.words:
-            return cell(text.line(row.words), Tone.WARN if row.state is not RowState.SKIPPED else Tone.MUTED)
-        return cell(text.line(self._job.named[row.id].name), Tone.MUTED)
-
-    @property
-    def _table(self) -> Table[BulkRow]:
-        return self.query_one("#rows", Table)
-
     def on_mount(self) -> None:
         """Show how far it is, and follow it."""
-        self._table.show(list(self._job.rows), self._job.rows, anew=True)
+        self.query_one(Table).show(list(self._job.rows), self._job.rows, anew=True)
         self.set_interval(LOOKS, self._look)
         self._look()
 
     def _look(self) -> None:
-        job, ended = self._job, self._job.ended
-        self._table.tick()
+        job, ended, table = self._job, self._job.ended, self.query_one(Table)
+        table.tick()
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
             ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # trouble first
-            self._table.show(ids, job.rows, anew=True)
-            self._table.move_to(ids[0])
+            table.show(ids, job.rows, anew=True)
+            table.move_to(ids[0])
             if job.saved:
                 self.say(Shown(job.saved), Tone.STRONG)
         self._ended = ended

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
@@ -17,11 +17,9 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
-from quarterdeck.tui.dialogs.base import Result
 from quarterdeck.tui.dialogs.file_path import choose_dialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
 from quarterdeck.tui.files import FileRefusedError
-from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import OneOf, PlainArea
@@ -33,13 +31,6 @@ TRAJECTORY: tuple[Cell, ...] = (
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
 SHORTEST = 2
 """Letters from which a word is worth asking a server for."""
-
-
-class Created(NamedTuple):
-    """What came of asking for a conversation: the id of its start task, if one was told."""
-
-    task: str | None
-    known: bool = True
 
 
 class ConversationCommands:
@@ -54,11 +45,13 @@ class ConversationCommands:
 
     def why_not_offered(self, name: str) -> str | None:
         """Why this server cannot do a command, as far as asking for it told; its release tells too little."""
-        server = self._screen.app.session.server.kind if self._screen.app.session is not None else None
-        if name == "trajectory" and server is not None and server.local:
-            return NO_AGENT
+        session = self._screen.app.session
+        if session is None:
+            return None
         found, words = self._unable.get(name, (None, None))
-        return words if found is server else None
+        if name == "trajectory" and _is_local(session):
+            return NO_AGENT
+        return words if found is session.server.kind else None
 
     @contextmanager
     def _finding_out(self, name: str, session: Session) -> Iterator[None]:
@@ -86,7 +79,7 @@ class ConversationCommands:
 
     async def _create(self, session: Session, asked: NewConversation | None = None, retried: str | None = None) -> None:
         """`retried` is the failed start that this is asked for again: it is dismissed once there is another."""
-        choices, said = _choices(session, self._screen), _applies(session)
+        choices, said = _choices(session, self._screen.app.clock()), _applies(session)
         if asked is None and self._unsent is not None:
             asked, because = self._unsent
             said.append(cell(because, Tone.BAD))
@@ -94,20 +87,20 @@ class ConversationCommands:
             said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
         self._unsent = None
 
-        async def send(new: NewConversation) -> Created:
+        async def send(new: NewConversation) -> str | None:
             try:
-                return Created(await session.create(new))
+                return await session.create(new) or ""
             except ServiceError as error:
                 self._unsent = new, text.line(f"{error.words} {error.advice}")
                 if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
                 self._screen.say_error(error)  # it may be in the list soon, and n shows every word of it again
-                return Created(None, known=False)
+                return None
 
-        def answered(created: Created | None) -> None:
-            if created is None or not created.known:
+        def answered(created: str | None) -> None:
+            if created is None:
                 return
-            self._screen.app.wanted = created.task
+            self._screen.app.wanted = created or None
             self._screen.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
             if retried is not None:
                 session.dismiss((retried,))
@@ -185,25 +178,26 @@ class ConversationCommands:
             say(text.line(f"Written to {path}: {_size(len(content))}, readable by you alone."), Tone.GOOD)
 
 
-def _choices(session: Session, screen: DeckScreen) -> list[tuple[Shown, str]]:
+def _choices(session: Session, now: datetime) -> list[tuple[Shown, str]]:
     """The sandboxes a conversation can be put into; a paused one is resumed by the server."""
-    now = screen.app.clock()
-    choices = []
-    for sandbox_id, memory in session.memories.by_id.items():
-        state = memory.state(now)
-        if state.known in (StateWord.RUNNING, StateWord.PAUSED) and sandbox_id in session.sandboxes.records:
-            choices.append((text.line(f"{sandbox_id}  {state.words}"), sandbox_id))
-    return choices
+    rows = filter(None, map(session.sandbox_row, session.sandboxes.records))
+    states = [(row.id, row.state(now)) for row in rows]
+    usable = (StateWord.RUNNING, StateWord.PAUSED)
+    return [(text.line(f"{row_id}  {state.words}"), row_id) for row_id, state in states if state.known in usable]
+
+
+def _is_local(session: Session) -> bool:
+    return session.server.kind is not None and session.server.kind.local
 
 
 def _applies(session: Session) -> list[Cell]:
-    if session.server.kind is not None and session.server.kind.local:
+    if _is_local(session):
         return [cell(Shown("The local service keeps conversations; it runs no agent in them."), Tone.MUTED)]
     return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
 
 
 def _goes_with(session: Session) -> list[Cell]:
-    if session.server.kind is not None and session.server.kind.local:
+    if _is_local(session):
         return [cell(Shown("No sandbox goes with it."))]
     return [cell(Shown("Its sandbox goes too, with all files in it, unless another conversation lives there."))]
 
@@ -227,10 +221,10 @@ def title_words(typed: Filter) -> str:
 
 def new_conversation(
     sandboxes: Sequence[tuple[Shown, str]],
-    send: Callable[[NewConversation], Awaitable[Result]],
+    send: Callable[[NewConversation], Awaitable[str | None]],
     said: Iterable[Cell] = (),
     asked: NewConversation | None = None,
-) -> FormDialog[Result]:
+) -> FormDialog[str | None]:
     """Ask for message, title, repository, branch and sandbox, and create it; everything may be left empty.
 
     `asked` is what it begins with; what of it has no field here stays as it is. `send` raises ServiceError.
@@ -238,7 +232,7 @@ def new_conversation(
     begun = asked or NewConversation()
     sandbox = begun.sandbox_id if begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else None
 
-    async def create(typed: Typed) -> Result:
+    async def create(typed: Typed) -> str | None:
         if typed["selected_branch"] and not typed["selected_repository"]:
             raise RefusedError("A branch needs its repository.", "selected_repository")
         return await send(begun.model_copy(update={name: value or None for name, value in typed.items()}))
@@ -251,14 +245,14 @@ def new_conversation(
             "Repository",
             begun.selected_repository or "",
             placeholder="none, or owner/name",
-            check=lambda value: _no_blanks(value, "A repository has no blanks in it: write it as owner/name."),
+            check=_without_blanks("A repository has no blanks in it: write it as owner/name."),
         ),
         Field(
             "selected_branch",
             "Branch",
             begun.selected_branch or "",
             placeholder="the repository's own",
-            check=lambda value: _no_blanks(value, "A branch has no blanks in its name."),
+            check=_without_blanks("A branch has no blanks in its name."),
         ),
         Field("sandbox_id", "Sandbox", control=OneOf(sandbox or "", [(Shown("a new one"), ""), *sandboxes])),
     )
@@ -284,5 +278,5 @@ def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) 
     return FormDialog(Shown("Rename the conversation"), (field,), send, verb="rename", blamed="title")
 
 
-def _no_blanks(value: str, words: str) -> str | None:
-    return words if any(letter.isspace() for letter in value) else None
+def _without_blanks(words: str) -> Callable[[str], str | None]:
+    return lambda value: words if any(letter.isspace() for letter in value) else None
