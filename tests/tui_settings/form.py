@@ -65,18 +65,19 @@ class FormSeat(Seat):
             self.deck.post_message(events.Key(key, key if len(key) == 1 else None))
             await self.pause()
 
-    async def type(self, words: str) -> None:
-        """Type text, as fast as the deck takes it in."""
+    async def type(self, words: str, *keys: str) -> None:
+        """Type text, as fast as the deck takes it in, then press keys."""
         for letter in words:
             self.deck.post_message(events.Key(letter, letter))
         await self.pause()
+        await self.press(*keys)
 
     async def find(self, words: str) -> None:
         """Go to the first field that matches, as a person does, and show all fields again."""
         await self.press("slash", *words, "enter", "g", "slash", "escape")
 
-    async def go_to(self, row: str) -> None:
-        """Put the cursor on a row, once it is there."""
+    async def go_to(self, row: str, *keys: str) -> None:
+        """Put the cursor on a row, once it is there, and press keys."""
 
         def is_there() -> bool:
             self.form.list.move_to(row)
@@ -84,11 +85,11 @@ class FormSeat(Seat):
 
         await self.until(is_there)
         await self.pause()
+        await self.press(*keys)
 
     async def fill(self, key: str, words: str) -> None:
         """Type a value into a field, in place of what is there."""
-        await self.go_to(key)
-        await self.press("enter")
+        await self.go_to(key, "enter")
         await self.type(words)
 
     async def edit(self, key: str, words: str) -> None:
@@ -96,11 +97,12 @@ class FormSeat(Seat):
         await self.fill(key, words)
         await self.press("enter")
 
-    async def paste(self, words: str) -> None:
-        """Paste into whatever has the keyboard."""
+    async def paste(self, words: str, *keys: str) -> None:
+        """Paste into whatever has the keyboard, then press keys."""
         assert self.deck.focused is not None
         self.deck.focused.post_message(events.Paste(words))
         await self.pause()
+        await self.press(*keys)
 
     async def choose(self, label: str) -> None:
         """Open the menu of the row and take what is called so there."""
@@ -111,17 +113,15 @@ class FormSeat(Seat):
 
     async def agree(self) -> None:
         """Agree to a review, even where something is lost."""
-        await self.sees("show the request")
+        await self.sees("Review the changes", "show the request")
         await self.press("y" if "also loses" in self.text else "enter")
 
     async def add_command(self, name: str) -> None:
         """Add a stdio MCP server that runs uvx."""
         await self.press("a", "enter")
         await self.sees("New stdio server")
-        await self.type(name)
-        await self.press("tab")
-        await self.type("uvx")
-        await self.press("ctrl+s")
+        await self.type(name, "tab")
+        await self.type("uvx", "ctrl+s")
         await self.sees(f"{name}  uvx")
 
     @property
@@ -131,17 +131,15 @@ class FormSeat(Seat):
 
     async def save_verified(self, count: int) -> None:
         """Save, agree even where something is lost, and see that all of it is stored."""
-        await self.press("ctrl+s")
-        await self.agree()
+        await self.save()
         await self.sees(f"Saved · {count} of {count} verified", "As stored")
 
-    async def save_anyway(self) -> None:
-        """Save, even where something is lost."""
+    async def save(self) -> None:
+        """Save, and agree to what the review says, even where something is lost."""
         await self.press("ctrl+s")
         await self.agree()
 
-    async def save(self) -> None:
-        """Save, and agree to what the review says."""
-        await self.press("ctrl+s")
-        await self.sees("Review the changes", "show the request")
-        await self.press("enter")
+    async def saved_servers(self, count: int) -> McpConfig:
+        """Save so many changes, and read the MCP servers that are stored then."""
+        await self.save_verified(count)
+        return await self.servers()

@@ -50,8 +50,7 @@ async def test_bad_input_gets_its_sentence_and_nothing_is_sent(sit: Sit) -> None
             await seat.press("u")
             await seat.sees("As stored")
         for pasted, sentence in NO_KEYS:
-            await seat.go_to("llm_api_key")
-            await seat.press("enter")
+            await seat.go_to("llm_api_key", "enter")
             await seat.paste(pasted)
             await seat.sees(sentence)
             await seat.press("escape", "ctrl+s", "u")
@@ -61,8 +60,7 @@ async def test_bad_input_gets_its_sentence_and_nothing_is_sent(sit: Sit) -> None
 
 async def test_a_secret_is_kept_unless_something_is_typed_or_chosen(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("llm_api_key")
-        await seat.press("enter", "right")
+        await seat.go_to("llm_api_key", "enter", "right")
         await seat.sees("(•) replace")
         await seat.press("enter")
         assert not seat.form.draft.edited
@@ -95,27 +93,23 @@ async def test_escape_keeps_the_edit_and_undo_takes_it_back(sit: Sit) -> None:
 
 async def test_switches_and_choices(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("enable_default_condenser")
-        await seat.press("enter")
+        await seat.go_to("enable_default_condenser", "enter")
         await seat.sees("(•) on", "( ) off")
         await seat.press("right", "escape", "x")
         await seat.sees("always on or off")
-        await seat.go_to("user_consents_to_analytics")
-        await seat.press("enter")
+        await seat.go_to("user_consents_to_analytics", "enter")
         await seat.sees("(•) not set", "( ) on", "( ) off")
         await seat.press("left", "enter")
         switched = {"enable_default_condenser": False, "user_consents_to_analytics": False}
         assert seat.form.draft.changes == switched
-        await seat.go_to("remote_runtime_resource_factor")
-        await seat.press("enter", "down", "down", "enter")
+        await seat.go_to("remote_runtime_resource_factor", "enter", "down", "down", "enter")
         assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 2}
         await seat.press("enter")
         await seat.type("3")
         await seat.sees("as typed", "does not know this")
         await seat.press("enter")
         assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 3}
-        await seat.go_to("security_analyzer")
-        await seat.press("enter")
+        await seat.go_to("security_analyzer", "enter")
         await seat.type("gray")
         await seat.sees("grayswan", "offered by this server")
         await seat.press("enter")
@@ -143,8 +137,7 @@ async def test_fields_are_reached_by_filter_tab_and_mouse(sit: Sit) -> None:
         assert seat.form.row.id == "max_iterations"
         await seat.pilot.click(offset=(30, line))
         await seat.until(lambda: seat.form.editor is not None)
-        await seat.type("77")
-        await seat.press("enter")
+        await seat.type("77", "enter")
         assert seat.form.draft.changes == {"max_iterations": 77}
 
 
@@ -243,8 +236,7 @@ async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(sit: 
         await seat.client.settings.store(await seat.stored(), {"language": "it"})
         await seat.press("ctrl+r")
         await seat.until(lambda: seat.form.draft.value("language") == "it")
-        await seat.type("ce")
-        await seat.press("enter")
+        await seat.type("ce", "enter")
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
         assert seat.form.draft.value("language") == "it"
 
@@ -288,8 +280,7 @@ async def test_fields_that_conversations_do_not_go_by_say_so(sit_before: Sit) ->
         assert "server default · V0 only" in line_of(seat, "Budget per task")
         assert "V0 only" not in line_of(seat, "Base URL")
         await seat.press("enter")
-        await seat.type("60")
-        await seat.press("enter")
+        await seat.type("60", "enter")
         assert "edited · V0 only" in line_of(seat, "Max iterations")
         await seat.go_to("language")
         assert "web only" in line_of(seat, "Language")
@@ -313,8 +304,7 @@ async def test_the_groups_stand_beside_the_fields_or_in_one_line_above(sit: Sit)
 
 async def test_the_menu_of_a_row_has_what_can_be_done_with_it(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("secret:")
-        await seat.press("f2")
+        await seat.go_to("secret:", "f2")
         await seat.sees("New value", "Add")
         assert "Drop the edit" not in seat.text
         await seat.press("escape")
@@ -331,8 +321,7 @@ async def test_the_menu_of_a_row_has_what_can_be_done_with_it(sit: Sit) -> None:
         await seat.sees("1 edited")
         await seat.press("f2", "u")
         await seat.sees("As stored")
-        await seat.go_to("mcp:0")
-        await seat.press("f2")
+        await seat.go_to("mcp:0", "f2")
         await seat.sees("Disable", "Check", "Copy as new", "Delete")
         await seat.press("D")
         await seat.sees("1 edited", "will be deleted")

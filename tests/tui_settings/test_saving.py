@@ -161,7 +161,7 @@ class FlatServer:
 
 async def save_a_name(seat: FormSeat) -> None:
     await seat.edit("git_user_name", "Grace")
-    await seat.save_anyway()
+    await seat.save()
 
 
 async def test_what_the_server_complains_of_or_did_not_take_stays_edited(sit_before: Sit) -> None:
@@ -186,11 +186,11 @@ async def test_a_secret_the_server_never_said_yes_to_is_not_called_saved(sit_bef
         await seat.press("enter")
         await seat.type("new-key-1")
         await seat.press("enter")
-        await seat.save_anyway()
+        await seat.save()
         await seat.sees("1 edited", "Not known whether it is stored: API key.")
         assert seat.form.draft.changes == {"llm_api_key": SecretStr("new-key-1")}
         store.answers = [STORED]
-        await seat.save_anyway()
+        await seat.save()
         await seat.sees("As stored", "Saved · 1 accepted")
         assert SecretStr("new-key-1") not in seat.form.draft.edits.values()
     assert server.sent("POST")[-1].body["llm_api_key"] == "new-key-1"

@@ -10,32 +10,25 @@ from tests.tui_settings.form import FormSeat
 async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_anew(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         before = await seat.stored()
-        await seat.go_to("mcp:2")
-        await seat.press("enter")
+        await seat.go_to("mcp:2", "enter")
         await seat.sees("MCP server", "npx", "--password", "TOKEN")
         await seat.press("tab")
-        await seat.type("uvx")
-        await seat.press("ctrl+s")
+        await seat.type("uvx", "ctrl+s")
         await seat.sees("uvx -y @acme/db", "edited")
-        await seat.go_to("mcp:1")
-        await seat.press("enter")
+        await seat.go_to("mcp:1", "enter")
         await seat.sees("?token=••••")
         await seat.press("ctrl+s")
         await seat.sees("1 edited")
         await seat.press("enter", "end", "x", "ctrl+s")
         await seat.sees("Type the hidden part again")
         await seat.press("escape", "escape")
-        await seat.go_to("mcp:0")
-        await seat.press("enter")
+        await seat.go_to("mcp:0", "enter")
         await seat.sees("(•) keep", "( ) replace", "( ) clear")
         await seat.press("tab")
-        await seat.paste("sentinel-new")
-        await seat.press("enter")
+        await seat.paste("sentinel-new", "enter")
         await seat.sees("2 edited")
         assert "sentinel" not in seat.deck.export_screenshot()
-        await seat.save()
-        await seat.sees("Saved · 2 of 2 verified")
-        after = (await seat.stored()).mcp_config
+        after = await seat.saved_servers(2)
     assert before.mcp_config is not None
     (db,), (events,) = before.mcp_config.stdio_servers, before.mcp_config.sse_servers
     assert after == before.mcp_config.model_copy(
@@ -49,15 +42,11 @@ async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_an
 async def test_bad_members_get_their_sentences_and_the_dialog_stays(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.press("a", "enter")
-        await seat.type("my files")
-        await seat.press("tab")
-        await seat.type("npx -y x")
-        await seat.press("ctrl+s")
+        await seat.type("my files", "tab")
+        await seat.type("npx -y x", "ctrl+s")
         await seat.sees("letters, digits", "one word")
-        await seat.type("db")
-        await seat.press("tab", "ctrl+u")
-        await seat.type("npx")
-        await seat.press("ctrl+s")
+        await seat.type("db", "tab", "ctrl+u")
+        await seat.type("npx", "ctrl+s")
         await seat.sees("Another server has this name")
         await seat.press("escape")
         await seat.sees("esc again drops")
@@ -65,15 +54,13 @@ async def test_bad_members_get_their_sentences_and_the_dialog_stays(sit: Sit) ->
         await seat.sees("As stored")
         await seat.press("a", "down", "enter")
         await seat.sees("New HTTP server")
-        await seat.type("tools.example.org/mcp")
-        await seat.press("ctrl+s")
+        await seat.type("tools.example.org/mcp", "ctrl+s")
         await seat.sees("Begin the address with http:// or https://.")
 
 
 async def test_environment_values_are_kept_added_and_dropped(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2")
-        await seat.press("enter", "tab", "tab", "tab")
+        await seat.go_to("mcp:2", "enter", "tab", "tab", "tab")
         await seat.press("tab", "tab")
         await seat.type("NAME=value")
         await seat.sees("NAME")
@@ -81,29 +68,23 @@ async def test_environment_values_are_kept_added_and_dropped(sit: Sit) -> None:
         await seat.sees("edited")
         await seat.press("ctrl+s")
         await seat.sees("NAME added")
-        await seat.press("enter")
-        await seat.sees("verified")
-        config = await seat.servers()
-    env = {name: value.get_secret_value() for name, value in config.stdio_servers[0].env.items()}
-    assert env == {"TOKEN": "sentinel-variable", "NAME": "value"}
+        await seat.press("escape")
+        (server,) = (await seat.saved_servers(1)).stdio_servers
+    assert server.env == {"TOKEN": SecretStr("sentinel-variable"), "NAME": SecretStr("value")}
 
 
 async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_name(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:0")
-        await seat.press("d")
+        await seat.go_to("mcp:0", "d")
         await seat.sees("will be deleted", "1 edited")
         await seat.press("u")
         await seat.sees("As stored")
         await seat.press("d")
-        await seat.go_to("mcp:2")
-        await seat.press("Y")
+        await seat.go_to("mcp:2", "Y")
         await seat.sees("Copy of an MCP server", "db-2")
         await seat.press("ctrl+s")
         await seat.sees("db-2", "new")
-        await seat.save()
-        await seat.sees("Saved · 2 of 2 verified")
-        config = await seat.servers()
+        config = await seat.saved_servers(2)
     assert (len(config.sse_servers), len(config.shttp_servers)) == (0, 1)
     first, second = config.stdio_servers
     assert second == first.model_copy(update={"name": "db-2"})
@@ -114,8 +95,7 @@ async def test_a_thousand_servers_do_not_stop_the_keys(sit: Sit) -> None:
     async with sit(stored={"mcp_config": many, "llm_model": "a/" + "b" * 15_000}) as seat:
         await seat.edit("language", "French")
         await seat.sees("fr · French")
-        await seat.go_to("mcp:999")
-        await seat.press("d")
+        await seat.go_to("mcp:999", "d")
         await seat.sees("will be deleted")
 
 
@@ -129,16 +109,13 @@ async def save_dialog(seat: FormSeat) -> McpConfig:
     """Take the dialog over, save, and read what is stored."""
     await seat.press("ctrl+s")
     await seat.sees("1 edited")
-    await seat.save()
-    await seat.sees("Saved · 1 of 1 verified")
-    return await seat.servers()
+    return await seat.saved_servers(1)
 
 
 async def test_a_pasted_line_with_variables_falls_into_command_arguments_and_environment(sit: Sit) -> None:
     async with sit(stored={"language": "en"}) as seat:
         await seat.press("a", "enter")
-        await seat.type("files")
-        await seat.press("tab")
+        await seat.type("files", "tab")
         await seat.paste("$ API_TOKEN=sentinel npx -y \\\n  '@acme/files server' --root=/workspace")
         await seat.sees("put under Environment and", "API_TOKEN", "•••• kept")
         assert "sentinel" not in seat.deck.export_screenshot()
@@ -151,12 +128,10 @@ async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> Non
     args = ("", "two  blanks", "a\nb", LONG, "last")
     config = McpConfig(stdio_servers=(StdioServer(name="odd", command="npx", args=args),))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:0")
-        await seat.press("enter")
+        await seat.go_to("mcp:0", "enter")
         await seat.sees('""', "two blanks")
         await seat.press("tab")
-        await seat.type("uvx")
-        await seat.press("tab", *["down"] * 4, "end")
+        await seat.type("uvx", "tab", *["down"] * 4, "end")
         await seat.paste("more")
         (server,) = (await save_dialog(seat)).stdio_servers
         await seat.press("enter", "tab", "tab", *["down"] * 3, "end", "x", "ctrl+s")
@@ -175,16 +150,14 @@ async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(sit: Sit
         }
     )
     async with sit(stored={"mcp_config": McpConfig(sse_servers=(server,))}) as seat:
-        await seat.go_to("mcp:0")
-        await seat.press("enter")
+        await seat.go_to("mcp:0", "enter")
         await seat.sees("Also kept", "cwd", "/srv", "••••", "X-Team", "•••• kept")
         assert "sentinel" not in seat.deck.export_screenshot()
 
 
 async def test_headers_are_typed_anew_where_the_service_tells_none(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("mcp:1")
-        await seat.press("enter")
+        await seat.go_to("mcp:1", "enter")
         await seat.sees("The service tells nothing", "Headers")
         await seat.press("tab", "tab", "tab")
         await seat.type("X-Team: sentinel-team")
@@ -210,25 +183,21 @@ async def test_headers_are_typed_anew_where_the_service_tells_none(sit: Sit) -> 
 async def test_a_field_longer_than_its_line_stays_whole_unless_all_of_it_is_typed(sit: Sit) -> None:
     model = "a/" + "b" * 19_000
     async with sit(stored={"llm_model": model}) as seat:
-        await seat.go_to("llm_model")
-        await seat.press("enter", "escape")
+        await seat.go_to("llm_model", "enter", "escape")
         assert not seat.form.draft.edited
         await seat.press("enter", "end", "x")
         await seat.sees("Type the hidden part again")
         await seat.paste("y" * 5_000)
         await seat.sees("4000 characters. Not taken.")
         await seat.press("ctrl+u")
-        await seat.type("a/c")
-        await seat.press("escape")
+        await seat.type("a/c", "escape")
         assert seat.form.draft.changes == {"llm_model": "a/c"}
 
 
 async def test_a_hidden_argument_stays_hidden_when_the_word_before_it_is_edited(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2")
-        await seat.press("enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
+        await seat.go_to("mcp:2", "enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
         await seat.sees("A hidden argument would be shown")
         assert "sentinel" not in seat.text
-        await seat.type("d")
-        await seat.press("ctrl+s")
+        await seat.type("d", "ctrl+s")
         await seat.sees("As stored")

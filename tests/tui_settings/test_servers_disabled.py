@@ -29,21 +29,16 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
         await seat.choose("Disable")
         await seat.press("w")
         await seat.sees("will be disabled", "to type")
-        await seat.save()
-        await seat.sees("verified")
+        await seat.save_verified(1)
         assert "events.example.org" in kept_text(tmp_path)
         assert "sentinel" not in kept_text(tmp_path)
         await go_to_disabled(seat)
         await seat.choose("Enable")
         await seat.sees("To be typed again", "key", "error")
         await seat.press("enter", "tab")
-        await seat.paste("sentinel-again")
-        await seat.press("ctrl+s")
-        await seat.save()
-        await seat.sees("verified", "As stored")
-        (server,) = (await seat.servers()).sse_servers
-    assert server.api_key is not None
-    assert server.api_key.get_secret_value() == "sentinel-again"
+        await seat.paste("sentinel-again", "ctrl+s")
+        (server,) = (await seat.saved_servers(1)).sse_servers
+    assert server.api_key == SecretStr("sentinel-again")
 
 
 async def test_disabling_where_secrets_are_not_told_says_that_they_go(sit: Sit) -> None:
@@ -53,6 +48,8 @@ async def test_disabling_where_secrets_are_not_told_says_that_they_go(sit: Sit) 
         await seat.sees("does not tell its key", "typed again later")
         await seat.press("d")
         await seat.sees("will be disabled")
+        await seat.press("ctrl+s")
+        await seat.sees("also loses", "SSE https://events.example.org/sse: this server does not tell its key")
 
 
 async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> None:
@@ -60,9 +57,7 @@ async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> No
         await seat.go_to("mcp:0")
         await seat.choose("Convert to HTTP")
         await seat.sees("It is HTTP from the next save on", "edited")
-        await seat.save()
-        await seat.sees("verified")
-        config = await seat.servers()
+        config = await seat.saved_servers(1)
         await seat.go_to("mcp:2")
         await seat.choose("Convert to HTTP")
         await seat.sees("only SSE and HTTP can change places")
@@ -74,8 +69,7 @@ async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> No
 async def test_an_address_of_the_other_type_is_noticed_in_the_dialog_where_the_type_is_chosen(sit: Sit) -> None:
     config = McpConfig(sse_servers=(SseServer(url="https://tools.example.org/mcp"),))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:0")
-        await seat.press("enter")
+        await seat.go_to("mcp:0", "enter")
         await seat.sees("· An address ending in /mcp")
         assert "Time-out" not in seat.text
         await seat.press("shift+tab", "right")
@@ -83,9 +77,7 @@ async def test_an_address_of_the_other_type_is_noticed_in_the_dialog_where_the_t
         assert "· An address" not in seat.text
         await seat.press("ctrl+s")
         await seat.sees("edited")
-        await seat.save()
-        await seat.sees("verified")
-        stored = await seat.servers()
+        stored = await seat.saved_servers(1)
     assert [server.url for server in stored.shttp_servers] == ["https://tools.example.org/mcp"]
     assert not stored.sse_servers
 
@@ -102,11 +94,8 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit) ->
         await seat.press("ctrl+z")
         await seat.sees("As stored", "f2 drops 3")
         await seat.choose("Drop duplicates")
-        await seat.save()
-        await seat.sees("verified")
-        stored = await seat.servers()
-        await seat.go_to("mcp:0")
-        await seat.press("f2")
+        stored = await seat.saved_servers(3)
+        await seat.go_to("mcp:0", "f2")
         await seat.sees("No MCP server is in the list twice.")
     assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (1, 1)
 
@@ -134,20 +123,18 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(si
         await disable(seat, "mcp:2", "s")
         assert await kept(tmp_path) == ()
         await seat.press("ctrl+s")
-        await seat.agree()
-        await seat.sees("Saved · 1 of 1 verified", "disabled", "As stored")
-        (server,) = await kept(tmp_path)
+        await seat.sees("kept on this machine", "Its secrets go into a private file")
+        await seat.press("escape")
+        assert (await seat.saved_servers(1)).stdio_servers == ()
+        await seat.sees("disabled")
         assert before.mcp_config is not None
-        assert server == before.mcp_config.stdio_servers[0]
-        stored = await seat.servers()
-        assert stored.stdio_servers == ()
+        assert await kept(tmp_path) == before.mcp_config.stdio_servers
     async with sit() as seat:
         await seat.until(lambda: any(entry.disabled for entry in seat.form.draft.servers.entries))
         await go_to_disabled(seat)
         await seat.choose("Enable")
         await seat.sees("1 edited")
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified", "As stored")
+        await seat.save_verified(1)
         assert await seat.stored() == before
     assert await kept(tmp_path) == ()
 
@@ -159,8 +146,7 @@ async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(sit: Sit, t
         folder = tmp_path / "state" / "disabled"
         folder.parent.mkdir(exist_ok=True)
         folder.write_text("in the way")
-        await seat.press("ctrl+s")
-        await seat.agree()
+        await seat.save()
         await seat.sees("Not saved:", "1 edited")
         assert seat.posts == 0
         assert await seat.stored() == before
@@ -169,8 +155,7 @@ async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(sit: Sit, t
 async def test_a_disabled_server_that_is_deleted_concerns_only_this_machine(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as seat:
         await disable(seat, "mcp:2", "s")
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.save_verified(1)
         posts = seat.posts
         await go_to_disabled(seat)
         await seat.press("d", "ctrl+s")
@@ -188,9 +173,7 @@ async def test_two_decks_disable_without_losing_what_the_other_keeps(sit: Sit, t
         await disable(ann, "mcp:2", "s")
         await disable(ben, "mcp:0", "s")
         for seat in (ann, ben):
-            await seat.save()
-            await seat.sees("Saved · 1 of 1 verified")
-        await ben.sees("As stored")
+            await seat.save_verified(1)
         assert len(await kept(tmp_path)) == 2
         stored = await ann.servers()
         assert sum(entry.disabled for entry in ben.form.draft.servers.entries) == 2

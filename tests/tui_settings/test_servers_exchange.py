@@ -73,8 +73,7 @@ async def test_all_are_checked_at_once_from_the_palette(sit: Sit) -> None:
             stdio_servers=(StdioServer(name="db", command="npx"),),
         )
         async with sit(stored={"mcp_config": config}) as seat:
-            await seat.go_to("mcp:2")
-            await seat.press("ctrl+p")
+            await seat.go_to("mcp:2", "ctrl+p")
             await seat.until(lambda: seat.deck.screen is not seat.settings)
             await seat.type("check all mcp")
             await seat.sees("Check all MCP servers")
@@ -95,9 +94,7 @@ async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
         await seat.press("ctrl+z")
         await seat.sees("As stored")
         await seat.press("ctrl+y")
-        await seat.save()
-        await seat.sees("Saved · 3 of 3 verified")
-        config = await seat.servers()
+        config = await seat.saved_servers(3)
         assert "sentinel" not in seat.deck.export_screenshot()
     db = next(server for server in config.stdio_servers if server.name == "db")
     assert (db.command, db.args, db.env) == ("uvx", ("mcp-db",), {"TOKEN": SecretStr("sentinel-variable")})
@@ -139,8 +136,7 @@ async def test_a_hundred_kilobytes_are_taken_in_whole(sit: Sit) -> None:
 
 async def test_copies_hold_no_secret_and_can_be_pasted_back(sit: Sit, copied: list[str]) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2")
-        await seat.press("y")
+        await seat.go_to("mcp:2", "y")
         await seat.sees("Copied stdio db as JSON without secrets", "if your terminal takes copies", "writes")
         await seat.press("ctrl+p")
         await seat.type("copy all mcp")
@@ -178,5 +174,4 @@ async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unask
 
 async def write_to(seat: FormSeat, path: Path) -> None:
     await seat.press("ctrl+u", "end", "ctrl+u")
-    await seat.paste(str(path))
-    await seat.press("enter")
+    await seat.paste(str(path), "enter")

@@ -19,7 +19,7 @@ async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: 
         before = await seat.stored()
         await seat.edit("git_user_name", "Grace")
         await seat.edit("max_iterations", "77")
-        await seat.save_anyway()
+        await seat.save()
         await seat.sees("Saved · 2 of 2 verified")
         saved = await seat.stored()
         await seat.choose("Undo save")
