@@ -79,15 +79,7 @@ def _form(method: str, path: str, query: Mapping[str, list[str]], body: Any) -> 
     return {"method": method, "path": path, "query": texts, "body": body}
 
 
-def replaying(*exchanges: Exchange, held: tuple[str, ...] = (), release: str = "") -> tuple[Client, FakeServer]:
-    """A client of a server that gives the recorded answers, and lists the secrets that it holds.
-
-    It takes the server for one of that release, the recorded one unless another is named.
-    """
-    secrets = [{"name": name, "description": "first"} for name in held]
-    listed = {
-        "GET /api/secrets": [Answer({"custom_secrets": secrets})],
-        "GET /api/v1/secrets/search": [Answer({"items": secrets, "next_page_id": None})],
-    }
+def replaying(*exchanges: Exchange, release: str = "") -> tuple[Client, FakeServer]:
+    """A client of a server that gives the recorded answers, which it takes for one of that release, or as recorded."""
     answers = {f"{each.method} {each.path}": [each.answer] for each in exchanges}
-    return client_of(listed | answers, server=SERVERS[release or exchanges[0].release])
+    return client_of(answers, server=SERVERS[release or exchanges[0].release])

@@ -1,4 +1,7 @@
-"""Exchanges recorded with real servers: we ask what they were asked, and take their answers for what they are."""
+"""Exchanges recorded with real servers: we ask what they were asked, and take their answers for what they are.
+
+Secrets, tokens and profiles are tried on stand-ins that answer as was recorded (tests/local/test_recordings.py).
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
@@ -10,14 +13,14 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.models.mcp import McpConfig, SseServer
-from quarterdeck.client.models.settings import ProviderToken, Settings
+from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.redact import is_secret_name
 from tests.client.fakes import error_of
 from tests.client.recorded import FLAT, NESTED, Exchange, exchange, question_of, replaying
 
 Use = Callable[[Client, Exchange], Awaitable[Any]]
 INVALID, MISSING, AUTH = ErrorKind.INVALID, ErrorKind.MISSING, ErrorKind.AUTH
-WRONG_API, SERVER, CONFLICT = ErrorKind.WRONG_API, ErrorKind.SERVER, ErrorKind.CONFLICT
+WRONG_API, SERVER = ErrorKind.WRONG_API, ErrorKind.SERVER
 NOT_OFFERED, UNKNOWN = ErrorKind.NOT_OFFERED, ErrorKind.UNKNOWN_OUTCOME
 
 
@@ -25,14 +28,13 @@ class Case(NamedTuple):
     """The call that makes a recorded request, and what has to come of it.
 
     `reads` compares its result with the body of the answer; `kind` is the error it ends in, and `at` the field
-    complained of. `held` are the secrets that the server lists.
+    complained of.
     """
 
     use: Use
     reads: Callable[[Any, Any], bool] | None = None
     kind: ErrorKind | None = None
     at: tuple[str | int, ...] | None = None
-    held: tuple[str, ...] = ()
 
 
 def same_record(record: Any, told: Any) -> bool:
@@ -52,13 +54,6 @@ def same_page(result: Any, body: Any) -> bool:
 
 def same_ids(result: Any, body: Any) -> bool:
     return [record.id for record in result] == [item["id"] for item in body["items"]]
-
-
-def same_secrets(result: Any, body: Any) -> bool:
-    listed = body.get("items") or body["custom_secrets"]
-    return [secret.model_dump() for secret in result] == [
-        {"name": item["name"], "description": item["description"]} for item in listed
-    ]
 
 
 def create(client: Client, one: Exchange) -> Awaitable[Any]:
@@ -94,26 +89,6 @@ def load(client: Client, _: Exchange) -> Awaitable[Any]:
     return client.settings.load()
 
 
-def secrets(client: Client, _: Exchange) -> Awaitable[Any]:
-    return client.secrets.list()
-
-
-def describes(client: Client, one: Exchange) -> Awaitable[Any]:
-    return client.secrets.update(one.part(1), new_name=one.body["name"], description=one.body["description"])
-
-
-def tokens(**given: ProviderToken) -> Use:
-    return lambda client, _: client.secrets.set_tokens(given)
-
-
-def profiles(client: Client, _: Exchange) -> Awaitable[Any]:
-    return client.profiles.list()
-
-
-def same_profiles(result: Any, body: Any) -> bool:
-    return ([each.model_dump() for each in result.items], result.active) == (body["profiles"], body["active_profile"])
-
-
 SHARED: Mapping[str, Case] = {
     "sandboxes-search": Case(lambda client, _: anext(aiter(client.sandboxes.pages())), same_page),
     "sandboxes-batch": Case(batch, same_batch),
@@ -133,11 +108,6 @@ SHARED: Mapping[str, Case] = {
     "conv-create-unknown-sandbox-task": Case(tasks, same_batch),
     "start-tasks-search": Case(lambda client, _: client.conversations.recent_start_tasks(), same_ids),
     "settings-get-none-stored": Case(load, lambda result, _: result is None),
-    "secrets-create": Case(lambda client, _: client.secrets.create("MY_TOKEN", SecretStr("v1"), "first")),
-    "secrets-delete": Case(lambda client, _: client.secrets.delete("OTHER")),
-    "git-providers-bad-token": Case(tokens(github=ProviderToken(token=SecretStr("ghp_bogus"))), kind=INVALID),
-    "git-providers-host-only": Case(tokens(gitlab=ProviderToken(host="gitlab.example"))),
-    "git-providers-unset": Case(lambda client, _: client.secrets.clear_tokens()),
 }
 """By the part of a file's name behind its number."""
 
@@ -179,9 +149,6 @@ OF_FLAT: Mapping[str, Case] = {
         at=("mcp_config", "sse_servers", 0, "url"),
     ),
     "settings-invalid-condenser-19": Case(changing(condenser_max_size=19), kind=INVALID, at=("condenser_max_size",)),
-    "secrets-list": Case(secrets, same_secrets),
-    "secrets-put-no-store": Case(describes, kind=MISSING),
-    "secrets-update-description": Case(describes, held=("MY_TOKEN",)),
     "options-agents": Case(lambda client, _: client.options.agents(), lambda result, body: list(result) == body),
     "conv-patch-title": Case(rename, kind=NOT_OFFERED),
     "conv-delete-unknown": Case(delete, kind=NOT_OFFERED),
@@ -223,19 +190,6 @@ OF_NESTED: Mapping[str, Case] = {
     "settings-max_iterations-0": complained("max_iterations", 0),
     "settings-temperature-bad": complained("agent_settings.llm.temperature", "hot"),
     "settings-agent_kind-acp": stores(**{"agent_settings.agent_kind": "acp"}),
-    "settings-profiles-none-stored": Case(profiles, same_profiles),
-    "profiles-save-current": Case(lambda client, _: client.profiles.save("main")),
-    "profiles-list-active": Case(profiles, same_profiles),
-    "profiles-activate": Case(lambda client, _: client.profiles.activate("fast")),
-    "profiles-rename": Case(lambda client, _: client.profiles.rename("fast", "quick")),
-    "profiles-rename-conflict": Case(lambda client, _: client.profiles.rename("quick", "main"), kind=CONFLICT),
-    "profiles-limit": Case(lambda client, _: client.profiles.save("one-too-many"), kind=CONFLICT),
-    "profiles-delete-unknown": Case(lambda client, _: client.profiles.delete("zzz")),
-    "secrets-search": Case(secrets, same_secrets),
-    "secrets-create-duplicate-overwrites": Case(
-        lambda client, _: client.secrets.replace_value("MY_TOKEN", SecretStr("v2")), held=("MY_TOKEN",)
-    ),
-    "secrets-update": Case(describes, held=("MY_TOKEN",)),
     "config-models-search-verified": Case(
         lambda client, _: client.options.models(),
         lambda result, body: list(result) == [f"{item['provider']}/{item['name']}" for item in body["items"]],
@@ -253,7 +207,7 @@ ALL = {(FLAT, name): case for name, case in {**SHARED, **OF_FLAT}.items()} | {
 @pytest.mark.parametrize(("release", "name"), ALL)
 async def test_an_operation_asks_what_was_asked_and_reads_what_was_answered(release: str, name: str) -> None:
     case, one = ALL[release, name], exchange(release, name)
-    client, server = replaying(one, held=case.held)
+    client, server = replaying(one)
     result, error = None, None
     try:
         result = await case.use(client, one)

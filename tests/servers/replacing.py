@@ -1,13 +1,11 @@
 """A server of the flat generation that *replaces* as releases 1.2 and 1.6 do, and answers yes to what it did not do."""
 
-from collections.abc import Mapping
-
-from quarterdeck.client.models.enums import GitProvider
-from quarterdeck.local.bodies import ProviderToken, SettingsBody
+from quarterdeck.local.bodies import SettingsBody
 from quarterdeck.local.errors import RefusalError
-from quarterdeck.local.secrets import Secrets, unless_blank
+from quarterdeck.local.records import Message
+from quarterdeck.local.secrets import DescribedBody, Secrets, Tokens, unless_blank
 from quarterdeck.local.service import Generation, flat
-from quarterdeck.local.settings import DEFAULTS, Settings
+from quarterdeck.local.settings import DEFAULTS, STORED, Settings
 from quarterdeck.local.store import Record, Store
 
 SERVER_MEMBERS = {
@@ -15,37 +13,37 @@ SERVER_MEMBERS = {
     "stdio_servers": ("name", "command", "args", "env"),
     "shttp_servers": ("url", "api_key", "timeout"),
 }
+YES = Message(message="Done")
 KEPT = ("llm_model", "llm_api_key", "llm_base_url", "user_consents_to_analytics", "disabled_skills")
 
 
 class ReplacingSettings(Settings):
     """Stores whole records and no `secrets_store`."""
 
-    async def save(self, body: SettingsBody) -> None:
+    async def save(self, body: SettingsBody) -> Message:
         async with self.store.changing("settings") as documents:
             documents["settings"] = replace(documents["settings"], body.sent())
+        return STORED
 
 
 class CheckedTokens(Secrets):
     """Refuses the token "refused", as its provider would."""
 
-    async def set_tokens(self, tokens: Mapping[GitProvider, ProviderToken]) -> None:
-        for provider, sent in tokens.items():
+    async def set_tokens(self, provider_tokens: Tokens) -> Message:
+        for provider, sent in provider_tokens.items():
             if sent.token and sent.token.get_secret_value() == "refused":
                 raise RefusalError(f"The {provider} token is refused.", 401)
-        await super().set_tokens(tokens)
+        return await super().set_tokens(provider_tokens)
 
 
 class CarelessSecrets(CheckedTokens):
     """Answers yes to a change of a secret that is not there, as long as nobody ever stored any."""
 
-    async def describe(self, name: str, new_name: str, description: str | None) -> None:
-        if await self.read() is not None:
-            await super().describe(name, new_name, description)
+    async def describe(self, name: str, body: DescribedBody) -> Message:
+        return YES if await self.read() is None else await super().describe(name, body)
 
-    async def delete(self, name: str) -> None:
-        if await self.read() is not None:
-            await super().delete(name)
+    async def delete(self, name: str) -> Message:
+        return YES if await self.read() is None else await super().delete(name)
 
 
 def replacing(store: Store) -> Generation:

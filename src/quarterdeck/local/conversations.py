@@ -12,7 +12,7 @@ from pydantic import Json, StringConstraints
 from quarterdeck.client.models.enums import GitProvider, SandboxStatus
 from quarterdeck.local.bodies import Body
 from quarterdeck.local.events import MessageBody
-from quarterdeck.local.records import AgentServerUrl, Done, Page, Paging, Window, hex_ids, now
+from quarterdeck.local.records import AgentServerUrl, Done, Page, Paging, hex_ids, now
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
 
@@ -86,12 +86,21 @@ class Conversations:
         self._sandboxes = sandboxes
 
     async def page(
-        self, window: Window, agent_server: str, title: str | None = None, *, subs: bool = False
+        self,
+        window: Paging,
+        agents: AgentServerUrl,
+        title__contains: str | None = None,
+        include_sub_conversations: bool = False,
     ) -> Page[ConversationRecord]:
-        """One page, newest first, of those that have these words in their title, all if None."""
+        """A page of conversations, newest first."""
         order = " ORDER BY created_at DESC, rowid DESC"
-        rows = await self._store.select(_LISTED, _WANTED + order + window.sql, (title, subs))
-        return window.page(await self._records(rows, agent_server))
+        wanted = (title__contains, include_sub_conversations)
+        rows = await self._store.select(_LISTED, _WANTED + order + window.sql, wanted)
+        return window.page(await self._records(rows, agents))
+
+    async def count(self, title__contains: str | None = None, include_sub_conversations: bool = False) -> int:
+        """How many conversations there are."""
+        return await self._store.count("conversations", _WANTED, (title__contains, include_sub_conversations))
 
     async def read(self, ids: Sequence[str], agent_server: str = "") -> dict[str, ConversationRecord]:
         """Those of these conversations that exist, by id."""
@@ -154,20 +163,8 @@ def conversations_router(store: Store, conversations: Conversations) -> APIRoute
     """List, count, change and delete conversations."""
     router = APIRouter(prefix="/app-conversations", tags=["Conversations"])
 
-    @router.get("/search")
-    async def search(
-        window: Paging,
-        agents: AgentServerUrl,
-        title__contains: str | None = None,
-        include_sub_conversations: bool = False,
-    ) -> Page[ConversationRecord]:
-        """A page of conversations, newest first."""
-        return await conversations.page(window, agents, title__contains, subs=include_sub_conversations)
-
-    @router.get("/count")
-    async def count(title__contains: str | None = None, include_sub_conversations: bool = False) -> int:
-        """How many conversations there are."""
-        return await store.count("conversations", _WANTED, (title__contains, include_sub_conversations))
+    router.add_api_route("/search", conversations.page)
+    router.add_api_route("/count", conversations.count)
 
     @router.get("")
     async def read(

@@ -18,7 +18,7 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.agents import Agents
 from quarterdeck.local.bodies import Body
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.records import AgentServerUrl, Done, Page, Paging, Window, now
+from quarterdeck.local.records import AgentServerUrl, Done, Page, Paging, now
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Store
 
@@ -132,11 +132,11 @@ class Sandboxes(ABC):
         """The last line a sandbox wrote, if any. Blocks."""
         return ""
 
-    async def page(self, window: Window, agent_server: str) -> Page[SandboxRecord]:
-        """One page, newest first."""
+    async def page(self, window: Paging, agents: AgentServerUrl) -> Page[SandboxRecord]:
+        """A page of sandboxes, newest first."""
         rows = await self._store.select("sandboxes", "1 ORDER BY created_at DESC, rowid DESC" + window.sql)
         found = await self.look([Sandbox(**row) for row in rows])
-        return window.page([self.record(sandbox, agent_server) for sandbox in found])
+        return window.page([self.record(sandbox, agents) for sandbox in found])
 
     async def read(self, ids: Iterable[str]) -> dict[str, Sandbox]:
         """Those of these sandboxes that exist, by id."""
@@ -186,10 +186,7 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
     """Search, read, start, pause, resume and delete sandboxes."""
     router = APIRouter(prefix="/sandboxes", tags=["Sandboxes"])
 
-    @router.get("/search")
-    async def search(agents: AgentServerUrl, window: Paging) -> Page[SandboxRecord]:
-        """A page of sandboxes, newest first."""
-        return await sandboxes.page(window, agents)
+    router.add_api_route("/search", sandboxes.page)
 
     @router.get("")
     async def read(ids: Annotated[list[str], Query(alias="id")], agents: AgentServerUrl) -> list[SandboxRecord | None]:

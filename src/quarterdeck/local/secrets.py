@@ -21,8 +21,27 @@ from quarterdeck.local.store import Record, Store
 _NO_SECRETS: Record = {"provider_tokens": {}, "custom_secrets": {}}
 
 
+class DescribedBody(Body):
+    """Name and description of a secret; a value beside them is ignored."""
+
+    name: str
+    description: str | None = None
+
+
+class SecretBody(DescribedBody):
+    """A secret."""
+
+    value: Secret
+
+
+Tokens = Annotated[dict[GitProvider, ProviderToken], fastapi.Body(embed=True)]
+
+
 class Secrets:
-    """Reads and changes the one document of secrets."""
+    """Lists and changes the one document of secrets: its methods are what can be asked for."""
+
+    overwrites = False
+    """Whether a new secret takes the place of one of its name, and keeps the description of that without one."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -31,11 +50,6 @@ class Secrets:
         """All of it, values included; None when nobody ever stored any."""
         return await self._store.document("secrets")
 
-    async def listing(self) -> list[dict[str, str]]:
-        """Name and description of each custom secret, in the order in which they were stored."""
-        entries: Mapping[str, Record] = (await self.read() or _NO_SECRETS)["custom_secrets"]
-        return [{"name": name, "description": entry.get("description") or ""} for name, entry in entries.items()]
-
     @asynccontextmanager
     async def _changing(self) -> AsyncIterator[Record]:
         """The document to be changed; nothing is stored when something is raised."""
@@ -43,42 +57,55 @@ class Secrets:
             stored = documents["secrets"] = documents["secrets"] or deepcopy(_NO_SECRETS)
             yield stored
 
-    async def create(self, name: str, value: str, description: str | None, *, over: bool = False) -> None:
-        """Store a custom secret; `over` takes the place of one of that name, and keeps its description without one.
+    async def listing(self) -> dict[str, list[dict[str, str]]]:
+        """All secrets without their values, the one stored last at the end."""
+        entries: Mapping[str, Record] = (await self.read() or _NO_SECRETS)["custom_secrets"]
+        told = [{"name": name, "description": entry.get("description") or ""} for name, entry in entries.items()]
+        return {"custom_secrets": told}
 
-        Raises `RefusalError` (400) when the name is taken and that was not wanted.
-        """
+    async def create(self, body: SecretBody) -> Message:
+        """Store a new secret; 400 when there is one of that name."""
         async with self._changing() as stored:
-            before = stored["custom_secrets"].get(name, {})
-            if before and not over:
-                raise _taken(name)
-            kept = before.get("description") if description is None else description
-            stored["custom_secrets"][name] = {"secret": value, "description": kept or ""}
+            before = stored["custom_secrets"].get(body.name, {})
+            if before and not self.overwrites:
+                raise _taken(body.name)
+            kept = before.get("description") if body.description is None else body.description
+            value = body.value.get_secret_value()
+            stored["custom_secrets"][body.name] = {"secret": value, "description": kept or ""}
+        return Message(message="Secret stored")
 
-    async def describe(self, name: str, new_name: str, description: str | None) -> None:
-        """Rename and describe a custom secret, as the last one; without a description it has none.
+    async def describe(self, name: str, body: DescribedBody) -> Message:
+        """Rename and describe a secret, as the last one, without a description as one that has none.
 
-        Raises `RefusalError`: 404 when there is none of that name, 400 when there is one of the new name.
+        404 when there is none of that name, 400 when there is one of the new name.
         """
         async with self._changing() as stored:
             entry = _take(stored, name)
-            if new_name in stored["custom_secrets"]:
-                raise _taken(new_name)
-            stored["custom_secrets"][new_name] = entry | {"description": description or ""}
+            if body.name in stored["custom_secrets"]:
+                raise _taken(body.name)
+            stored["custom_secrets"][body.name] = entry | {"description": body.description or ""}
+        return Message(message="Secret changed")
 
-    async def delete(self, name: str) -> None:
-        """Delete a custom secret. Raises `RefusalError` (404) when there is none of that name."""
+    async def delete(self, name: str) -> Message:
+        """Delete a secret; 404 when there is none of that name."""
         async with self._changing() as stored:
             _take(stored, name)
+        return Message(message="Secret deleted")
 
-    async def set_tokens(self, tokens: Mapping[GitProvider, ProviderToken]) -> None:
+    async def set_tokens(self, provider_tokens: Tokens) -> Message:
         """Store these as all there are; a provider that is sent without a token keeps its own, at the host sent."""
         async with self._changing() as stored:
             before, stored["provider_tokens"] = stored["provider_tokens"], {}
-            for provider, sent in tokens.items():
+            for provider, sent in provider_tokens.items():
                 entry = sent.model_dump(mode="json")
                 token = unless_blank(entry["token"]) or before.get(provider, {}).get("token")
                 stored["provider_tokens"][provider] = {"token": token, "host": entry["host"]}
+        return Message(message="Tokens stored")
+
+    async def clear_tokens(self) -> Message:
+        """Forget all tokens."""
+        await self.set_tokens({})
+        return Message(message="Tokens cleared")
 
 
 def unless_blank(text: str | None) -> str | None:
@@ -120,59 +147,13 @@ def _taken(name: str) -> RefusalError:
     return RefusalError(f"There is a secret {name} already.", 400, "message")
 
 
-class DescribedBody(Body):
-    """Name and description of a secret; a value beside them is ignored."""
-
-    name: str
-    description: str | None = None
-
-
-class SecretBody(DescribedBody):
-    """A secret."""
-
-    value: Secret
-
-
-Tokens = Annotated[dict[GitProvider, ProviderToken], fastapi.Body(embed=True)]
-
-
 def secrets_router(secrets: Secrets) -> APIRouter:
     """List, create, describe, rename and delete secrets; set and clear tokens."""
     router = APIRouter(prefix="/api", tags=["Secrets"])
-
-    @router.get("/secrets")
-    async def read() -> dict[str, list[dict[str, str]]]:
-        """All secrets without their values, the one stored last at the end."""
-        return {"custom_secrets": await secrets.listing()}
-
-    @router.post("/secrets", status_code=201)
-    async def create(body: SecretBody) -> Message:
-        """Store a new secret; 400 when there is one of that name."""
-        await secrets.create(body.name, body.value.get_secret_value(), body.description)
-        return Message(message="Secret stored")
-
-    @router.put("/secrets/{name}")
-    async def describe(name: str, body: DescribedBody) -> Message:
-        """Rename and describe a secret; 404 when there is none of that name."""
-        await secrets.describe(name, body.name, body.description)
-        return Message(message="Secret changed")
-
-    @router.delete("/secrets/{name}")
-    async def delete(name: str) -> Message:
-        """Delete a secret; 404 when there is none of that name."""
-        await secrets.delete(name)
-        return Message(message="Secret deleted")
-
-    @router.post("/add-git-providers")
-    async def set_tokens(provider_tokens: Tokens) -> Message:
-        """Store the tokens sent as all there are."""
-        await secrets.set_tokens(provider_tokens)
-        return Message(message="Tokens stored")
-
-    @router.post("/unset-provider-tokens")
-    async def clear_tokens() -> Message:
-        """Forget all tokens."""
-        await secrets.set_tokens({})
-        return Message(message="Tokens cleared")
-
+    router.add_api_route("/secrets", secrets.listing)
+    router.add_api_route("/secrets", secrets.create, methods=["POST"], status_code=201)
+    router.add_api_route("/secrets/{name}", secrets.describe, methods=["PUT"])
+    router.add_api_route("/secrets/{name}", secrets.delete, methods=["DELETE"])
+    router.add_api_route("/add-git-providers", secrets.set_tokens, methods=["POST"])
+    router.add_api_route("/unset-provider-tokens", secrets.clear_tokens, methods=["POST"])
     return router

@@ -12,6 +12,7 @@ from quarterdeck.local.store import Record, Store
 
 DEFAULTS: Record = SettingsBody().model_dump(mode="json", exclude={"secrets_store"})
 """The record of somebody who has set nothing."""
+STORED = Message(message="Settings stored")
 _SECRETS = ("llm_api_key", "search_api_key", "sandbox_api_key")
 _NOT_STORED_HERE = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set", "secrets_store"})
 
@@ -22,22 +23,25 @@ class Settings:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    async def load(self) -> Record | None:
-        """What a load answers; None when nothing is stored."""
+    async def load(self) -> Response:
+        """Load the settings; 404 with `error` when nothing is stored."""
         record = await self.store.document("settings")
-        return None if record is None else load_response(record, await self.store.document("secrets"))
+        if record is None:
+            return json_answer({"error": "Settings not found"}, 404)
+        return json_answer(load_response(record, await self.store.document("secrets")))
 
     async def llm_model(self) -> str | None:
         """The model that conversations begin with."""
         return (await self.store.document("settings") or {}).get("llm_model")
 
-    async def save(self, body: SettingsBody) -> None:
-        """Store what a body had, all of it or nothing."""
+    async def save(self, body: SettingsBody) -> Message:
+        """Store what a body has, all of it or nothing."""
         sent = body.sent()
         async with self.store.changing("settings", "secrets") as documents:
             documents["settings"] = merge(documents["settings"], sent)
             if secrets := sent.get("secrets_store"):
                 documents["secrets"] = merged(documents["secrets"], secrets)
+        return STORED
 
 
 def merge(stored: Record | None, sent: Record) -> Record:
@@ -71,16 +75,6 @@ def settings_router(settings: Settings) -> APIRouter:
     """Load and store settings."""
     router = APIRouter(prefix="/api/settings", tags=["Settings"])
 
-    @router.get("", response_model=None)
-    async def load() -> Response:
-        """Load the settings; 404 with `error` when nothing is stored."""
-        record = await settings.load()
-        return json_answer({"error": "Settings not found"}, 404) if record is None else json_answer(record)
-
-    @router.post("")
-    async def store(body: SettingsBody) -> Message:
-        """Store settings."""
-        await settings.save(body)
-        return Message(message="Settings stored")
-
+    router.add_api_route("", settings.load, response_model=None)
+    router.add_api_route("", settings.save, methods=["POST"])
     return router

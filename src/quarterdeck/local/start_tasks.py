@@ -6,7 +6,7 @@ A step is entered only if it does something.
 import os
 import sqlite3
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query
@@ -16,7 +16,7 @@ from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
 from quarterdeck.local.bodies import Body
 from quarterdeck.local.conversations import Conversations, StartConversationBody
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.records import Page, Paging, Window, hex_ids, now
+from quarterdeck.local.records import Page, Paging, hex_ids, now
 from quarterdeck.local.runtime.sessions import Seen, identify, look
 from quarterdeck.local.sandboxes import Identity, Sandboxes
 from quarterdeck.local.store import Store
@@ -52,14 +52,16 @@ class StartTasks:
         self._sandboxes = sandboxes
         self._conversations = conversations
 
-    async def page(self, window: Window) -> Page[StartTaskRecord]:
-        """One page, newest first."""
+    async def page(self, window: Paging) -> Page[StartTaskRecord]:
+        """A page of start tasks, newest first."""
         rows = await self._store.select("start_tasks", f"1 ORDER BY created_at DESC, rowid DESC{window.sql}")
         return window.page([_record(row) for row in rows])
 
-    async def read(self, ids: Sequence[str]) -> dict[str, StartTaskRecord]:
-        """Those of these tasks that exist, by id."""
-        return {row["id"]: _record(row) for row in await self._store.by_ids("start_tasks", ids)}
+    async def read(self, ids: Annotated[list[str], Query()]) -> list[StartTaskRecord | None]:
+        """Start tasks by id, null for those that do not exist."""
+        wanted = hex_ids(ids)
+        found = {row["id"]: _record(row) for row in await self._store.by_ids("start_tasks", wanted)}
+        return [found.get(one) for one in wanted]
 
     async def go_on(self) -> None:
         """Take up the tasks whose service ended before they did."""
@@ -68,15 +70,15 @@ class StartTasks:
             if runner == identify(os.getpid()) or look(runner) is Seen.GONE:
                 self._store.changes.begin(self._work(row))
 
-    async def create(self, request: StartConversationBody) -> StartTaskRecord:
-        """Begin the work of creating a conversation and give its task as it begins."""
+    async def create(self, body: StartConversationBody) -> StartTaskRecord:
+        """Begin to create a conversation; the answer is its start task as it begins."""
         task_id, runner = uuid.uuid4().hex, identify(os.getpid())
         assert runner, "this process runs"
         row = {
             "id": task_id,
             "status": StartTaskStatus.WORKING,
             "conversation_id": uuid.uuid4().hex,
-            "request": request.model_dump_json(),
+            "request": body.model_dump_json(),
             "created_at": now(),
             "updated_at": now(),
             "runner_pid": runner.pid,
@@ -137,21 +139,7 @@ def start_tasks_router(start_tasks: StartTasks) -> APIRouter:
     """Create conversations, and list and read the tasks that do."""
     router = APIRouter(prefix="/app-conversations", tags=["Conversations"])
 
-    @router.post("")
-    async def create(body: StartConversationBody) -> StartTaskRecord:
-        """Begin to create a conversation; the answer is its start task as it begins."""
-        return await start_tasks.create(body)
-
-    @router.get("/start-tasks/search")
-    async def search(window: Paging) -> Page[StartTaskRecord]:
-        """A page of start tasks, newest first."""
-        return await start_tasks.page(window)
-
-    @router.get("/start-tasks")
-    async def read(ids: Annotated[list[str], Query()]) -> list[StartTaskRecord | None]:
-        """Start tasks by id, null for those that do not exist."""
-        wanted = hex_ids(ids)
-        found = await start_tasks.read(wanted)
-        return [found.get(one) for one in wanted]
-
+    router.add_api_route("", start_tasks.create, methods=["POST"])
+    router.add_api_route("/start-tasks/search", start_tasks.page)
+    router.add_api_route("/start-tasks", start_tasks.read)
     return router

@@ -4,13 +4,22 @@ from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
 from quarterdeck.local.errors import RefusalError
-from quarterdeck.local.records import json_answer
+from quarterdeck.local.records import Message, json_answer
 from quarterdeck.local.service import Generation
 from quarterdeck.local.store import Store
 from tests.servers.nested.profiles import nested_profiles_router
 from tests.servers.nested.record import InvalidSettingsError, NestedSettings, UnreadableSettingsError
 from tests.servers.nested.routes import nested_options_router, nested_secrets_router, nested_settings_router
-from tests.servers.replacing import CheckedTokens
+from tests.servers.replacing import YES, CheckedTokens
+
+
+class NestedSecrets(CheckedTokens):
+    """Overwrites without asking, and answers yes to a deletion as long as nobody ever stored any."""
+
+    overwrites = True
+
+    async def delete(self, name: str) -> Message:
+        return YES if await self.read() is None else await super().delete(name)
 
 
 def nested(store: Store) -> Generation:
@@ -20,7 +29,7 @@ def nested(store: Store) -> Generation:
         (
             nested_settings_router(settings),
             nested_profiles_router(settings),
-            nested_secrets_router(CheckedTokens(store)),
+            nested_secrets_router(NestedSecrets(store)),
             nested_options_router(),
         ),
         settings.llm_model,

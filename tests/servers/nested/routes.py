@@ -8,7 +8,7 @@ from pydantic import AfterValidator
 
 from quarterdeck.local.about import MODELS
 from quarterdeck.local.records import Limit, Message, Page, json_answer
-from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets, Tokens
+from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets
 from tests.servers.nested.record import ECHOED, NestedSettings
 from tests.servers.nested.schema import schema
 
@@ -67,39 +67,23 @@ def nested_secrets_router(secrets: Secrets) -> APIRouter:
         """The id of the next page is the last name of this one."""
         found = [
             secret
-            for secret in sorted(await secrets.listing(), key=lambda secret: secret["name"])
+            for secret in sorted((await secrets.listing())["custom_secrets"], key=lambda secret: secret["name"])
             if name__contains.lower() in secret["name"].lower() and secret["name"] > page_id
         ]
         return Page(items=found[:limit], next_page_id=found[limit - 1]["name"] if len(found) > limit else None)
 
-    @router.post("/git-providers")
-    async def set_tokens(provider_tokens: Tokens) -> Message:
-        await secrets.set_tokens(provider_tokens)
-        return Message(message="Tokens stored")
-
-    @router.delete("/git-providers")
-    async def clear_tokens() -> Message:
-        await secrets.set_tokens({})
-        return Message(message="Tokens cleared")
-
     @router.post("", status_code=201)
     async def write(body: NestedSecretBody) -> Message:
         """Store a secret, without asking in the place of one of that name."""
-        await secrets.create(body.name, body.value.get_secret_value(), body.description, over=True)
-        return Message(message="Secret stored")
+        return await secrets.create(body)
 
     @router.put("/{name}")
     async def describe(name: str, body: NestedDescribedBody) -> Message:
-        await secrets.describe(name, body.name, body.description)
-        return Message(message="Secret changed")
+        return await secrets.describe(name, body)
 
-    @router.delete("/{name}")
-    async def delete(name: str) -> Message:
-        """Delete a secret; done to nothing where nothing was ever stored, as real servers do."""
-        if await secrets.read() is not None:
-            await secrets.delete(name)
-        return Message(message="Secret deleted")
-
+    router.add_api_route("/git-providers", secrets.set_tokens, methods=["POST"])
+    router.add_api_route("/git-providers", secrets.clear_tokens, methods=["DELETE"])
+    router.add_api_route("/{name}", secrets.delete, methods=["DELETE"])
     return router
 
 
