@@ -94,17 +94,13 @@ class FakeServer:
         self._clock = clock
         self._start = clock.now
         self._at_once = 0
-        self._pages: dict[int, Page[Item]] = {}
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Item]]:
         for number in itertools.count():
             await self._answer(f"page {number}", fails=self.fail_page in (None, number))
             items = tuple(self.items[number * self.page_size : (number + 1) * self.page_size])
             follows = (number + 1) * self.page_size < len(self.items)
-            page = Page(items, more=follows)
-            if self._pages.get(number) != page:
-                self._pages[number] = page
-            yield self._pages[number]
+            yield Page(items, more=follows)
             if not follows:
                 return
 

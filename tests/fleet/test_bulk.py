@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.fleet.bulk import AT_ONCE, MISSED, PATIENCE, BulkAction, BulkJob, Plan, RowState, change_verdict, plan
+from quarterdeck.fleet.bulk import AT_ONCE, MISSED, PATIENCE, BulkAction, BulkJob, RowState, change_verdict, plan
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
@@ -37,11 +37,9 @@ class Fleet:
         self.asked: list[tuple[float, str]] = []
         self.under_way = self.most_at_once = 0
         self.memories = SandboxMemories()
-        self.job = self.job_for(plan(map(box, self.ids), lambda row: None))
-
-    def job_for(self, planned: Plan[SandboxRow]) -> BulkJob:
+        planned = plan(map(box, self.ids), lambda row: None)
         order = BulkAction("Pause", self._pause, self._confirmed)
-        return BulkJob(order, planned, clock=self.clock, sleep=self.clock.sleep)
+        self.job = BulkJob(order, planned, clock=self.clock, sleep=self.clock.sleep)
 
     async def _pause(self, sandbox_id: str) -> None:
         self.asked.append((self.clock.now, sandbox_id))
@@ -186,33 +184,6 @@ async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and
     assert fleet.job.retry_failed()
 
 
-@pytest.mark.parametrize("slow_down", [False, True])
-async def test_a_stop_leaves_the_rest_and_ends_a_wait_and_follows_what_is_under_way(
-    slow_down: bool,
-) -> None:
-    fleet = Fleet(20)
-    if slow_down:
-        fleet.faults = {i: [failure(ErrorKind.RATE, retry_after=100.0)] for i in fleet.ids}
-    async with fleet.going():
-        await fleet.clock.run(2.0 if slow_down else 0.05)
-        fleet.job.stop()
-        await fleet.clock.run(5.0)
-        assert fleet.job.ended
-    assert len(fleet.asked) == AT_ONCE
-    done = 0 if slow_down else AT_ONCE
-    assert Counter(fleet.states.values()) == Counter({RowState.DONE: done, RowState.STOPPED: 20 - done})
-
-
-async def test_a_retry_tries_only_what_failed() -> None:
-    fleet = Fleet(6)
-    fleet.faults = {"box-001": [BROKEN], "box-003": [BROKEN, BROKEN], "box-004": [None]}
-    await fleet.played()
-    assert fleet.job.retry_failed()
-    await fleet.played()
-    assert [fleet.times(i) for i in fleet.ids] == [1, 2, 1, 2, 2, 1]
-    assert Counter(fleet.states.values()) == {RowState.DONE: 5, RowState.FAILED: 1}
-
-
 @pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.UNREACHABLE])
 async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKind) -> None:
     fleet = Fleet(50)
@@ -222,24 +193,3 @@ async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKin
     assert len(fleet.asked) <= 2 * AT_ONCE
     assert fleet.states["box-049"] is RowState.STOPPED
     assert "Did not work." in fleet.job.rows["box-049"].words
-
-
-async def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
-    fleet = Fleet(1)
-    planned = plan(map(box, ("box-000", "b", "c")), lambda row: "No." if row.id == "b" else None, hidden={"b", "c"})
-    assert [row.id for row in planned.with_hidden().rows] == ["box-000", "c"]
-    fleet.job = fleet.job_for(planned)
-    await fleet.played()
-    lines = ["3 sandboxes: 1 done, 2 skipped", "box-000  done", "b  skipped  No.", "c  skipped  The filter hides it."]
-    assert fleet.job.summary.splitlines() == lines
-
-
-def test_verdicts_follow_readings_and_not_what_was_answered() -> None:
-    memories = SandboxMemories()
-    memories.observe([sandbox("RUNNING", "a"), sandbox("PAUSED", "b"), sandbox("MISSING", "c")], at(0), beginning=False)
-    memories.missing("a", at(1))
-    verdicts = {i: change_verdict(memories.by_id.get(i), Action.PAUSE) for i in "abcd"}
-    assert verdicts == {"a": None, "b": RowState.DONE, "c": RowState.GONE, "d": RowState.GONE}
-    assert change_verdict(memories.by_id["b"], Action.RESUME) is None
-    deleted = [change_verdict(memories.by_id.get(i), Action.DELETE) for i in "acd"]
-    assert deleted == [None, RowState.DONE, RowState.DONE]

@@ -94,12 +94,8 @@ HALF = [
     "status:,",
     "idle>",
     "idle>=",
-    "idle>3",
-    "idle>1h3",
     "quiet>",
-    "idle<.",
     "cost>",
-    "cost>$",
 ]
 
 
@@ -109,7 +105,9 @@ def test_what_is_half_typed_is_no_condition_yet(typed: str) -> None:
     assert parse(typed, GRAMMAR) == Filter()
 
 
-@pytest.mark.parametrize("typed", ["idle>abc", "idle>-5m", "idle>30x", "idle>30m,1h", "cost>1m", "cost>two"])
+@pytest.mark.parametrize(
+    "typed", ["idle>abc", "idle>3", "idle>1h3", "cost>$", "idle>-5m", "idle>30x", "idle>30m,1h", "cost>1m", "cost>two"]
+)
 def test_a_value_that_means_nothing_is_said_and_hides_nothing(typed: str) -> None:
     wanted = parse(typed, GRAMMAR)
     assert found(typed) == "1234"

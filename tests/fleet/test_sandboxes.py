@@ -1,11 +1,12 @@
 """Rows of sandboxes: what stands in them, their order, how quiet they are, what lost its counterpart, their tokens."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation, Metrics
-from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRow, conversation_row
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_row
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
@@ -151,37 +152,6 @@ def test_a_conversation_is_unlinked_when_its_sandbox_is_missing_or_no_longer_lis
 @pytest.mark.parametrize(
     ("typed", "ids"),
     [
-        ("status:running", "abc"),
-        ("status:pausing", "d"),
-        ("spec:x", ""),
-        ("id:b", "b"),
-        ("repo:web", "b"),
-        ("idle>30m", "bcd"),
-        ("cost>1", "b"),
-        ("orphan", "cd"),
-        ("slow", ""),
-        ("for>2h", "abc"),
-        ("age>1s", ""),
-        ("login", "a"),
-    ],
-)
-def test_the_tokens_of_the_sandboxes(typed: str, ids: str) -> None:
-    memories = SandboxMemories()
-    records = [sandbox("RUNNING", name) for name in "abcd"]
-    memories.observe(records, at(-9000), beginning=False)
-    memories.asked("d", Action.PAUSE, at(-1))
-    web = Conversation(
-        id="w", selected_repository="acme/web", updated_at=at(-8000), metrics=Metrics(accumulated_cost=3.0)
-    )
-    living: dict[str, tuple[Conversation, ...]] = {"a": (talk(),), "b": (web,)}
-    rows = [sandbox_row(record, memories.by_id[record.id], living.get(record.id, ())) for record in records]
-    found = kept(rows, parse(typed, SANDBOX_GRAMMAR, finished=True), at(0), SANDBOX_GRAMMAR)
-    assert "".join(each.id for each in found) == ids
-
-
-@pytest.mark.parametrize(
-    ("typed", "ids"),
-    [
         ("state:work", "a"),
         ('status:"needs you"', "b"),
         ("running", "a"),
@@ -195,20 +165,9 @@ def test_the_tokens_of_the_sandboxes(typed: str, ids: str) -> None:
     ],
 )
 def test_the_tokens_of_the_conversations(typed: str, ids: str) -> None:
-    def made(name: str, agent: str, model: str, second: float, cost: float) -> ConversationRow:
-        record = Conversation(
-            id=name,
-            sandbox_id=f"box-{name}",
-            sandbox_status="RUNNING",
-            execution_status=agent,
-            selected_repository="acme/web" if name == "a" else None,
-            llm_model=model,
-            created_at=at(second),
-            updated_at=at(second),
-            metrics=Metrics(accumulated_cost=cost),
-        )
-        return conversation_row(record, sandboxes={"box-a"})
-
-    rows = [made("a", "running", "small", -9, 1.0), made("b", "waiting_for_confirmation", "opus", -9000, 2.0)]
+    a = Conversation("a", None, "box-a", "RUNNING", "running", "acme/web", updated_at=at(-9), llm_model="small")
+    b = Conversation("b", None, "box-b", "RUNNING", "waiting_for_confirmation", llm_model="opus", created_at=at(-9000))
+    b = replace(b, metrics=Metrics(accumulated_cost=2.0))
+    rows = [conversation_row(each, sandboxes={"box-a"}) for each in (a, b)]
     found = kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), at(0), CONVERSATION_GRAMMAR)
     assert "".join(each.id for each in found) == ids

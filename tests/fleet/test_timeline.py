@@ -3,7 +3,7 @@ import pytest
 from quarterdeck.fleet.displacement import Displacement
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.timeline import IDS, Cause, KeptTimelines
+from quarterdeck.fleet.timeline import Cause, KeptTimelines
 
 from .fakes import at, sandbox
 
@@ -168,17 +168,3 @@ def test_a_sandbox_that_was_not_seen_for_thirty_days_is_forgotten_and_a_steady_o
     assert set(again.kept().sandboxes) == {"a", "b", "c"}
     again.read(31 * DAY, "RUNNING")
     assert set(again.kept().sandboxes) == {"a"}
-
-
-def test_thousands_of_sandboxes_are_bounded_and_those_that_change_are_the_ones_that_are_kept() -> None:
-    memories = SandboxMemories()
-    timelines = memories.timelines
-    many = [sandbox("RUNNING", f"box-{number}") for number in range(IDS + 500)]
-    memories.observe(many, at(0), beginning=False)
-    last = f"box-{IDS + 400}"
-    assert timelines.of(last) == ()
-    memories.observe([sandbox("PAUSED", last)], at(5), beginning=True)
-    assert [event.what for event in timelines.of(last)] == ["Paused"]
-    kept = timelines.kept()
-    assert kept is not None
-    assert len(kept.joined(None).sandboxes) == IDS

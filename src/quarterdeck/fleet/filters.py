@@ -148,7 +148,7 @@ def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
     """Read what was typed; it never raises.
 
     Blanks separate conditions, a quoted blank does not; `status:paused,error` asks for either, `!` turns one round.
-    What is half typed (`!`, `status:`, `quiet>3`) is no condition yet. `finished` says that no more will be typed, as
+    What ends too early (`!`, `status:`, `quiet>`) is no condition yet. `finished` says that no more will be typed, as
     in a script: what is half typed, and a token of an unknown name, are problems then, never taken for no condition.
     """
     read = [_read(word, grammar, finished=finished) for word in re.findall(_WORDS, typed.casefold())]
@@ -169,9 +169,8 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term | str | No
         values = tuple(filter(None, value.split(",")))
         term = Term(kind, name, values, inverted=inverted) if values else None
     elif sign not in ("", ":") and kind in (Kind.NUMBER, Kind.DURATION):
-        try:
-            amount = quantity(value, kind)
-        except ValueError:
+        amount = quantity(value, kind)
+        if value and amount is None:
             return f"{typed}: {value} is no {kind.value}; write it as {spelt}{sign}{example(kind)}."
         term = None if amount is None else Term(kind, name, (), sign, amount, inverted)
     elif not sign and kind is Kind.FLAG:
@@ -204,25 +203,15 @@ def with_statuses(words: str, token: str, statuses: Collection[str]) -> str:
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _AMOUNT = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _PART = rf"({_AMOUNT})([smhdw])"
-_DURATION = rf"(?:{_AMOUNT}[smhdw])+"
-_HALF_DURATION = rf"(?:{_AMOUNT}[smhdw])*(?:{_AMOUNT}|\.)?"
-_NUMBER = rf"\$?({_AMOUNT})"
-_HALF_NUMBER = r"\$?\.?"
 
 
 def quantity(typed: str, kind: Kind) -> float | None:
-    """The quantity typed; None while it is half typed, as a duration without its letter is; ValueError for none."""
+    """The quantity typed, a duration in seconds; None for what is none."""
     if kind is Kind.NUMBER:
-        if (number := re.fullmatch(_NUMBER, typed)) is not None:
-            return float(number[1])
-        half = _HALF_NUMBER
-    else:
-        if re.fullmatch(_DURATION, typed):
-            return sum(float(amount) * _SECONDS[letter] for amount, letter in re.findall(_PART, typed))
-        half = _HALF_DURATION
-    if re.fullmatch(half, typed):
+        return float(typed.removeprefix("$")) if re.fullmatch(rf"\$?{_AMOUNT}", typed) else None
+    if not re.fullmatch(f"(?:{_PART})+", typed):
         return None
-    raise ValueError(typed)
+    return sum(float(amount) * _SECONDS[letter] for amount, letter in re.findall(_PART, typed))
 
 
 def example(kind: Kind) -> str:

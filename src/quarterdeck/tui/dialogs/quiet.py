@@ -80,10 +80,7 @@ class QuietDialog(Dialog[Sweep]):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        try:
-            seconds = quantity(event.value.strip().casefold(), Kind.DURATION)
-        except ValueError:
-            seconds = None
+        seconds = quantity(event.value.strip().casefold(), Kind.DURATION)
         if seconds is None:
             self.complain(Shown(f"Write a time like {example(Kind.DURATION)}."))
             return
