@@ -55,13 +55,6 @@ class Hanging(Good):
         return super().get_password(service, username)
 
 
-class Forgetful(Good):
-    """Takes everything and keeps nothing."""
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        return None
-
-
 class Lying(Good):
     """Answers the same whatever it was given."""
 

@@ -32,7 +32,7 @@ def measure() -> Iterator[Figure]:
             floor.until(programs.FLOOR_ROW)
             plain.until(programs.SANDBOX)
             deck.until(programs.CONVERSATION)
-            deck.press(programs.SANDBOXES)
+            deck.type_unread(programs.SANDBOXES)
             time.sleep(5 + size / 100 * PER_PAGE)
             still, plainly, ours = _in_turns(floor, plain, deck)
         p95, rows = share(ours, 95), f"{size:,} changing rows"
@@ -52,7 +52,7 @@ def _in_turns(*terminals: Terminal) -> list[list[float]]:
     waited: list[list[float]] = [[] for _ in terminals]
     for _ in range(TURNS):
         for known, terminal in zip(waited, terminals, strict=True):
-            terminal.press(TOP)
+            terminal.type_unread(TOP)
             time.sleep(0.3)
             known += terminal.answers([DOWN] * WAY + [UP] * WAY, lambda: chance.uniform(*INTERVAL))
     return waited

@@ -26,7 +26,7 @@ def measure() -> Iterator[Figure]:
         ):
             plain.until(programs.SANDBOX)
             deck.until(programs.CONVERSATION)
-            deck.press(programs.SANDBOXES)
+            deck.type_unread(programs.SANDBOXES)
             time.sleep(5 + size / 100 * PER_PAGE)
             before = plain.cpu, deck.cpu
             written = deck.count(SECONDS)
@@ -49,7 +49,7 @@ def _rows_that_stay() -> Iterator[Figure]:
         programs.deck(address) as deck,
     ):
         deck.until(programs.CONVERSATION)
-        deck.press(programs.SANDBOXES)
+        deck.type_unread(programs.SANDBOXES)
         time.sleep(10)
         yield Figure("bytes, 1 % change, no row its place", deck.count(SECONDS) / SECONDS, 100, "bytes/s")
 
@@ -57,6 +57,6 @@ def _rows_that_stay() -> Iterator[Figure]:
 def _local(plain_memory: float) -> Iterator[Figure]:
     with programs.deck() as deck:
         deck.until(programs.NO_CONVERSATION)
-        deck.press(programs.SANDBOXES)
+        deck.type_unread(programs.SANDBOXES)
         time.sleep(15)
         yield Figure("memory on the local service / plain", deck.most_memory / plain_memory, 1.8)

@@ -42,9 +42,9 @@ class Terminal:
 
     def __init__(self, *program: str, env: Mapping[str, str] | None = None, columns: int = 80, rows: int = 24) -> None:
         self.screen = pyte.Screen(columns, rows)
-        self.output = b""
-        self._stream = pyte.ByteStream(self.screen)
-        self._master, slave = pty.openpty()
+        self.output = bytearray()
+        self.stream = pyte.ByteStream(self.screen)
+        self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._before = self._attributes()
         self.process = subprocess.Popen(
@@ -67,7 +67,7 @@ class Terminal:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        os.close(self._master)
+        os.close(self.master)
 
     def press(self, *keys: str) -> None:
         """Type keys: names of KEYS, or the characters themselves."""
@@ -77,12 +77,12 @@ class Terminal:
     def send(self, data: bytes) -> None:
         """Type bytes, whatever they are, as fast as the program takes them in."""
         while data:
-            data = data[os.write(self._master, data[:1024]) :]
+            data = data[os.write(self.master, data[:1024]) :]
             self._read(0)
 
     def type_unread(self, keys: str) -> None:
         """Type characters, and read nothing of what the program writes."""
-        os.write(self._master, keys.encode())
+        os.write(self.master, keys.encode())
 
     def shows(self, *texts: str, seconds: float = 20) -> str:
         """Wait until all texts are on the screen at once, and return it; fails with what is there instead."""
@@ -112,7 +112,7 @@ class Terminal:
     def hang_up(self) -> None:
         """Take the terminal away, as a closed window does; nothing can be read afterwards."""
         null = os.open(os.devnull, os.O_RDWR)
-        os.dup2(null, self._master)
+        os.dup2(null, self.master)
         os.close(null)
 
     @property
@@ -148,19 +148,19 @@ class Terminal:
         return self._attributes() == self._before
 
     def _attributes(self) -> Sequence[Any]:
-        return termios.tcgetattr(self._master)
+        return termios.tcgetattr(self.master)
 
     def _read(self, seconds: float) -> bool:
         """Take in what the program wrote; False when nothing came in time or its end of the terminal is closed."""
-        ready, _, _ = select.select([self._master], [], [], max(0, seconds))
+        ready, _, _ = select.select([self.master], [], [], max(0, seconds))
         if not ready:
             return False
         try:
-            data = os.read(self._master, 65536)
+            data = os.read(self.master, 65536)
         except OSError:  # nobody holds the other end
             return False
         self.output += data
-        self._stream.feed(data)
+        self.stream.feed(data)
         return bool(data)
 
 

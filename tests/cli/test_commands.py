@@ -158,6 +158,9 @@ def test_a_broken_configuration_is_told_and_does_not_stop_the_command(run: Run, 
     ended = run("sandboxes", "list")
     assert ended.status == 0
     assert "connections.toml" in ended.err
+    ended = run("doctor")
+    assert ended.status == 1
+    assert "connections.toml" in ended.out
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:
@@ -171,16 +174,23 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--nonsense",), ("sandboxes",), ("serve", "--port", "99999"), ("sandboxes", "pause")]
+    "words",
+    [
+        "--nonsense",
+        "sandboxes",
+        "sandboxes pause",
+        "serve --port 99999",
+        "--url http://127.0.0.1:1 serve --port 0",
+        "serve --port 0 --simulate -3",
+        "serve --port 0 --simulate 4 --churn 101",
+        "serve --port 0 --churn 5",
+        "serve --port 0 --faults",
+    ],
 )
-def test_wrong_usage_is_status_two(run: Run, arguments: tuple[str, ...]) -> None:
-    ended = run(*arguments)
+def test_wrong_usage_is_status_two(run: Run, words: str) -> None:
+    ended = run(*words.split())
     assert ended.status == 2
     assert ended.err
-
-
-def test_serve_takes_no_server(run: Run) -> None:
-    assert run("--url", "http://127.0.0.1:1", "serve", "--port", "0").status == 2
 
 
 def test_the_deck_needs_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

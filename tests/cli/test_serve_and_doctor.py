@@ -48,14 +48,6 @@ def test_doctor_says_where_a_key_travels_in_clear(run: Run) -> None:
         assert "in clear" not in run("doctor", "--url", address).out
 
 
-def test_doctor_names_a_broken_configuration(run: Run, home: Home) -> None:
-    home.config.mkdir(parents=True)
-    (home.config / "connections.toml").write_text("nonsense")
-    ended = run("doctor")
-    assert ended.status == 1
-    assert "connections.toml" in ended.out
-
-
 def test_serve_makes_a_key_that_works_and_prints_it_once_and_shares_its_data_with_the_embedded_service(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,10 +78,3 @@ def test_doctor_says_that_a_simulation_is_one_and_nothing_of_it_is_kept(
     assert "simulated" in ended.out
     assert "(12)" in ended.out
     assert not home.data.exists()
-
-
-@pytest.mark.parametrize(
-    "arguments", [("--simulate", "-3"), ("--simulate", "4", "--churn", "101"), ("--churn", "5"), ("--faults",)]
-)
-def test_a_simulation_that_means_nothing_is_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
-    assert run("serve", "--port", "0", *arguments).status == 2

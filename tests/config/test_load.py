@@ -43,17 +43,18 @@ def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -
         ('url = "http://host"\nheader = ["session"]', "header"),
         ('url = "http://host"\nkey_env = "not a name"', "key_env"),
         ('url = "http://host"\nread_only = "yes"', "read_only"),
+        ('url = "https://host"\nca_file = "team.pem"', "whole path"),
         ('url = "http://host"\nkey = "sentinel-key"', "'key'"),
     ],
 )
 def test_a_wrong_connection_is_named_and_the_others_are_used(connections: Path, entry: str, named: str) -> None:
-    connections.write_text(
-        f'[connections.local]\nurl = "http://a"\n[connections.bad]\n{entry}\n[connections.good]\nurl = "http://127.0.0.1:3000"\n'
-    )
+    names = "".join(f'[connections.{name}]\nurl = "http://a"\n' for name in ("local", '"two words"', "good"))
+    connections.write_text(f"{names}[connections.bad]\n{entry}\n")
     loaded = loaded_now()
     assert list(loaded.connections) == ["good"]
-    local, problem = loaded.problems
+    local, words, problem = loaded.problems
     assert "'local'" in local
+    assert "a name has letters" in words
     assert str(connections) in problem
     assert "'bad'" in problem
     assert named in problem

@@ -7,12 +7,10 @@ from stat import S_IMODE
 from typing import Any, ClassVar, Literal
 
 import pytest
-from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from quarterdeck.config.state import StateError, StateFiles
 
-LETTERS = st.characters(codec="utf-8")
 HERE, THERE = "http://127.0.0.1:3000", "https://deck.example"
 
 
@@ -56,11 +54,6 @@ def test_it_is_there_for_the_next_run_and_for_nobody_else(tmp_path: Path) -> Non
     assert S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
     assert {S_IMODE(folder.stat().st_mode) for folder in (tmp_path / "state").iterdir()} == {0o700}
     assert json.loads(file_of(tmp_path).read_text()) == {"version": 1, "saves": "ä"}
-
-
-FLOATS = st.floats(allow_nan=False, allow_infinity=False)
-MEMBERS = st.none() | st.booleans() | st.integers() | FLOATS | st.text(LETTERS)
-JSON = st.recursive(MEMBERS, lambda inner: st.lists(inner) | st.dictionaries(st.text(LETTERS), inner), max_leaves=20)
 
 
 def test_what_did_not_change_is_not_written_and_none_deletes_the_file(tmp_path: Path) -> None:

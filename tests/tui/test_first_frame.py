@@ -1,7 +1,7 @@
 """The frame: it shows before anything is loaded, keeps what is typed, and can be left."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Event
 
@@ -16,78 +16,65 @@ from quarterdeck.tui.screens import settings
 from tests.tui.seat import LOCAL, NARROW, Seat, connecting, local
 
 
-class Gate:
-    """Holds the loading of a deck up until it is opened."""
-
-    def __init__(self) -> None:
-        self._open = Event()
-
-    def behind(self, load: Callable[[Deck], Connecting]) -> Callable[[Deck], Connecting]:
-        def wait(deck: Deck) -> Connecting:
-            self._open.wait()
-            return load(deck)
-
-        return wait
-
-    def open(self) -> None:
-        self._open.set()
+@pytest.fixture
+def gate() -> Event:
+    """What loading waits for."""
+    return Event()
 
 
-@contextmanager
-def gate() -> Iterator[Gate]:
-    """A gate that is open in the end, so that no thread outlives a test."""
-    gate = Gate()
+@asynccontextmanager
+async def framed(
+    gate: Event, folder: Path, endpoint: Connection = LOCAL, theme: str | None = None
+) -> AsyncIterator[Seat]:
+    """A deck that has nothing but its frame until the gate is open, as it is in the end: no thread outlives a test."""
+    load = connecting(local(folder / "data"))
+
+    def wait(deck: Deck) -> Connecting:
+        gate.wait()
+        return load(deck)
+
+    deck = Deck(endpoint, wait, crash_folder=folder, theme=theme)
     try:
-        yield gate
-    finally:
-        gate.open()
-
-
-async def test_the_frame_looks_like_the_first_screen_without_its_rows(tmp_path: Path) -> None:
-    prod = Connection("prod", "http://server.example", read_only=True, colour=Colour.TEAL)
-    with gate() as closed:
-        deck = Deck(prod, closed.behind(connecting(local(tmp_path))), crash_folder=tmp_path)
         async with deck.run_test(size=NARROW) as pilot:
-            seat = Seat(deck, pilot)
-            await seat.sees("[1 Conversations]", "2 Sandboxes", "3 Settings", "prod", "READ-ONLY", "connecting…")
-            assert "? Help" in seat.line(-1)
+            yield Seat(deck, pilot)
+    finally:
+        gate.set()
+
+
+async def test_the_frame_looks_like_the_first_screen_without_its_rows(gate: Event, tmp_path: Path) -> None:
+    prod = Connection("prod", "http://server.example", read_only=True, colour=Colour.TEAL)
+    async with framed(gate, tmp_path, prod) as seat:
+        await seat.sees("[1 Conversations]", "2 Sandboxes", "3 Settings", "prod", "READ-ONLY", "connecting…")
+        assert "? Help" in seat.line(-1)
 
 
 @pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
-async def test_the_frame_is_in_the_chosen_theme(theme: str, tmp_path: Path) -> None:
-    with gate() as closed:
-        deck = Deck(LOCAL, closed.behind(connecting(local(tmp_path))), crash_folder=tmp_path, theme=theme)
-        async with deck.run_test(size=NARROW):
-            assert deck.screen.styles.background.hex.lower() == deck.current_theme.background
+async def test_the_frame_is_in_the_chosen_theme(gate: Event, theme: str, tmp_path: Path) -> None:
+    async with framed(gate, tmp_path, theme=theme) as seat:
+        assert seat.deck.screen.styles.background.hex.lower() == seat.deck.available_themes[theme].background
 
 
 async def test_what_is_typed_on_the_frame_goes_to_the_screens_in_its_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    gate: Event, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "KEYS_WAIT", 30.0)
-    with gate() as closed:
-        deck = Deck(LOCAL, closed.behind(connecting(local(tmp_path / "data"))), crash_folder=tmp_path)
-        async with deck.run_test(size=NARROW) as pilot:
-            seat = Seat(deck, pilot)
-            seat.at_once("3", "slash", *"user")
-            seat.paste_at_once("_name")
-            await seat.sees("[1 Conversations]", "connecting…")
-            for click in (events.MouseDown, events.MouseUp):
-                deck.post_message(click(None, seat.line(0).index("2 Sandboxes"), 0, 0, 0, 1, False, False, False))
-            seat.at_once("enter")
-            closed.open()
-            await seat.sees("[3 Settings]", "user_name", "Author name")
-            await pilot.press("escape", "1")
-            await seat.sees("No conversations.")
+    async with framed(gate, tmp_path) as seat:
+        seat.at_once("3", "slash", *"user")
+        seat.paste_at_once("_name")
+        await seat.sees("[1 Conversations]", "connecting…")
+        for click in (events.MouseDown, events.MouseUp):
+            seat.deck.post_message(click(None, seat.line(0).index("2 Sandboxes"), 0, 0, 0, 1, False, False, False))
+        seat.at_once("enter")
+        gate.set()
+        await seat.sees("[3 Settings]", "user_name", "Author name")
+        await seat.pilot.press("escape", "1")
+        await seat.sees("No conversations.")
 
 
-async def test_the_frame_is_left_at_once(tmp_path: Path) -> None:
-    with gate() as closed:
-        deck = Deck(LOCAL, closed.behind(connecting(local(tmp_path))), crash_folder=tmp_path)
-        async with deck.run_test(size=NARROW) as pilot:
-            seat = Seat(deck, pilot)
-            seat.at_once("j", "ctrl+q")
-            await seat.until(lambda: deck.return_value == 0)
+async def test_the_frame_is_left_at_once(gate: Event, tmp_path: Path) -> None:
+    async with framed(gate, tmp_path) as seat:
+        seat.at_once("j", "ctrl+q")
+        await seat.until(lambda: seat.deck.return_value == 0)
 
 
 async def test_what_cannot_be_loaded_ends_the_deck_with_a_report(tmp_path: Path) -> None:

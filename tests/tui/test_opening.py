@@ -13,8 +13,8 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.health import Health
 from quarterdeck.tui.columns.details import health_cell
 from quarterdeck.tui.connecting import Connect
-from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
-from tests.tui.seat import LOCAL, Seat, answering, local, seated
+from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.tui.seat import Seat, answering, local, seated
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 SERVER = Connection("prod", "http://server.example")
@@ -111,43 +111,6 @@ async def test_hostile_text_reaches_the_screen_as_text_only(tmp_path: Path) -> N
             await seat.press("escape")
 
 
-async def test_a_refused_key_asks_for_one_and_the_new_one_is_used(tmp_path: Path) -> None:
-    keys: list[str | None] = []
-
-    def script(asked: Asked) -> Answer:
-        keys.append(asked.headers.get("X-Session-API-Key"))
-        if keys[-1] != "sesame":
-            return Answer({"detail": "Unauthorized"}, 401)
-        return EMPTY_PAGE if asked.path.endswith("/search") else UNSTORED
-
-    async with seated(answering(FakeServer(script)), SERVER, crashes=tmp_path) as seat:
-        await seat.sees("Connections", "The server refused the key.")
-        await seat.press("enter")
-        await seat.sees("Key of prod")
-        await seat.type("sesame")
-        assert "sesame" not in seat.text
-        await seat.press("enter")
-        await seat.sees("No conversations.", "prod")
-        assert keys[-1] == "sesame"
-
-
-async def test_read_only_changes_nothing_and_says_so(folder: Path, tmp_path: Path) -> None:
-    endpoint = Connection(LOCAL.name, read_only=True)
-    async with seated(local(folder), endpoint, crashes=tmp_path) as seat:
-        await seat.sees("READ-ONLY", "No conversations.")
-        await seat.press("n")
-        await seat.sees("New: this connection is read-only")
-        await seat.press("2", "n")
-        await seat.sees("Start: this connection is read-only")
-
-
-async def test_the_request_log_lists_what_was_asked_and_no_key(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.sees("No conversations.")
-        await seat.press("L")
-        await seat.sees("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200")
-
-
 async def test_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
     async with sit() as seat:
         await seat.sees("No conversations.")
@@ -155,14 +118,6 @@ async def test_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
         await seat.type("start")
         await seat.sees("Start a sandbox from a spec")
         await seat.press("escape")
-
-
-async def test_the_theme_is_switched(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.press("T")
-        assert seat.deck.theme == "quarterdeck-light"
-        await seat.press("T")
-        assert seat.deck.theme == "quarterdeck-dark"
 
 
 async def test_a_small_terminal_is_survived(sit: Sit) -> None:
