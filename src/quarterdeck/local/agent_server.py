@@ -8,15 +8,17 @@ import json
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Body, Depends, Header, HTTPException, WebSocket, WebSocketDisconnect
 
 from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.local.agents import Asked
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.events import MessageBody, Policy, new_event
-from quarterdeck.local.records import AGENT_PREFIX, Done, Limit, Page, Paging
+from quarterdeck.local.records import AGENT_PREFIX, Done, Page
 from quarterdeck.local.runtime.play import Play
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
@@ -26,7 +28,6 @@ VERSION = "1.34.0"
 LISTENS_EVERY = 0.1
 """Seconds between two looks at what happened by itself while somebody listens."""
 OWN = "/api/conversations/{conversation_id}"
-Order = Literal["TIMESTAMP", "TIMESTAMP_DESC"]
 
 
 def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversations) -> APIRouter:
@@ -70,14 +71,9 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
         return {"id": str(UUID(conversation)), **await agents.state(conversation)}
 
     @router.get(f"{OWN}/events/search")
-    async def search(
-        conversation: Annotated[str, allowed],
-        page_id: str | None = None,
-        limit: Limit = 100,
-        sort_order: Order = "TIMESTAMP",
-    ) -> Page[dict[str, Any]]:
-        """A page in the order of the log, or against it; its id is that of its first event."""
-        return await agents.page(conversation, page_id, limit, newest_first=sort_order == "TIMESTAMP_DESC")
+    async def search(conversation: Annotated[str, allowed], asked: Annotated[Asked, Depends()]) -> Page[dict[str, Any]]:
+        """A page in the order of the log, or against it."""
+        return await agents.page(conversation, asked)
 
     @router.post(f"{OWN}/events")
     async def send(conversation: Annotated[str, allowed], body: MessageBody) -> Done:
@@ -106,12 +102,12 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
         reason: Annotated[str, Body()] = "User rejected the action.",
     ) -> Done:
         """Accept or refuse what waits; done also where nothing does."""
-        return await done(conversation, Play.accept if accept else lambda play: play.reject(reason))
+        return await done(conversation, Play.accept if accept else partial(Play.reject, reason=reason))
 
     @router.post(f"{OWN}/confirmation_policy")
     async def set_policy(conversation: Annotated[str, allowed], policy: Annotated[Policy, Body(embed=True)]) -> Done:
         """Say when the agent asks."""
-        return await done(conversation, lambda play: play.ask(policy))
+        return await done(conversation, partial(Play.ask, policy=policy))
 
     @router.websocket("/sockets/events/{conversation_id}")
     async def listen(socket: WebSocket, conversation_id: UUID) -> None:
@@ -157,12 +153,11 @@ def copies_router(sandboxes: Sandboxes, conversations: Conversations) -> APIRout
     router = APIRouter(prefix="/conversation/{conversation_id}/events", tags=["Conversations"])
 
     @router.get("/search")
-    async def search(conversation_id: UUID, window: Paging, sort_order: Order = "TIMESTAMP") -> Page[dict[str, Any]]:
-        """A page of them; 404 when there is no such conversation."""
+    async def search(conversation_id: UUID, asked: Annotated[Asked, Depends()]) -> Page[dict[str, Any]]:
+        """A page of them, as of the log itself; 404 when there is no such conversation."""
         if conversation_id.hex not in await conversations.read([conversation_id.hex]):
             raise HTTPException(404)
         await sandboxes.agents.begin(conversation_id.hex)
-        newest_first = sort_order == "TIMESTAMP_DESC"
-        return await sandboxes.agents.copies(conversation_id.hex, window, newest_first=newest_first)
+        return await sandboxes.agents.page(conversation_id.hex, asked)
 
     return router

@@ -1,5 +1,6 @@
 """A conversation with a simulated agent: what it says and does with time, and what people make it do."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -59,6 +60,7 @@ class Play:
         self._due: datetime | None = None
         """When it goes on; None while it rests."""
         self._streams = True
+        self._tell("SystemPromptEvent", "agent")  # what a model is told before anything
 
     # Time
 
@@ -177,9 +179,7 @@ class Play:
     def _asks_about(self, call: Call) -> bool:
         if call.tool in ("finish", "think") or self.policy.kind == NEVER.kind:
             return False
-        if self.policy.kind == "AlwaysConfirm":
-            return True
-        return call.risk in RISKS and RISKS.index(call.risk) >= RISKS.index(self.policy.threshold)
+        return self.policy.kind == "AlwaysConfirm" or call.risk in RISKS[RISKS.index(self.policy.threshold) :]
 
     def _begin(self, answer: Answer) -> Sequence[Action]:
         """Tell of all calls of one answer; its thought stands at the first."""
@@ -194,7 +194,7 @@ class Play:
                 action={**call.action, "kind": f"{call.kind}Action"} if call.kind else None,
                 tool_name=call.tool,
                 tool_call_id=call_id,
-                tool_call={"arguments": call.arguments},
+                tool_call={"arguments": json.dumps(call.action)},
                 security_risk=call.risk,
                 summary=call.summary,
             )
@@ -246,15 +246,10 @@ class Play:
 
     # How it came to be as it is
 
-    def introduce(self) -> None:
-        """Tell what a model is told before anything."""
-        self._tell("SystemPromptEvent", "agent")
-
     def rehearse(self, title: str, end: Status) -> None:
         """Play what led to how it is now, all of it in the past, the last of it at the moment it began with."""
-        began, self._streams = self.now, False
-        self.policy = RISKY if end is Status.WAITING_FOR_CONFIRMATION else self.policy
-        self.introduce()
+        began, policy = self.now, self.policy
+        self._streams, self.policy = False, NEVER
         self.say([text_part(first_prompt(title))], run=True)
         for _ in range(self._dice.choice((0, 0, 1, 1, 2, 6))):
             self._until(Status.FINISHED)
@@ -265,6 +260,7 @@ class Play:
                 self.pass_time(self._due)
         if scenes := _LAST_OF.get(end):
             self._answers = chain([self._dice.choice(scenes)], self._answers)
+        self.policy = RISKY if end is Status.WAITING_FOR_CONFIRMATION else policy
         self._until(_BEFORE.get(end, end))
         if end is Status.IDLE:
             self._prompt(run=False)
@@ -282,13 +278,10 @@ class Play:
         self.say([text_part(self._dice.choice(SCENES.prompts))], run=run)
 
     def _until(self, end: Status) -> None:
-        """Play on until it is so; whatever is asked meanwhile gets an answer, mostly yes."""
+        """Play on until it is so; what is asked meanwhile is done."""
         while self.status is not end:
             if self._due:
                 self.pass_time(self._due)
-            elif self._waiting:
-                self.now += timedelta(seconds=self._dice.uniform(5, 60))
-                self.accept() if self._dice.random() < 0.7 else self.reject("Not over what others have pushed, please.")
             else:
                 self.say([text_part("Please go on.")], run=True)
 

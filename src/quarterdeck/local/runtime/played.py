@@ -33,7 +33,6 @@ class PlayedAgents(Agents):
             dice = Random(f"conversation {SEED} {conversation_id}")  # noqa: S311 - nothing here is secret
             if row["cost"] is None:
                 play = Play(dice, self._clock())
-                play.introduce()
                 if row["message"]:
                     play.say([text_part(row["message"])], run=True)
             else:

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.local.agents import NoAgents
+from quarterdeck.local.agents import Agents
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import new_key, now
 from quarterdeck.local.runtime.sessions import Seen, continue_session, end_session, launch, look, stop_session
@@ -31,7 +31,7 @@ class ProcessSandboxes(Sandboxes):
     """Runs sandboxes in folders of their own under one folder."""
 
     def __init__(self, folder: Path, store: Store, specs: Sequence[Spec], ownership: Ownership) -> None:
-        super().__init__(store, specs, NoAgents(store))
+        super().__init__(store, specs, Agents(store))
         self._folder = folder
         self._addresses = {spec.id: spec.address for spec in specs}
         self._ownership = ownership

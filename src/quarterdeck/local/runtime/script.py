@@ -3,7 +3,6 @@
 What can happen stands in `scenes.json`: another answer, tool or failure is another entry there.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +31,6 @@ class Call:
     error: str = ""
     lines: int = 0
     """How many times the text of the observation comes, with the number of the line in it."""
-
-    @property
-    def arguments(self) -> str:
-        """Its arguments as a model writes them."""
-        return json.dumps({**self.action, "security_risk": self.risk, "summary": self.summary})
 
     @property
     def observed(self) -> Record | None:
