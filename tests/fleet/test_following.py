@@ -96,7 +96,7 @@ async def test_one_that_does_not_answer_and_one_that_is_deleted_look_different()
     agent.unreached = True
     await followed.look()
     assert str(followed.origin) == "no answer"
-    assert "no complete answer" in followed.note
+    assert "does not answer" in followed.note
     agent.sandbox = None
     await followed.look()
     assert str(followed.origin) == "deleted"

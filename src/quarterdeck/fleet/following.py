@@ -119,13 +119,16 @@ class Following:
         """Read what there is once; raises ServiceError where nothing can be read at all."""
         async with self._reading:
             try:
-                if self.agent is None:
-                    await self._find()
                 if self.agent is not None:
                     await self._catch_up()
-                    return
             except ServiceError as error:
-                await self._doubt(error)
+                self._lose(Origin.SILENT, error.words)
+            if self.agent is None:
+                try:
+                    await self._find()
+                except ServiceError as error:
+                    self._lose(Origin.SILENT, error.words)
+                    raise
             if not self._of_agent:
                 await self._read_copy()
 
@@ -133,9 +136,9 @@ class Following:
         """Read the page before what is known; whether there was one."""
         async with self._reading:
             page_id = self.transcript.older
-            if page_id is None:
+            if page_id is None or (self._of_agent and self.agent is None):
                 return False
-            if self.agent is not None and self._of_agent:
+            if self._of_agent and self.agent is not None:
                 self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
             else:
                 page = await copied_events(self._client.transport, self.conversation_id, page_id)
@@ -181,33 +184,47 @@ class Following:
                 return COPY
 
     async def _find(self) -> None:
-        """Find the agent server and see that it answers; without one the origin says why."""
-        record = await self._read_record()
+        """Find the agent server and read from it; where that cannot be the origin says why."""
+        record = await self._client.conversations.find(self.conversation_id, background=True)
         if record is None:
+            self._lose(Origin.GONE, "The server does not have this conversation any more.")
             return
+        self.record = record
         access = self._access_of(record)
-        if access is None:
-            self._set(Origin.COPY, "The server does not tell where its agent is.")
-            return
+        match record.sandbox_status:
+            case SandboxStatus.PAUSED:
+                self._lose(Origin.ASLEEP, "Its sandbox is paused.")
+            case SandboxStatus.MISSING:
+                self._lose(Origin.COPY, "Its sandbox is gone.")
+            case SandboxStatus.ERROR:
+                self._lose(Origin.COPY, "Its sandbox is in error.")
+            case _ if access is None:
+                self._lose(Origin.COPY, "The server does not tell where its agent is.")
+            case _:
+                await self._reach(access)
+
+    async def _reach(self, access: Access) -> None:
         try:
             agent = AgentServer.at(self._client.transport, *access)
+            if not await agent.alive():
+                self._lose(Origin.SILENT, "Its agent server does not answer.")
+                return
+            self.safe_socket = await agent.safe_socket()
+            self.transcript.state(await agent.state())
+            self.agent, self._access = agent, access
+            await self._catch_up()
         except ServiceError as error:
-            self._set(Origin.COPY, error.words)
-            return
-        if not await agent.alive():
-            self._set(Origin.SILENT, "Its agent server does not answer.")
-            return
-        self.safe_socket = await agent.safe_socket()
-        self.transcript.state(await agent.state())
-        self.agent = agent
-        self._access = access
+            if error.kind is ErrorKind.MISSING:
+                self._lose(Origin.COPY, "Its agent server does not know it; it may have been started anew.")
+            else:
+                never = error.kind in (ErrorKind.LOCAL, ErrorKind.NOT_OFFERED)
+                self._lose(Origin.COPY if never else Origin.SILENT, error.words)
 
     async def _catch_up(self) -> None:
         """Read what the agent server lists after what is known, or its newest page."""
-        agent = self.agent
+        agent, transcript, before = self.agent, self.transcript, self.transcript.known
         if agent is None:
             raise ServiceError(ErrorKind.NOT_OFFERED, self.note or "Its agent server is not reached.")
-        transcript, before = self.transcript, self.transcript.known
         last = transcript.last_id if self._of_agent else None
         while last is not None:
             page = await agent.events(last)
@@ -225,7 +242,7 @@ class Following:
         self._of_agent = True
         if transcript.known != before:
             self.heard_at = self._clock()
-        self._set(Origin.LIVE if self._live else Origin.POLLING)
+        self.origin, self.note = Origin.LIVE if self._live else Origin.POLLING, ""
         self.as_of = self._clock()
 
     async def _read_copy(self) -> None:
@@ -239,39 +256,9 @@ class Following:
         if self.as_of is None:
             self.as_of = self.moment(self.transcript.latest_at)
 
-    async def _doubt(self, error: ServiceError) -> None:
-        """Find out from the app server why the agent server did not answer."""
-        self._set(Origin.SILENT, error.words)
-        record = await self._read_record()
-        if record is None:
-            return
-        if error.kind is ErrorKind.MISSING:
-            self.agent = None
-            self._set(Origin.COPY, "Its agent server does not know it; it may have been started anew.")
-        elif self._access_of(record) != self._access or error.kind is ErrorKind.AUTH:
-            self.agent = None
-
-    async def _read_record(self) -> Conversation | None:
-        """Its record; None where that says that its agent cannot answer now, and the origin says why."""
-        record = await self._client.conversations.find(self.conversation_id, background=True)
-        if record is None:
-            self.agent = None
-            self._set(Origin.GONE, "The server does not have this conversation any more.")
-            return None
-        self.record = record
-        match record.sandbox_status:
-            case SandboxStatus.PAUSED:  # it may come back as it was
-                self._set(Origin.ASLEEP, "Its sandbox is paused.")
-            case SandboxStatus.MISSING | SandboxStatus.ERROR as status:
-                self.agent = None
-                gone = "gone" if status == SandboxStatus.MISSING else "in error"
-                self._set(Origin.COPY, f"Its sandbox is {gone}.")
-            case _:
-                return record
-        return None
-
-    def _set(self, origin: Origin, note: str = "") -> None:
-        self.origin, self.note = origin, note
+    def _lose(self, origin: Origin, note: str) -> None:
+        """Say why it does not come from the agent server, which is looked for anew then."""
+        self.agent, self.origin, self.note = None, origin, note
 
     def _access_of(self, record: Conversation) -> Access | None:
         """Where its agent server is by its record, or where it was while it was told."""

@@ -36,8 +36,8 @@ class Asked:
 class Agents:
     """Keeps what people write in the conversations of a store, in which no agent runs, and says so once in each.
 
-    It is asked by the id of a conversation, which exists. An event has an id of its own; its place in the log, which only
-    grows, is its order.
+    It is asked by the id of a conversation, which exists. An event has an id of its own; its order is its place in
+    the log, which only grows.
     """
 
     def __init__(self, store: Store) -> None:

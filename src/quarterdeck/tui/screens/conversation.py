@@ -20,7 +20,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import external, text
 from quarterdeck.tui.app import Reading
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
+from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.conversation_head import about_line, origin_cell
 from quarterdeck.tui.copying import Copyable, conversation_json
 from quarterdeck.tui.dialogs.page import PageDialog
@@ -37,8 +37,6 @@ from quarterdeck.tui.widgets.question import Question
 
 PAINTED_EVERY = 0.1
 """Seconds in which all that is told is gathered."""
-TO_AGENT = frozenset({"stop", "send_on", "ask_always", "ask_risky", "ask_never"})
-"""Commands that need the agent server."""
 
 
 class ConversationScreen(DeckScreen):
@@ -67,7 +65,9 @@ class ConversationScreen(DeckScreen):
         self._below = Static(id="below")
         self._find = Input(id="find", placeholder="find: enter goes to the one before, esc closes", compact=True)
         self._painting: Timer | None = None
-        self._wanted: Reading | None = None
+        reading = self.app.readings.get(conversation_id, Reading())
+        self.log_view.unfolded = set(reading.unfolded)
+        self._wanted = reading.place
         """Where to come back to, as soon as that is known."""
 
     def parts(self) -> Iterable[Widget]:
@@ -75,14 +75,12 @@ class ConversationScreen(DeckScreen):
         return (self._about, self.log_view, self._below, self._find, self._question, self._composer)
 
     def on_mount(self) -> None:
-        """Begin to follow, and come back to where it was read."""
-        self._wanted = self.app.readings.get(self.conversation_id)
-        self.log_view.unfolded = set(self._wanted.unfolded) if self._wanted is not None else set()
+        """Begin to follow."""
         self.log_view.empty = cell(Shown("Reading…"), Tone.MUTED)
         self.set_focus(self.log_view)
         self._session.looked((self.conversation_id,))
         self.run_worker(self._following.run(), group="following")
-        self.set_interval(1.0, self._refresh_second)
+        self.set_interval(1.0, self.refresh_health)
 
     def on_unmount(self) -> None:
         """Remember where it was read."""
@@ -91,9 +89,10 @@ class ConversationScreen(DeckScreen):
     def on_news(self, news: News) -> None:
         """Its sandbox or its record may have changed; of another connection there is no such conversation."""
         super().on_news(news)
+        record = self._record
         if self.app.session is not self._session:
             self.dismiss()
-        elif self.conversation_id in news.ids or self._sandbox_id in news.ids:
+        elif self.conversation_id in news.ids or (record is not None and record.sandbox_id in news.ids):
             self._following.refresh()
 
     # What is shown
@@ -111,15 +110,11 @@ class ConversationScreen(DeckScreen):
         self.log_view.show(transcript.entries, waiting=transcript.waiting)
         if self._question.ask(transcript.question) and self._question.has_focus:
             self.set_focus(self.log_view)
-        if self._wanted is not None:
-            self._come_back(self._wanted)
-        if len(transcript.entries) < self.size.height:
+        if self._wanted is not None and self.log_view.return_to(self._wanted):
+            self._wanted = None
+        if transcript.older is not None and (self._wanted or len(transcript.entries) < self.size.height):
             self._read_older()
         self.refresh_frame()
-
-    def _refresh_second(self) -> None:
-        if self.is_current:
-            self.refresh_health()
 
     def refresh_health(self) -> None:
         """The head line counts seconds, and the line below the log what came."""
@@ -150,10 +145,6 @@ class ConversationScreen(DeckScreen):
     def _record(self) -> Conversation | None:
         return self._session.conversations.records.get(self.conversation_id) or self._following.record
 
-    @property
-    def _sandbox_id(self) -> str | None:
-        return self._record.sandbox_id if self._record is not None else None
-
     def _local(self, at: datetime | None) -> datetime | None:
         moment = self._following.moment(at)
         return moment.astimezone() if moment is not None else None
@@ -165,12 +156,6 @@ class ConversationScreen(DeckScreen):
         return memory.agent_server, memory.key
 
     # Where it is read
-
-    def _come_back(self, reading: Reading) -> None:
-        if reading.place is None or self.log_view.return_to(reading.place):
-            self._wanted = None
-        elif self._following.transcript.older is not None:
-            self._read_older()
 
     @on(Log.Moved)
     def _read_more(self) -> None:
@@ -192,8 +177,6 @@ class ConversationScreen(DeckScreen):
         if (reason := super().why_not(command)) is not None:
             return reason
         match command.name:
-            case name if name in TO_AGENT and not self._following.reached:
-                return self._unreached
             case "answer" if not self._question.actions:
                 return "The agent asks for nothing."
             case "stop" if not transcript.running:
@@ -237,19 +220,15 @@ class ConversationScreen(DeckScreen):
 
     @on(Input.Submitted, "#find")
     def _find_before(self, event: Input.Submitted) -> None:
-        words = event.value.strip().casefold()
-        if words:
-            self._go_to_entry(-1, lambda entry: words in copied(entry).casefold(), f"“{event.value.strip()}”")
+        if words := event.value.strip():
+            self._go_to_entry(-1, lambda entry: words.casefold() in copied(entry).casefold(), f"“{words}”")
 
     def action_back(self) -> None:
         """Close what is open, or go back to the list."""
-        if self._find.display:
-            self._find.display = False
-            self.set_focus(self.log_view)
-        elif self.focused is not self.log_view:
-            self.set_focus(self.log_view)
-        else:
+        if self.focused is self.log_view and not self._find.display:
             self.dismiss()
+        self._find.display = False
+        self.set_focus(self.log_view)
 
     def action_refresh(self) -> None:
         """Ask now, for it as for everything else."""
@@ -262,7 +241,7 @@ class ConversationScreen(DeckScreen):
 
     # One entry
 
-    async def action_copy(self) -> None:
+    def action_copy(self) -> None:
         """Copy the entry."""
         if (entry := self.log_view.cursor_entry) is not None:
             what = Copyable(Shown("The entry"), copied(entry))
@@ -305,20 +284,10 @@ class ConversationScreen(DeckScreen):
 
     @on(Composer.Submitted)
     def _submit(self, event: Composer.Submitted) -> None:
-        words, reason = event.text.strip(), self._why_not_said()
-        if not words or reason is not None:
-            self.say(text.line(reason or "There is nothing to send."), Tone.WARN)
-        else:
+        if words := event.text.strip():
             self._talk.submit(words, self._question.ids, self._send)
-
-    @property
-    def _unreached(self) -> str:
-        return self._following.note or "Its agent server is not reached yet."
-
-    def _why_not_said(self) -> str | None:
-        """Why nothing can be said to the agent now; it can be written down all the same."""
-        reason = self.why_not(command_at(self.PLACE, "message"))
-        return reason if reason is not None or self._following.reached else self._unreached
+        else:
+            self.say(Shown("There is nothing to send."), Tone.WARN)
 
     def _send(self, words: str, send: Tell) -> None:
         """Send a message; it stays a draft until it is known to be sent, and leaving the screen does not end it."""
@@ -347,7 +316,5 @@ class ConversationScreen(DeckScreen):
     def _answer(self, event: Question.Answered) -> None:
         """Leave the question with each answer, so that a held key answers one at most."""
         self.set_focus(self.log_view)
-        if (reason := self._why_not_said()) is not None:
-            self.say(text.line(reason), Tone.WARN)
-        elif event.shown:
+        if event.shown:
             self._talk.answer(event.answer, event.shown)
