@@ -135,13 +135,14 @@ from quarterdeck.tui.screens.conversation import ConversationScreen
 from quarterdeck.tui.screens.conversations import ConversationsScreen
 from quarterdeck.tui.screens.sandboxes import SandboxesScreen
 from quarterdeck.tui.screens.settings import SettingsScreen
+from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.talk import Talk
 from quarterdeck.tui.widgets.table import Table
 helpers = {
     ConversationScreen: (Talk,),
     ConversationsScreen: (ConversationCommands, Arranging, SandboxCommands, Table),
     SandboxesScreen: (Arranging, SandboxCommands, Table),
-    SettingsScreen: (),
+    SettingsScreen: (ServerList,),
 }
 for screen, held in helpers.items():
     for command in commands_at(screen.PLACE):

@@ -158,9 +158,11 @@ class Servers:
         return self._with(row, lambda entry: replace(entry, server=filled(entry.server, entry.was), disabled=False))
 
     def restore(self, row: int) -> "Servers":
-        """Take back what was done to a row: first its removal, then its disabling, then its edits."""
+        """Take back what was done to a row: first its removal, then its disabling, then its edits; a new one goes."""
         entry = self.entry(row)
         match entry.state if entry is not None else EntryState.KEPT:
+            case EntryState.ADDED:
+                return self.remove(row)
             case EntryState.REMOVED:
                 return self._with(row, lambda entry: replace(entry, removed=False))
             case EntryState.DISABLED:

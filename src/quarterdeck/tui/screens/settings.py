@@ -57,7 +57,7 @@ class SettingsScreen(DeckScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (70, "-narrow"), (100, "-wide"), (116, "-wider")]
     """Columns from which the groups have a column, the help one too, and that all the room it likes."""
     AUTO_FOCUS = "FieldList"
-    HELD = ServerList.COMMANDS | LIST_COMMANDS
+    HELD = LIST_COMMANDS
     """Commands that are done by a part of the screen."""
 
     def __init__(self) -> None:
@@ -67,6 +67,7 @@ class SettingsScreen(DeckScreen):
         self.notice = Static(id="settings-notice")
         self.record = Record(self.app, self.form)
         self.servers = ServerList(self.app, self.form, self.say)
+        self.helpers = (self.servers,)
         self.lists = ListActions(self.app, self._acted)
         self.saves = Saves(self.app, self.record, self.form, self._show_outcome, self.say)
         self.kept = KeptEdits(self.app, self.record, self.form, self.say)
@@ -177,22 +178,23 @@ class SettingsScreen(DeckScreen):
         return why_not(command.name, self.form.view, self.form.row)
 
     async def action_command(self, name: str) -> None:
-        """Do a command, or say why not; those on the lists are done by their parts."""
-        if self.why_not(command_at(self.PLACE, name)) is not None:
-            await super().action_command(name)
-        elif acts_at_once(name, self.form.row):
+        """Do a command, or say why not; what acts at once is done by its part."""
+        if self.why_not(command_at(self.PLACE, name)) is None and acts_at_once(name, self.form.row):
             await self.lists.act(name, self.form.view, self.form.row)
-        elif not await self.servers.do(name):
+        else:
             await super().action_command(name)
 
     # Fields
 
     async def action_edit(self) -> None:
         """Edit the field under the cursor, or look for those that are not shown."""
-        if self.form.row.kind is RowKind.MORE:
-            self.action_filter()
-        else:
-            await self.form.edit()
+        match self.form.row.kind:
+            case RowKind.MORE:
+                self.action_filter()
+            case RowKind.SERVER:
+                await self.servers.edit()
+            case _:
+                await self.form.edit()
 
     @on(FieldList.Chosen)
     async def _chosen(self) -> None:
@@ -211,8 +213,6 @@ class SettingsScreen(DeckScreen):
         entry, row = self.form.row.entry, self.form.row.name
         if entry is None:
             await self.form.change(lambda draft: draft.revert(row))
-        elif entry.before is None:
-            await self.form.change(lambda draft: draft.change_servers(Servers.remove, entry.row))
         else:
             await self.form.change(lambda draft: draft.change_servers(Servers.restore, entry.row))
 
@@ -232,7 +232,10 @@ class SettingsScreen(DeckScreen):
             await self.action_command(chosen)
 
     def action_copy(self) -> None:
-        """Copy the key of the field under the cursor."""
+        """Copy the key of the field under the cursor, or an MCP server without its secrets."""
+        if self.form.row.entry is not None:
+            self.servers.copy()
+            return
         key = self.form.row.name
         self.app.copy_to_clipboard(key)
         self.say(text.line(f"Copied {key}, if your terminal takes copies."))

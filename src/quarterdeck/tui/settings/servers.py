@@ -1,11 +1,10 @@
 """The list of MCP servers in the form: changes of the draft, and checks, JSON and files beside it."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
@@ -14,7 +13,7 @@ from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
 from quarterdeck.settings.mcp_checks import server_problems
 from quarterdeck.settings.mcp_json import TakenIn, pasted, without_secrets
-from quarterdeck.settings.mcp_server import bare
+from quarterdeck.settings.mcp_server import bare, filled
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
@@ -25,7 +24,7 @@ from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
-from quarterdeck.tui.widgets.form.rows import RowKind, Tried
+from quarterdeck.tui.widgets.form.rows import Tried
 
 DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
@@ -47,56 +46,21 @@ _KINDS: Mapping[type[McpServer], str] = {
 class ServerList:
     """The commands for MCP servers; `say` shows one sentence."""
 
-    COMMANDS: ClassVar[frozenset[str]] = frozenset({"copy_server", "disable", "convert", "check"}) | frozenset(
-        {"remove_duplicates", "import_servers", "copy_servers", "servers_file", "check_all"}
-    )
-    """On the server under the cursor, and on all; those that other lists have too are not among them."""
     app: Deck
     form: SettingsForm
     say: Callable[[Shown, Tone], None]
 
-    async def do(self, command: str) -> bool:
-        """Do a command on the list or on the server under the cursor; False for one that is not of this list."""
+    @property
+    def _entry(self) -> Entry:
+        """The server under the cursor; commands on one are refused elsewhere."""
         entry = self.form.row.entry
-        match command:
-            case "remove_duplicates":
-                await self._remove_duplicates()
-            case "import_servers":
-                await self._paste()
-            case "copy_servers":
-                self._copy(self.form.draft.servers.entries)
-            case "servers_file":
-                await self._write()
-            case "check_all":
-                self.form.run_worker(self._check_all(), group="settings-check-all", exclusive=True)
-            case "add":
-                await self._add()
-            case "edit" if entry is not None:
-                title = DISABLED_TITLE if entry.disabled else Shown("MCP server")
-                await self._fill_in(title, entry.server, entry=entry)
-            case "edit" if self.form.row.kind is RowKind.SERVER:
-                await self._add()
-            case "delete" if entry is not None:
-                said = "Deleted at the next save; ctrl+z takes it back."
-                await self._change(lambda servers: servers.remove(entry.row), said)
-            case "copy_server" if entry is not None:
-                copy = copy_of(entry.server, self.form.draft.servers)
-                await self._fill_in(Shown("Copy of an MCP server"), copy, after=entry.row)
-            case "disable" if entry is not None:
-                await (self._enable(entry) if entry.disabled else self._disable(entry))
-            case "convert" if entry is not None:
-                await self._convert(entry)
-            case "copy" if entry is not None:
-                self._copy([entry])
-            case "check" if entry is not None:
-                self.form.run_worker(self._check_one(entry), group="settings-check")
-            case _:
-                return False
-        return True
+        if entry is None:
+            raise LookupError("no MCP server is under the cursor")
+        return entry
 
     # Adding and editing
 
-    async def _add(self) -> None:
+    async def action_add(self) -> None:
         """Add a server: first its type, then its members."""
 
         async def picked(model: type[McpServer] | None) -> None:
@@ -109,6 +73,20 @@ class ServerList:
         ]
         await self.app.push_screen(PickDialog(Shown("Add an MCP server"), items), picked)
 
+    async def edit(self) -> None:
+        """Edit the server under the cursor, or add the first one."""
+        entry = self.form.row.entry
+        if entry is None:
+            await self.action_add()
+        else:
+            await self._fill_in(DISABLED_TITLE if entry.disabled else Shown("MCP server"), entry.server, entry=entry)
+
+    async def action_copy_server(self) -> None:
+        """Add a copy of the server, below it."""
+        entry = self._entry
+        copy = copy_of(entry.server, self.form.draft.servers)
+        await self._fill_in(Shown("Copy of an MCP server"), copy, after=entry.row)
+
     async def _fill_in(
         self, title: Shown, server: McpServer, *, entry: Entry | None = None, after: int | None = None
     ) -> None:
@@ -120,25 +98,29 @@ class ServerList:
             number = servers.next_row if row is None else row
             return [problem for problem in mcp_checks.problems(changed) if problem.row == number]
 
-        async def filled(server: McpServer | None) -> None:
+        async def done(server: McpServer | None) -> None:
             if server is not None:
                 await self.form.put_server(row, server, after=after)
 
         stored = entry is not None and entry.was is not None
         hidden = self.form.view.hides_secrets
-        await self.app.push_screen(McpServerDialog(title, server, problems, hidden=hidden, stored=stored), filled)
+        await self.app.push_screen(McpServerDialog(title, server, problems, hidden=hidden, stored=stored), done)
 
     # Changes of the draft
 
-    async def _enable(self, entry: Entry) -> None:
-        """Have the service hold it again."""
-        enabled = self.form.draft.servers.enable(entry.row).entry(entry.row)
-        missing = words.to_type(enabled.server) if enabled is not None else ""
-        said = f"Stored again at the next save. {missing}".strip()
-        await self._change(lambda servers: servers.enable(entry.row), said, Tone.WARN if missing else Tone.PLAIN)
+    async def action_delete(self) -> None:
+        """Delete the server."""
+        row = self._entry.row
+        await self._change(lambda servers: servers.remove(row), "Deleted at the next save; ctrl+z takes it back.")
 
-    async def _disable(self, entry: Entry) -> None:
-        """Have this machine keep it in the service's place."""
+    async def action_disable(self) -> None:
+        """Have this machine keep the server in the service's place, or the service hold it again."""
+        entry = self._entry
+        if entry.disabled:
+            missing = words.to_type(filled(entry.server, entry.was))
+            said = f"Stored again at the next save. {missing}".strip()
+            await self._change(lambda servers: servers.enable(entry.row), said, Tone.WARN if missing else Tone.PLAIN)
+            return
 
         async def answered(answer: str | None) -> None:
             if answer in (KEPT, BARE):
@@ -149,29 +131,30 @@ class ServerList:
         if not choices:
             await answered(KEPT)
             return
-        said = [
+        about = [
             cell(text.line(words.server_title(entry.server)), Tone.STRONG),
             cell(Shown("The next save takes it from the service; this machine keeps it until you enable it.")),
             *([cell(UNTOLD, Tone.WARN)] if bare(entry.server) == entry.server else ()),
         ]
-        dialog = ChooseDialog(Shown("Disable an MCP server"), said, choices)
+        dialog = ChooseDialog(Shown("Disable an MCP server"), about, choices)
         await self.app.push_screen(dialog, answered)
 
-    async def _convert(self, entry: Entry) -> None:
+    async def action_convert(self) -> None:
         """Make a server the other of SSE and HTTP."""
+        entry = self._entry
         other = converted(entry.server)
         if other is not None:
             said = f"It is {other.kind} from the next save on; f2 makes it what it was."
             await self._change(lambda servers: servers.edit(entry.row, other), said)
 
-    async def _remove_duplicates(self) -> None:
+    async def action_remove_duplicates(self) -> None:
         """Delete all but one of each group of equal servers, at the next save."""
         count = sum(len(group) - 1 for group in duplicates(self.form.draft.servers))
         copies = "1 copy goes" if count == 1 else f"{count} copies go"
         said = f"{copies} at the next save. What the server's own config.toml has comes back."
         await self._change(without_duplicates, said)
 
-    async def _paste(self) -> None:
+    async def action_import_servers(self) -> None:
         """Take in servers from pasted JSON, in one step of the draft."""
 
         async def pasted_in(taken: TakenIn | None) -> None:
@@ -188,15 +171,21 @@ class ServerList:
 
     # Out of the list
 
-    def _copy(self, entries: Iterable[Entry]) -> None:
-        """Copy servers as JSON, without their secrets."""
-        entries = tuple(entries)
+    def copy(self) -> None:
+        """Copy the server under the cursor as JSON, without its secrets."""
+        self._copy((self._entry,))
+
+    def action_copy_servers(self) -> None:
+        """Copy all servers as JSON, without their secrets."""
+        self._copy(self.form.draft.servers.entries)
+
+    def _copy(self, entries: Sequence[Entry]) -> None:
         self.app.copy_to_clipboard(without_secrets(entry.server for entry in entries))
         name = words.server_title(entries[0].server) if len(entries) == 1 else words.counted(len(entries), "server")
         copied = f"Copied {name} as JSON without secrets, if your terminal takes copies; f2 writes a file."
         self.say(text.line(copied), Tone.PLAIN)
 
-    async def _write(self) -> None:
+    async def action_servers_file(self) -> None:
         """Write the server under the cursor, elsewhere all of them, to a file as JSON without secrets."""
         here = self.form.row.entry
         entries = (here,) if here is not None else self.form.draft.servers.entries
@@ -211,6 +200,14 @@ class ServerList:
         await self.app.push_screen(save_dialog(self.app, "MCP servers to a file", said, path, lambda _: written), saved)
 
     # Checks
+
+    def action_check(self) -> None:
+        """Try the server under the cursor from this machine."""
+        self.form.run_worker(self._check_one(self._entry), group="settings-check")
+
+    def action_check_all(self) -> None:
+        """Try all servers from this machine."""
+        self.form.run_worker(self._check_all(), group="settings-check-all", exclusive=True)
 
     async def _check_one(self, entry: Entry) -> None:
         self._note({entry.row: Tried(entry.server, "checking…", Tone.BUSY)})
