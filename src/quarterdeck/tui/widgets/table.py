@@ -383,16 +383,17 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._now = self._clock()
         on_screen = range(HEADER, HEADER + max(len(self._seen), len(self._lines)))
         looked = {y: self._line_at(y) for y in (on_screen if lines is None else lines) if y in on_screen}
-        if not self._measure(filter(None, looked.values())):
-            before = self._lines
-            changed = [region for y, line in looked.items() for region in self._differences(y, before.get(y), line)]
-            if changed:
-                self.refresh(*changed)
+        before = self._lines
+        changed = {y: line for y, line in looked.items() if line != before.get(y)}
+        if not self._measure(filter(None, changed.values())):
+            regions = [region for y, line in changed.items() for region in self._differences(y, before.get(y), line)]
+            if regions:
+                self.refresh(*regions)
         self._lines.update(looked)
 
     def _differences(self, y: int, before: Line | None, after: Line | None) -> list[Region]:
         if before is None or after is None or before.look != after.look:
-            return [Region(0, y, self.size.width, 1)] if before != after else []
+            return [Region(0, y, self.size.width, 1)]
         return [
             Region(place.x, y, place.width, 1)
             for place in self._placed()
