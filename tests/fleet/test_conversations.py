@@ -9,7 +9,7 @@ from quarterdeck.fleet.conversations import (
     conversation_state,
     with_last_word,
 )
-from quarterdeck.fleet.start_tasks import in_progress, start_progress, worth_showing
+from quarterdeck.fleet.start_tasks import in_progress, start_state, worth_showing
 
 from .fakes import NOON, at
 
@@ -79,26 +79,25 @@ def test_the_steps_of_a_start_are_counted_in_their_order() -> None:
         "SETTING_UP_SKILLS",
         "STARTING_CONVERSATION",
     ]
-    words = [start_progress(task(step), at(1)).words for step in steps]
+    words = [start_state(task(step), at(1)).word for step in steps]
     assert [word.split()[0] for word in words] == [f"{number}/7" for number in range(1, 8)]
     assert words[2] == "3/7 preparing repository"
 
 
 @pytest.mark.parametrize("detail", [None, "", "  \n"])
 def test_a_failure_without_detail_is_explained(detail: str | None) -> None:
-    assert "120 s" in start_progress(task("ERROR", detail), at(1)).detail
+    assert "120 s" in start_state(task("ERROR", detail), at(1)).note
 
 
 def test_an_unknown_step_is_shown_as_it_came_and_goes_on() -> None:
-    progress = start_progress(task("BREWING"), at(1))
-    assert (progress.words, progress.ended) == ("BREWING", False)
+    assert start_state(task("BREWING"), at(1)).word == "BREWING"
+    assert in_progress([task("BREWING")], at(1)) == {"t"}
 
 
 def test_a_start_that_gives_no_news_is_slow_and_no_longer_watched_closely() -> None:
     waiting = task("WAITING_FOR_SANDBOX")
-    assert not start_progress(waiting, at(179)).slow
     assert in_progress([waiting, task("READY"), task("ERROR")], at(179)) == {"t"}
-    assert "taken 4:00" in start_progress(waiting, at(240)).detail
+    assert "taken 4:00" in start_state(waiting, at(240)).note
     assert in_progress([waiting], at(240)) == frozenset()
 
 

@@ -14,7 +14,7 @@ from quarterdeck.config.load import Config
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
 from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.session import Session
-from quarterdeck.fleet.start_tasks import start_progress
+from quarterdeck.fleet.start_tasks import FAILED, start_state
 
 PATIENCE = 180.0
 """Seconds a start task may take: servers wait up to 120 for a sandbox."""
@@ -78,12 +78,12 @@ async def _follow(client: Client, task: StartTask) -> str:
     end = loop.time() + PATIENCE
     told = ""
     while task.app_conversation_id is None or task.status != StartTaskStatus.READY:
-        progress = start_progress(task, utc_now())
-        if progress.failed:
-            raise CommandError(f"The conversation could not be started: {progress.detail}")
-        if progress.words != told:
-            note(f"{progress.words}.")
-            told = progress.words
+        state = start_state(task, utc_now())
+        if state.word == FAILED:
+            raise CommandError(f"The conversation could not be started: {state.note}")
+        if state.word != told:
+            note(f"{state.word}.")
+            told = state.word
         if loop.time() > end:
             raise CommandError("The conversation is still being started.", "List the conversations in a while.")
         await asyncio.sleep(EVERY)

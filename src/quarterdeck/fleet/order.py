@@ -100,18 +100,12 @@ class _Turned:
         return bool(other.value < self.value)
 
 
-class Held(NamedTuple):
-    """A list as it is shown, and the row at the top of the screen."""
-
-    ids: list[str]
-    top: int
-
-
-def held(ids: list[str], before: Sequence[str], cursor: int, top: int, page: int) -> Held:
+def held(ids: list[str], before: Sequence[str], cursor: int, top: int, page: int) -> tuple[list[str], int]:
     """Show `ids` in place of the list `before` so that the row of the cursor stays on its line of the screen.
 
-    The rest moves around it. A screen that stands at the top of the list stays there, any other stays with most of its
-    rows. `cursor` and `top` are lines of the list before, `page` is how many rows the screen has.
+    The rest moves around it; gives the list as it is shown, and the row at the top of the screen. A screen that stands
+    at the top of the list stays there, any other stays with most of its rows. `cursor` and `top` are lines of the list
+    before, `page` is how many rows the screen has.
     """
     seen = list(before[top : top + page])
     line = cursor - top
@@ -122,7 +116,7 @@ def held(ids: list[str], before: Sequence[str], cursor: int, top: int, page: int
         top = tops[len(tops) // 2] if tops else top
     top = max(0, min(top, len(ids) - page))
     if under_cursor is None or ids[top + line : top + line + 1] == [under_cursor] or under_cursor not in ids:
-        return Held(ids, top)
+        return ids, top
     around = [row_id for row_id in ids if row_id != under_cursor]
     around.insert(top + line, under_cursor)
-    return Held(around, top)
+    return around, top

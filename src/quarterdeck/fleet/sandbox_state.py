@@ -119,13 +119,6 @@ class Left(NamedTuple):
     """When it was left, or last read again without being believed."""
 
 
-class Doubted(NamedTuple):
-    """A word that is not believed yet, and how many readings in a row have said it."""
-
-    word: str
-    times: int
-
-
 class SandboxMemory(NamedTuple):
     """What is kept of one sandbox from reading to reading."""
 
@@ -146,7 +139,10 @@ class SandboxMemory(NamedTuple):
     key: SecretStr | None = None
     """The key of its agent server, as last told since it runs."""
     left: Left | None = None
-    doubted: Doubted | None = None
+    doubted: str = ""
+    """A word that is not believed yet."""
+    doubts: int = 0
+    """How many readings in a row have said it."""
 
     def state(self, now: datetime) -> SandboxState:
         """What to say of it now."""
@@ -202,12 +198,10 @@ def after_reading(
         memory = _before_any_reading(status, now, beginning=beginning)
     idle = memory.has_run and status == SandboxStatus.STARTING
     word = StateWord.RUNNING if idle else WORDS.get(status, status)
-    times = memory.doubted.times + 1 if memory.doubted is not None and memory.doubted.word == word else 1
-    if times < _needed(memory, word, now):
-        left = memory.left and memory.left._replace(at=now)
-        return memory._replace(left=left, doubted=Doubted(word, times))
-    stopped = status in _STOPPED
-    has_run = status == SandboxStatus.RUNNING or (memory.has_run and not stopped)
+    doubts = memory.doubts + 1 if memory.doubted == word else 1
+    if doubts < _needed(memory, word, now):
+        return memory._replace(left=memory.left and memory.left._replace(at=now), doubted=word, doubts=doubts)
+    has_run = status == SandboxStatus.RUNNING or (memory.has_run and status not in _STOPPED)
     after = SandboxMemory(
         status=status,
         settled=_state_of(memory, word, now),
@@ -326,21 +320,18 @@ def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
 
 # What may be asked of it: servers never refuse by status, these are rules for people
 
+_OVER = {
+    StateWord.ERROR: "It has failed; n starts a new one from the same spec.",
+    StateWord.MISSING: "It is gone; n starts a new one.",
+    StateWord.PAUSING: "It is being paused; the next readings tell.",
+    StateWord.RESUMING: "It is being resumed; the next readings tell.",
+}
 _WHY_NOT = {
-    "pause": {
-        StateWord.PAUSED: "It is paused already; r resumes it.",
-        StateWord.PAUSING: "It is being paused already.",
-        StateWord.RESUMING: "It is being resumed; it can be paused once it runs.",
-        StateWord.ERROR: "It has failed, so nothing in it can be paused; n starts a new one from the same spec.",
-        StateWord.MISSING: "It is gone, so there is nothing to pause; n starts a new one.",
-    },
+    "pause": {**_OVER, StateWord.PAUSED: "It is paused already; r resumes it."},
     "resume": {
+        **_OVER,
         StateWord.RUNNING: "It is running already; p pauses it.",
         StateWord.STARTING: "It is starting already; it runs as soon as its server says so.",
-        StateWord.RESUMING: "It is being resumed already.",
-        StateWord.PAUSING: "It is being paused; it can be resumed once it is.",
-        StateWord.ERROR: "It has failed and cannot be resumed; n starts a new one from the same spec.",
-        StateWord.MISSING: "It is gone and cannot be resumed; n starts a new one.",
     },
     "open_url": {
         **dict.fromkeys(set(StateWord) - {StateWord.RUNNING}, "It has addresses only while it runs."),

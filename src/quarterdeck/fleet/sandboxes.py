@@ -240,9 +240,6 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
 
 # What is up, does nothing and could be paused
 
-THRESHOLD = timedelta(minutes=30)
-"""The quiet time that is offered at first."""
-
 
 class Sweep(NamedTuple):
     """What a sweep finds; nothing is done by finding it."""

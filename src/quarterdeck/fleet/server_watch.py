@@ -1,6 +1,7 @@
 """What answers at a connection, asked again whenever there is a reason to doubt it."""
 
 import asyncio
+import random
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -10,15 +11,8 @@ from quarterdeck.client.models.server import KeyState, Server
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.watch import backoff
 
-JITTER = 0.5
-"""One deck alone asks what a server is, so nobody has to be spread."""
 BELIEVED_FOR = 60.0
 """Seconds for which a description is believed when nothing speaks against it."""
-
-
-def is_another(server: Server, before: Server) -> bool:
-    """Whether two descriptions cannot be of one server; its key and its release may change, its ways do not."""
-    return server._replace(key=before.key, release=before.release) != before
 
 
 class ServerWatch:
@@ -50,7 +44,7 @@ class ServerWatch:
                 failures, wait = 0, BELIEVED_FOR
             except ServiceError as error:
                 failures += 1
-                wait = backoff(failures, JITTER, error.retry_after)
+                wait = backoff(failures, random.random(), error.retry_after)  # noqa: S311 - no secret
                 if self.kind is None:
                     self.trouble = error
                     self._publish(News(About.SERVER))
@@ -66,7 +60,8 @@ class ServerWatch:
         if server == before:
             return
         self.kind, self.trouble = server, None
-        another = before is not None and is_another(server, before)
+        # The key and the release of one server may change, its ways do not.
+        another = before is not None and server._replace(key=before.key, release=before.release) != before
         self._publish(News(About.SERVER, moved=another, another_server=another))
         self.release = await self._client.release()
         self._publish(News(About.SERVER))

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Collection, Container, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
@@ -32,40 +31,26 @@ FAILED_RECENTLY = timedelta(days=1)
 """The same for those that failed: each stays until somebody dismisses it."""
 
 
-class StartProgress(NamedTuple):
-    """Where a start task is."""
-
-    words: str
-    """"3/7 preparing repository", "ready", "failed", or the server's own word."""
-    ended: bool = False
-    failed: bool = False
-    slow: bool = False
-    detail: str = ""
-    """What the server said about it, or what can be said in its place."""
-
-
-def start_progress(task: StartTask, now: datetime) -> StartProgress:
-    """Say where a task is now, by the server's clock."""
+def start_state(task: StartTask, now: datetime) -> ConversationState:
+    """Say where a task is now, by the server's clock: "3/7 preparing repository", "ready", "failed"."""
     detail = (task.detail or "").strip()
-    if task.status == StartTaskStatus.READY:
-        return StartProgress("ready", ended=True, detail=detail)
     if task.status == StartTaskStatus.ERROR:
         detail = detail or "No detail given; servers give up silently after 120 s."
-        return StartProgress(FAILED, ended=True, failed=True, detail=detail)
-    words = task.status
+        return ConversationState(FAILED, Category.TROUBLE, detail)
+    word = "ready" if task.status == StartTaskStatus.READY else task.status
     if task.status in STEPS:
-        words = f"{_NUMBERS[task.status]}/{len(STEPS)} {STEPS[task.status]}"
-    if task.created_at is None or now - task.created_at <= SLOW_AFTER:
-        return StartProgress(words, detail=detail)
-    waited = stopwatch((now - task.created_at).total_seconds())
-    no_news = f"It has taken {waited}; servers give up after 120 s, so it may never end."
-    return StartProgress(words, slow=True, detail=detail or no_news)
+        word = f"{_NUMBERS[task.status]}/{len(STEPS)} {STEPS[task.status]}"
+    waited = now - task.created_at if task.created_at is not None else timedelta()
+    if waited <= SLOW_AFTER or task.status == StartTaskStatus.READY:
+        return ConversationState(word, Category.BUSY, detail)
+    no_news = f"It has taken {stopwatch(waited.total_seconds())}; servers give up after 120 s, so it may never end."
+    return ConversationState(word, Category.TROUBLE, detail or no_news)
 
 
 def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
     """Which tasks have not ended and may still do so soon, for `Watch.look`; by the server's clock."""
-    progress = [(task.id, start_progress(task, now)) for task in tasks]
-    return frozenset(task_id for task_id, each in progress if not each.ended and not each.slow)
+    going_on = (task for task in tasks if task.status not in (StartTaskStatus.READY, StartTaskStatus.ERROR))
+    return frozenset(task.id for task in going_on if start_state(task, now).category is Category.BUSY)
 
 
 def worth_showing(
@@ -87,10 +72,7 @@ def worth_showing(
 
 def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
     """Make the row of a start task."""
-    progress = start_progress(task, clock.there)
-    category = Category.TROUBLE if progress.failed or progress.slow else Category.BUSY
-    state = ConversationState(progress.words, category, progress.detail)
-    return row_of(task, task.request or NewConversation(), state, clock)
+    return row_of(task, task.request or NewConversation(), start_state(task, clock.there), clock)
 
 
 class StartTasks:

@@ -85,7 +85,6 @@ _EXPLAINS = {
 _ASKED = "you asked for it"
 _NOT_ASKED = "nobody here asked for it"
 _PERHAPS = "came while you waited for a start"
-_FIRST = "first seen so"
 _CLOSED = "changed while nobody watched"
 
 
@@ -128,8 +127,6 @@ class Timelines(Part[KeptTimelines]):
         if before is None:
             self._last_seen.pop(sandbox_id, None)
             self.changed.set()  # when it was listed last is news, too
-            if not events and len(self._by_id) >= IDS:
-                return
         elif before.settled.word == word:
             return
         if not events or events[-1].what != word:
@@ -183,7 +180,7 @@ class Timelines(Part[KeptTimelines]):
         if sandbox_id in self._by_id:
             return Cause.UNKNOWN, _CLOSED
         if not after.settled.exact:
-            return Cause.UNKNOWN, _FIRST
+            return Cause.UNKNOWN, "first seen so"
         return (Cause.UNKNOWN, _PERHAPS) if self._awaited() else (Cause.SERVER, _NOT_ASKED)
 
     def _keep(self, sandbox_id: str, events: tuple[Event, ...]) -> None:
@@ -210,7 +207,7 @@ class Timelines(Part[KeptTimelines]):
     def recall(self, kept: KeptTimelines) -> frozenset[str]:
         """Take what an earlier run or another deck kept of sandboxes that nothing is known of here."""
         for sandbox_id, (seen_at, events) in kept.sandboxes.items():
-            if sandbox_id not in self._by_id and len(self._by_id) < IDS:
+            if sandbox_id not in self._by_id:
                 self._last_seen[sandbox_id], self._by_id[sandbox_id] = seen_at, events
         return frozenset()
 

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Kind, example, quantity
-from quarterdeck.fleet.sandboxes import THRESHOLD, SandboxRow, Sweep, sweep
+from quarterdeck.fleet.sandboxes import SandboxRow, Sweep, sweep
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.sandboxes import COLUMNS, money
@@ -22,6 +22,8 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import chosen
 
+THRESHOLD = timedelta(minutes=30)
+"""The quiet time that is offered at first."""
 SHOWN = ("sandbox", "quiet", "cost", "status", "conversation")
 """The columns of what is found, of those that the list has."""
 
