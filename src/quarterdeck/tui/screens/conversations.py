@@ -57,9 +57,9 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
     """What a command needs of a conversation, or of its sandbox."""
     if name not in ("pause", "resume", "other"):
         return why_not(name, row)
-    sandbox = _sandbox(session, row)
-    if sandbox is not None:
-        refusal = sandbox_state.why_not(name, sandbox.state(now))
+    memory = session.memories.by_id.get(row.sandbox_id or "")  # asked at every key, so that no row is made for it
+    if row.record is not None and memory is not None:
+        refusal = sandbox_state.why_not(name, memory.state(now))
         return None if refusal is None else f"Its sandbox: {refusal}"
     if row.record is not None and row.record.sandbox_status in THERE:
         return "Its sandbox has not been read yet; it will be in a moment."  # the server may tell of it here only
