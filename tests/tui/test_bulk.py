@@ -82,19 +82,6 @@ async def test_marked_rows_behind_the_filter_are_left_alone_unless_asked_for(fle
         assert fleet.orders == [("pause", "box0")]
 
 
-async def test_deleting_several_needs_their_number_to_be_typed(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("g", "space", "space", "D")
-        await seat.sees(
-            "Delete 2 sandboxes?", "2 will be deleted", "The workspace and all files in it", "Type 2 to go on"
-        )
-        await seat.press("1", "enter")
-        await seat.sees("Nothing was done.")
-        await seat.press("backspace", "2", "enter")
-        await seat.sees("2 done")
-        assert len(fleet.sandboxes) == 5
-
-
 async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works(tmp_path: Path) -> None:
     fleet = FakeFleet()
     fleet.add("calm")
@@ -136,27 +123,21 @@ async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_a
         await seat.until(lambda: seat.deck.return_code == 0)
 
 
-async def test_a_sandbox_is_paused_from_one_of_its_conversations_and_the_others_are_named(tmp_path: Path) -> None:
-    fleet = FakeFleet()
-    fleet.add("shared")
-    fleet.talk("c1", "shared", "First")
-    fleet.talk("c2", "shared", "Second")
+async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_there_is_told(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    for number, box in enumerate(("box0", "box0", "box2", "box3")):
+        fleet.talk(f"c{number}", box, f"Talk {number}")
     async with at_conversations(fleet, tmp_path) as seat:
-        await seat.sees("First", "Second")
-        await seat.until(lambda: "shared" in seat.session.sandboxes.records)
-        await seat.press("p")
-        await seat.sees("Pause of shared asked for", "2 conversations")
-        assert fleet.orders == [("pause", "shared")]
-
-
-async def test_the_sandboxes_of_marked_conversations_are_paused_together(fleet: FakeFleet, tmp_path: Path) -> None:
-    for number in range(3):
-        fleet.talk(f"c{number}", f"box{number}", f"Talk {number}")
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.sees("Talk 0", "Talk 2")
+        await seat.sees("Talk 0", "Talk 3")
         await seat.until(lambda: len(seat.session.sandboxes.records) == 7)
+        seat.list_screen.table.move_to("c0")
+        await seat.press("p")
+        await seat.sees("Pause of box0 asked for", "2 conversations")
+        assert fleet.orders == [("pause", "box0")]
+        await seat.until(lambda: seat.session.memories.by_id["box0"].asked is None)
         await seat.press("asterisk", "p")
-        await seat.sees("Pause 3 sandboxes?", "box0", "Talk 2")
+        await seat.sees("Pause 2 sandboxes?", "box2", "Talk 3")
         await seat.press("y")
-        await seat.sees("3 done")
-        assert sorted(fleet.orders) == [("pause", "box0"), ("pause", "box1"), ("pause", "box2")]
+        await seat.sees("2 done", "1 skipped")
+        assert sorted(fleet.orders) == [("pause", "box0"), ("pause", "box2"), ("pause", "box3")]

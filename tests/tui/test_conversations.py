@@ -129,41 +129,28 @@ async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fle
 # The trajectory
 
 
-@pytest.mark.parametrize("size", [(60, 20), NARROW])
-async def test_a_trajectory_is_written_where_it_was_asked_for_and_nobody_else_may_read_it(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_after_a_yes(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with at_conversations(fleet, tmp_path, size=size, endpoint=Connection("p", PROD.url, read_only=True)) as seat:
+    written = tmp_path / "trajectory-c1.zip"
+    written.write_text("precious")
+    read_only = Connection("p", PROD.url, read_only=True)
+    async with at_conversations(fleet, tmp_path, size=(60, 20), endpoint=read_only) as seat:
         seat.list_screen.table.move_to("c1")
         await seat.press("E")
         await seat.sees("Trajectory of Talk 1", "trajectory-c1.zip")
         await seat.press("enter")
-        await seat.sees("Written to trajectory-c1.zip: 4 kB")
-    written = tmp_path / "trajectory-c1.zip"
-    assert written.read_bytes() == ZIP
-    assert stat.S_IMODE(written.stat().st_mode) == 0o600
-
-
-async def test_a_file_that_is_there_goes_only_when_somebody_says_so(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "trajectory-c1.zip").write_text("precious")
-    async with at_conversations(fleet, tmp_path) as seat:
-        seat.list_screen.table.move_to("c1")
-        await seat.press("E")
-        await seat.sees("Trajectory of Talk 1")
-        await seat.press("enter")
         await seat.sees("Write over the file?")
         await seat.press("enter")
         await seat.sees("Trajectory of Talk 1")
-        assert (tmp_path / "trajectory-c1.zip").read_text() == "precious"
+        assert written.read_text() == "precious"
         await seat.press("enter")
         await seat.sees("Write over the file?")
         await seat.press("y")
-        await seat.sees("Written to trajectory-c1.zip")
-        assert (tmp_path / "trajectory-c1.zip").read_bytes() == ZIP
+        await seat.sees("Written to trajectory-c1.zip: 4 kB")
+    assert written.read_bytes() == ZIP
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
 
 
 # Where it cannot be done
