@@ -18,10 +18,7 @@ def pages(folder: Path, kind: str) -> list[Any]:
 
 async def leave_edits(seat: FormSeat) -> None:
     await seat.edit("git_user_name", "Grace")
-    await seat.go_to("llm_api_key")
-    await seat.press("enter")
-    await seat.type("sentinel-typed")
-    await seat.press("enter")
+    await seat.edit("llm_api_key", "sentinel-typed")
     await seat.sees("2 edited")
 
 

@@ -182,10 +182,7 @@ async def test_a_secret_the_server_never_said_yes_to_is_not_called_saved(sit_bef
     store = FlatServer(DOWN, llm_api_key_set=True, **dict.fromkeys(KNOWN_BY))
     server = FakeServer(store)
     async with sit_before(server) as seat:
-        await seat.go_to("llm_api_key")
-        await seat.press("enter")
-        await seat.type("new-key-1")
-        await seat.press("enter")
+        await seat.edit("llm_api_key", "new-key-1")
         await seat.save()
         await seat.sees("1 edited", "Not known whether it is stored: API key.")
         assert seat.form.draft.changes == {"llm_api_key": SecretStr("new-key-1")}
@@ -323,9 +320,7 @@ async def test_a_key_the_server_does_not_tell_of_is_not_called_not_stored(sit_be
 # Two decks on one server
 
 
-@pytest.mark.parametrize(
-    ("store", "first_is_first"), [("merge", True), ("merge", False), ("replace", False), ("nested", True)]
-)
+@pytest.mark.parametrize(("store", "first_is_first"), [("merge", True), ("replace", False), ("nested", True)])
 async def test_different_edits_are_all_there(sit: Sit, store: Mode, first_is_first: bool) -> None:
     async with sit(stored=FULL, store=store) as ann, sit(store=store) as ben:
         before = await ann.stored()

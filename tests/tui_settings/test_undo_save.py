@@ -43,10 +43,7 @@ async def test_secrets_are_not_in_the_journal_and_named_as_what_cannot_be_brough
     sit: Sit, tmp_path: Path
 ) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("llm_api_key")
-        await seat.press("enter")
-        await seat.type("sentinel-other")
-        await seat.press("enter")
+        await seat.edit("llm_api_key", "sentinel-other")
         await seat.edit("language", "French")
         await seat.save()
         await seat.sees("Saved · 1 verified, 1 accepted")

@@ -74,11 +74,10 @@ class Verified:
     @property
     def counted(self) -> str:
         """How many changes are verified, and how many accepted."""
-        if self.accepted:
-            return ", ".join(
-                filter(None, (f"{self.good} verified" * bool(self.readable), f"{len(self.accepted)} accepted"))
-            )
-        return f"{self.good} of {self.readable} verified"
+        if not self.accepted:
+            return f"{self.good} of {self.readable} verified"
+        accepted = f"{len(self.accepted)} accepted"
+        return f"{self.good} verified, {accepted}" if self.readable else accepted
 
 
 def verify(
@@ -103,8 +102,8 @@ def verify(
     unproven = [Unproven(key, seen.field_at(key).label) for key in seen.edits if _is_unproven(seen, key)]
     changed = {*seen.edits, *merged.arrived} - {each.key for each in unproven} - {"secrets_store", MCP}
     differences = [
-        _field_difference(meant, seen, key)
-        for key in meant.fields.by_key
+        Difference(key, entry.label, words.after_save(meant, key), words.former(seen, key), key in meant.edits)
+        for key, entry in meant.fields.by_key.items()
         if key in changed and (key in meant.edits or (_is_to_stay(meant) and key not in gone))
     ]
     differences += _dropped(meant, seen, secrets_gone)
@@ -145,20 +144,15 @@ def _has_unproven(server: McpServer) -> bool:
     return words.has_secret(server) or bool((server.model_extra or {}).get("headers"))
 
 
-def _field_difference(meant: Draft, seen: Draft, key: str) -> Difference:
-    asked = key in meant.edits
-    wanted = words.after_save(meant, key) if asked else words.former(meant, key)
-    return Difference(key, meant.field_at(key).label, wanted, words.former(seen, key), asked)
-
-
 def _dropped(meant: Draft, seen: Draft, secrets_gone: Collection[str]) -> Iterator[Difference]:
     """What was stored besides the settings of the form and is not told any more."""
     if meant.base is None or seen.base is None:
         return
     had, has = meant.base.provider_tokens_set or {}, seen.base.provider_tokens_set or {}
     if had.keys() - has.keys():
-        label = seen.field_at("secrets_store").label
-        yield Difference("secrets_store", label, words.tokens_words(meant), words.tokens_words(seen), asked=False)
+        key = "secrets_store"
+        held = words.former(meant, key), words.former(seen, key)
+        yield Difference(key, seen.field_at(key).label, *held, asked=False)
     if secrets_gone:
         yield Difference("secrets", "Custom secrets", ", ".join(sorted(secrets_gone)), "not there", asked=False)
     if AGENT_KIND in meant.edits:
