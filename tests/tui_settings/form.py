@@ -113,7 +113,7 @@ class FormSeat(Seat):
 
     async def agree(self) -> None:
         """Agree to a review, even where something is lost."""
-        await self.sees("Review the changes", "show the request")
+        await self.sees("show the request")
         await self.press("y" if "also loses" in self.text else "enter")
 
     async def add_command(self, name: str) -> None:
