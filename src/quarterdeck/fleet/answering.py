@@ -23,6 +23,9 @@ TOLD_WITHIN = 4
 """Tries in which a log tells of what was accepted."""
 ENDS_WITHIN = 40.0
 """Seconds in which a server has ended a run for good; until then it takes no other, though the agent reads as ready."""
+RAN_OTHERS = (
+    "Somebody else answered at the same moment, and something else was run than what you accepted; it was stopped."
+)
 WAITING = ExecutionStatus.WAITING_FOR_CONFIRMATION
 
 
@@ -40,10 +43,9 @@ class Answering:
 
         One whose answer is lost is looked for in the log, for as long as a tool may hold it; it is never sent twice.
         """
-        agent, transcript, now = self._agent(), self._following.transcript, self._following.now
-        how_far = SENDING if transcript.under_way is None else HELD
-        message = Entry(uuid4().hex, EntryKind.PERSON, now, "you", how_far, text)
-        outgoing = transcript.outgoing
+        agent, transcript = self._agent(), self._following.transcript
+        how_far, outgoing = SENDING if transcript.under_way is None else HELD, transcript.outgoing
+        message = Entry(uuid4().hex, EntryKind.PERSON, self._following.now, "you", how_far, text)
         outgoing[message.id] = message
         try:
             await agent.send(text)
@@ -63,21 +65,35 @@ class Answering:
     async def accept(self, shown: frozenset[str], *, saying: str = "", all_that_follow: bool = False) -> str:
         """Let the agent do the actions that were shown; sends nothing if it waits with others by now.
 
-        It may be told something before, and to do `all_that_follow` without asking again.
+        It may be told something before, and to do `all_that_follow` without asking again. An agent that has just begun
+        to wait overhears an answer, which its server affirms: it is said again, where the log shows that the agent
+        still waits with the same actions.
         """
         async with self._alone():
-            await self._still(shown)
+            agent, transcript = await self._still(shown), self._following.transcript
             if all_that_follow:
-                await self._agent().set_policy(NEVER)
+                await agent.set_policy(NEVER)
             if saying:
-                await self._agent().send(saying)
-            return await self._accept(shown)
+                await agent.send(saying)
+            async for _ in self._tries():
+                await self._still(shown)
+                last = transcript.last_id
+                try:
+                    await agent.answer(accept=True)
+                finally:
+                    await self._following.catch_up()
+                if _ran_others(transcript.listed_after(last), shown):
+                    await agent.interrupt()
+                    raise ServiceError(ErrorKind.CONFLICT, RAN_OTHERS, "Look at what it did.")
+                if await self._taken(last):
+                    return "Accepted."
+        raise ServiceError(ErrorKind.CONFLICT, "The agent server affirms the answer, and the agent still waits.")
 
     async def reject(self, shown: frozenset[str], reason: str = "") -> str:
         """Refuse the actions that were shown; a reason goes to the agent as a message, with which it goes on."""
         async with self._alone():
-            await self._still(shown)
-            await self._agent().answer(accept=False)
+            agent = await self._still(shown)
+            await agent.answer(accept=False)
             await self._following.catch_up()
         if reason:
             await self.send(reason)
@@ -177,34 +193,14 @@ class Answering:
                 return None
         return "The agent does not start."
 
-    async def _still(self, shown: frozenset[str]) -> None:
+    async def _still(self, shown: frozenset[str]) -> AgentServer:
         """See that the agent waits with just these actions; raises ServiceError(CONFLICT) where it does not."""
-        status = await self._status(self._agent())
-        if status != WAITING:
+        agent = self._agent()
+        if await self._status(agent) != WAITING:
             raise _not_sent("It does not wait for an answer any more; nothing was sent.")
         if self._following.transcript.open_actions != shown:
             raise _not_sent("It asks for something else by now; nothing was sent.")
-
-    async def _accept(self, shown: frozenset[str]) -> str:
-        """Accept and see that it is taken: an agent that has just begun to wait overhears an answer, which it affirms.
-
-        It is only said again where the log shows that the agent still waits with the same actions.
-        """
-        agent, transcript = self._agent(), self._following.transcript
-        async for _ in self._tries():
-            await self._still(shown)
-            last = transcript.last_id
-            try:
-                await agent.answer(accept=True)
-            finally:
-                await self._following.catch_up()
-            if _ran_others(transcript.listed_after(last), shown):
-                await agent.interrupt()
-                words = "Somebody else answered at the same moment, and something else was run than what you accepted"
-                raise ServiceError(ErrorKind.CONFLICT, f"{words}; it was stopped.", "Look at what it did.")
-            if await self._taken(last):
-                return "Accepted."
-        raise ServiceError(ErrorKind.CONFLICT, "The agent server affirms the answer, and the agent still waits.")
+        return agent
 
     async def _taken(self, last: str | None) -> bool:
         """Whether the log tells of a run after that event, or soon does."""

@@ -18,7 +18,6 @@ from quarterdeck.client.models.event import (
     CondensationEvent,
     ConversationErrorEvent,
     Event,
-    ForeignCallEvent,
     MessageEvent,
     ObservationEvent,
     OtherEvent,
@@ -168,8 +167,6 @@ def _entry(event: Event, action: Entry | None, went_on: datetime | None) -> Entr
         case ObservationEvent() | RejectionEvent() | AgentErrorEvent():
             bare = entry._replace(kind=EntryKind.TOOL, who=event.tool_name, call=event.tool_call_id)
             return _ended(action or bare, event, began(action, went_on) if action is not None else None)
-        case ForeignCallEvent():
-            return _foreign_entry(event, action)
         case MessageEvent(source="environment"):
             return entry._replace(title=event.text)
         case MessageEvent():
@@ -289,7 +286,8 @@ def _difference(before: str, after: str) -> tuple[tuple[str, str], ...]:
 
 def _ended(entry: Entry, event: Ending, begun: datetime | None) -> Entry:
     """An action with what came of it; a rejection of what was done already is none."""
-    seconds = _seconds(begun, event.timestamp)
+    ended = event.timestamp
+    seconds = max((ended - begun).total_seconds(), 0.0) if begun and ended else None
     match event:
         case RejectionEvent():
             if entry.outcome not in (None, Outcome.OPEN):
@@ -316,24 +314,5 @@ def _observed(entry: Entry, event: ObservationEvent, seconds: float | None) -> E
     return entry._replace(outcome=outcome, exit_code=seen.exit_code, seconds=seconds, text=text, edit=edit)
 
 
-def _foreign_entry(event: ForeignCallEvent, before: Entry | None) -> Entry:
-    """A call of an agent that tells with each event all that is known of it by then."""
-    outcome = {"completed": Outcome.DONE, "failed": Outcome.FAILED}.get(event.status, Outcome.RUNS_ON)
-    first = before or Entry(event.id, EntryKind.TOOL, event.timestamp, "tool", call=event.tool_call_id)
-    return first._replace(
-        who=event.tool_kind or "tool",
-        title=event.title or first.title,
-        text=_as_text(event.raw_output) or _as_text(event.raw_input),
-        outcome=Outcome.FAILED if event.is_error else outcome,
-        seconds=_seconds(first.at, event.timestamp) if before is not None else None,
-    )
-
-
-def _seconds(begun: datetime | None, ended: datetime | None) -> float | None:
-    return max((ended - begun).total_seconds(), 0.0) if begun and ended else None
-
-
-def _as_text(value: object) -> str:
-    if value in (None, "", {}, []):
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1, default=str)
+def _as_text(members: Mapping[str, Any]) -> str:
+    return json.dumps(members, ensure_ascii=False, indent=1, default=str)

@@ -143,17 +143,6 @@ class CondensationEvent(Event):
     summary: Text = ""
 
 
-class ForeignCallEvent(Event):
-    """A tool call of an agent that is not OpenHands' own; later ones of one `tool_call_id` say how it goes on."""
-
-    title: Text = ""
-    status: Text = ""
-    tool_kind: Text = ""
-    raw_input: Any = None
-    raw_output: Any = None
-    is_error: Flag = False
-
-
 class OtherEvent(Event):
     """An event of a kind not known here, or one that cannot be read as its kind."""
 
@@ -177,7 +166,6 @@ _KINDS: dict[str, type[Event]] = {
     "ServerErrorEvent": ConversationErrorEvent,
     "ConversationStateUpdateEvent": StateEvent,
     "Condensation": CondensationEvent,
-    "ACPToolCallEvent": ForeignCallEvent,
     "StreamingDeltaEvent": DeltaEvent,
     **dict.fromkeys(("PauseEvent", "InterruptEvent", "CondensationRequest", "SystemPromptEvent"), Event),
 }

@@ -76,13 +76,10 @@ class Question(VerticalScroll, can_focus=True):
         how = "y accept  n reject  a accept all that follow  esc leave" if self.has_focus else "tab answers"
         self.border_title = f"needs you: {count}; {how}"
 
-    def on_focus(self) -> None:
-        """The keys work now."""
-        self.call_later(self.entitle)
-
-    def on_blur(self) -> None:
-        """They work no more."""
-        self.call_later(self.entitle)
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The keys work now, or no more."""
+        super().watch_has_focus(has_focus)
+        self.entitle()
 
     def action_answer(self, answer: str) -> None:
         """Pass the person's word on, with what it was said to."""
