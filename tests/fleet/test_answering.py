@@ -63,47 +63,16 @@ async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_a
         assert "Sent. Whether the agent goes on is not known" in await answering.send("hello")
 
 
-async def test_nothing_is_sent_to_a_sandbox_that_sleeps() -> None:
-    agent = FakeAgent()
-    async with talking(agent) as (following, answering):
-        agent.sandbox, agent.unreached = "PAUSED", True
-        await following.look()
-        for say in (answering.send("hello"), answering.stop(), answering.go_on()):
-            with pytest.raises(ServiceError, match="sandbox is paused"):
-                await say
-        assert not any(asked.startswith("POST") for asked in agent.asked)
-
-
-async def test_a_message_runs_nothing_that_waits() -> None:
-    agent = FakeAgent()
-    agent.asks("rm -r build")
-    async with talking(agent) as (_, answering):
-        assert "waits for an answer" in await answering.send("no, do not")
-        assert agent.ran == []
-        assert sent(agent, "/run") == 0
-
-
-@pytest.mark.parametrize("moment", ["/events", ""])
+@pytest.mark.parametrize("moment", ["/events", "", "before"])
 async def test_a_message_sent_in_the_very_moment_in_which_a_question_comes_runs_nothing(moment: str) -> None:
-    """The agent asks right before the message is stored, and right before its status is read."""
+    """The agent asks right before the message is stored, right before its status is read, or has asked already."""
     agent = FakeAgent(policy="NeverConfirm")
+    if moment == "before":
+        agent.asks("rm -r build")
     async with talking(agent) as (_, answering):
-        agent.set("running")
         agent.meanwhile[moment] = lambda: agent.asks("rm -r build")
         assert "waits for an answer" in await answering.send("go on")
-        assert agent.ran == []
-
-
-async def test_what_was_shown_is_accepted_and_nothing_else() -> None:
-    agent = FakeAgent()
-    agent.asks("one", "two")
-    async with talking(agent) as (following, answering):
-        shown = question(following)
-        assert await answering.accept(shown) == "Accepted."
-        assert agent.ran == ["one", "two"]
-        with pytest.raises(ServiceError, match="does not wait"):
-            await answering.accept(shown)
-        assert sent(agent, ANSWER) == 1
+        assert (agent.ran, sent(agent, "/run")) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +101,11 @@ async def test_an_answer_that_was_overheard_is_given_again() -> None:
     agent.asks("one")
     agent.overhears = 1
     async with talking(agent) as (following, answering):
-        assert await answering.accept(question(following)) == "Accepted."
+        shown = question(following)
+        assert await answering.accept(shown) == "Accepted."
         assert agent.ran == ["one"]
+        with pytest.raises(ServiceError, match="does not wait"):
+            await answering.accept(shown)
         assert sent(agent, ANSWER) == 2
 
 

@@ -1,24 +1,47 @@
 """The log of one conversation: whatever came how and when, it ends as the server's own."""
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quarterdeck.client.models.event import DeltaEvent, Event, read_event
+from quarterdeck.client.models.event import DeltaEvent, Event, EventPage, read_event
 from quarterdeck.fleet.entries import Entries, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED, Transcript
-from tests.fleet.conversation_kit import LOGS, events, page
 
-BY_NAME = {name: events(name) for name in LOGS}
+RECORDED = Path(__file__).parents[1] / "recordings" / "conversation"
+LOGS = (
+    "03-confirmation-ws",
+    "04-confirmation-always-ws",
+    "05-messages-pause-interrupt-ws",
+    "10-tools-ws",
+    "11-agent-server-of-1.2.1-ws",
+)
+
+
+def recorded(name: str) -> list[Event]:
+    """The log of a recording."""
+    frames = (each.get("frame", each) for each in json.loads((RECORDED / f"{name}.json").read_text()))
+    return [event for frame in frames if (event := read_event(frame)) is not None]
+
+
+BY_NAME = {name: recorded(name) for name in LOGS}
+
+
+def page(log: list[Event], page_id: str | None, *, newest_first: bool, limit: int) -> EventPage:
+    """A page as an agent server gives it: of an unknown id the first one."""
+    listed = log[::-1] if newest_first else log
+    start = next((at for at, event in enumerate(listed) if event.id == page_id), 0)
+    rest = listed[start + limit :]
+    following = rest[0].id if rest else None
+    return EventPage.model_construct(events=tuple(listed[start : start + limit]), next_page_id=following)
 
 
 def folded(log: list[Event]) -> list[Entry]:
-    entries = Entries()
-    for event in log:
-        entries.add(event)
-    return entries.listed
+    return Entries(log).listed
 
 
 def entry_of(log: list[Event], tool: str) -> Entry:
