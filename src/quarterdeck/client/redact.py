@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -24,6 +23,11 @@ _SECRET_NAME = re.compile(
 )
 _OPEN_OF_AUTH = ("strategy", "header_name")
 """What says how something signs in, and nothing of what with."""
+_FLAG = re.compile(r"-[A-Za-z0-9]|--.*", re.DOTALL)
+_ASSIGNED = re.compile(rf"{SECRET_WORD}[\"']?\s*[=:]\s*(?=\S)", re.I)
+_HEADER = re.compile(r"[A-Za-z-]+:\s+(?=\S)")
+_TELLING_ADDRESS = re.compile(r"://(?:[^/?#]*@|[^?#]*[?#].)", re.DOTALL)
+"""One with a user name, a query or a fragment."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -56,12 +60,18 @@ def starred(value: Any, name: str = "") -> Any:
 
 
 def replace_secrets(
-    value: Any, replace: Callable[[Location, str], object], at: Location = (), hidden: bool = False
+    value: Any,
+    replace: Callable[[Location, str], object],
+    at: Location = (),
+    hidden: bool = False,
+    *,
+    partly: Callable[[str, int], str] | None = None,
 ) -> Any:
     """Copy a body with each secret text replaced by what `replace` makes of its place and text.
 
-    Secret is a `SecretStr`, every text below a member named like one, an address with a user name or query, and an
-    argument that follows a word like "--token" or is given to one.
+    Secret is a `SecretStr`, every text below a member named like one, an address with a user name, query or fragment,
+    and an argument that follows a word like "--token" or "-H" or has a secret in it. Of addresses and of such arguments
+    a part may be kept by `partly`, which is told where the secret begins in an argument, 0 for an address.
     """
     if isinstance(value, SecretStr):
         return replace(at, value.get_secret_value())
@@ -69,37 +79,40 @@ def replace_secrets(
         told = _OPEN_OF_AUTH if at[-1:] == ("auth",) else ()
         return {
             name: replace_secrets(
-                member, replace, (*at, name), (hidden and name not in told) or is_secret_name(str(name))
+                member, replace, (*at, name), (hidden and name not in told) or is_secret_name(str(name)), partly=partly
             )
             for name, member in value.items()
         }
     if isinstance(value, list | tuple):
-        return [
-            replace_secrets(item, replace, (*at, place), hidden or _asks_for_secret(before) or _gives_secret(item))
-            for place, (item, before) in enumerate(zip(value, (None, *value), strict=False))
-        ]
-    if isinstance(value, str) and value and (hidden or _address_with_secret(value)):
-        return replace(at, value)
-    return value
+        copied = []
+        for place, (item, before) in enumerate(zip(value, (None, *value), strict=False)):
+            asked = hidden or (_asks_for_secret(before) and not (isinstance(item, str) and _FLAG.fullmatch(item)))
+            begins = 0 if asked else _secret_in(item)
+            if begins:
+                copied.append(partly(item, begins) if partly else replace((*at, place), item))
+            else:
+                copied.append(replace_secrets(item, replace, (*at, place), asked, partly=partly))
+        return copied
+    if not isinstance(value, str) or not value:
+        return value
+    if not hidden and _TELLING_ADDRESS.search(value):
+        return partly(value, 0) if partly else replace(at, value)
+    return replace(at, value) if hidden else value
 
 
 def _asks_for_secret(item: object) -> bool:
     return isinstance(item, str) and (item == "-H" or (re.search(r"[=:\s]", item) is None and is_secret_name(item)))
 
 
-def _gives_secret(item: object) -> bool:
-    name, equals, given = item.partition("=") if isinstance(item, str) else ("", "", "")
-    return bool(equals and given) and is_secret_name(name)
-
-
-def _address_with_secret(text: str) -> bool:
-    if "://" not in text:
-        return False
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return True
-    return "@" in parts.netloc or bool(parts.query)
+def _secret_in(item: object) -> int:
+    """Where the secret begins that an argument gives to a telling word or in a header; 0 for none."""
+    if not isinstance(item, str) or not ("=" in item or ":" in item):
+        return 0
+    name, _, given = item.partition("=")
+    if given and is_secret_name(name):
+        return len(name) + 1
+    found = _ASSIGNED.search(item) or _HEADER.match(item)
+    return found.end() if found else 0
 
 
 def refuse_unsendable(body: Mapping[str, Any]) -> None:

@@ -1,16 +1,13 @@
 """What may be shown of texts that can carry a secret: addresses with user info or a query, and command arguments."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from quarterdeck.client.redact import SECRET_WORD, is_secret_name
+from quarterdeck.client.redact import is_secret_name, replace_secrets
 
 MASK = "••••"
 
-_ASSIGNED = re.compile(rf"{SECRET_WORD}[\"']?\s*[=:]\s*(?=\S)", re.IGNORECASE)
-_HEADER = re.compile(r"[A-Za-z-]+:\s+(?=\S)")
-_FLAG = re.compile(r"-[A-Za-z0-9]|--.*", re.DOTALL)
 _USER = re.compile(r"://[^/?#]*@")
 
 
@@ -24,26 +21,15 @@ def address(value: str) -> str:
     return "".join((_USER.sub(f"://{MASK}@", rest), mark, hidden, hash_sign, MASK if fragment else ""))
 
 
-def arguments(values: Iterable[str]) -> Iterator[str]:
+def arguments(values: Iterable[str]) -> list[str]:
     """Arguments with hidden values: after --token and the like, in KEY=value, in headers and in addresses."""
-    asked_for = False
-    for value in values:
-        yield _argument(value, asked_for=asked_for)
-        asked_for = value == "-H" or is_secret_name(value)
+    shown: list[str] = document(list(values), "")
+    return shown
 
 
-def document(value: Any, name: str, *, hidden: bool = False) -> Any:
-    """A list or object as it may be shown: what is below a telling name hidden, and arguments as arguments are."""
-    hidden = hidden or is_secret_name(name)
-    if isinstance(value, dict):
-        return {key: document(held, str(key), hidden=hidden and key != "strategy") for key, held in value.items()}
-    if isinstance(value, list | tuple):
-        if not hidden and all(isinstance(item, str) for item in value):
-            return list(arguments(value))
-        return [document(item, name, hidden=hidden) for item in value]
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return MASK if hidden and value else address(str(value))
+def document(value: Any, name: str) -> Any:
+    """A value as it may be shown: what is below a telling name hidden, of addresses and arguments the secret parts."""
+    return replace_secrets(value, lambda *_: MASK, (name,), is_secret_name(name), partly=_in_part)
 
 
 def holds_mask(text: str) -> bool:
@@ -51,11 +37,8 @@ def holds_mask(text: str) -> bool:
     return MASK in text
 
 
-def _argument(value: str, *, asked_for: bool) -> str:
-    if asked_for and value and not _FLAG.fullmatch(value):
-        return MASK
-    given = (_ASSIGNED.search(value) or _HEADER.match(value)) if "=" in value or ":" in value else None
-    return value[: given.end()] + MASK if given else address(value)
+def _in_part(text: str, begins: int) -> str:
+    return text[:begins] + MASK if begins else address(text)
 
 
 def _named(pair: str) -> str:
