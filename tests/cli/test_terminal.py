@@ -5,6 +5,8 @@ import signal
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quarterdeck.tui.driver import Pastes
 from tests.cli.pty_kit import Terminal, quarterdeck
@@ -109,16 +111,29 @@ COLOURED_LOG = b"\x1b[31mD p y\x1b[0m\x1b[1;32m:q\x1b[0m\x1b\x1b[201\x1b[20"
 def test_a_pasted_coloured_log_presses_no_key_however_it_is_split() -> None:
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("local service", "No conversations")
-        for byte in b"\x1b[200~" + COLOURED_LOG + b"\x1b[201~":
+        terminal.send(b"\x1b[200~")
+        for byte in COLOURED_LOG + b"\x1b[201~":
             terminal.send(bytes([byte]))
         terminal.press("/")
         terminal.shows("/ words, tokens")
-        for byte in b"\x1b[200~" + COLOURED_LOG + b"\x1b[201~":
+        terminal.send(b"\x1b[200~")
+        for byte in COLOURED_LOG + b"\x1b[201~":
             terminal.send(bytes([byte]))
         terminal.press("!")
         terminal.shows("/ D p y:q[201[20!")
         terminal.press("ctrl+q")
         assert terminal.ends() == 0
+
+
+@given(st.lists(st.tuples(st.booleans(), st.text("\x1b[201~a", max_size=12)), max_size=6), st.integers(1, 5))
+def test_pastes_are_cut_out_wherever_the_stream_is_split(pieces: list[tuple[bool, str]], size: int) -> None:
+    told = [(pasted, text) for pasted, text in pieces if "\x1b[200~" not in text and "\x1b[201~" not in f"{text}\x1b["]
+    stream = "".join(f"\x1b[200~{text}\x1b[201~" if pasted else f"<{text}>" for pasted, text in told)
+    pastes = Pastes()
+    cut = [part for at in range(0, len(stream), size) for part in pastes.cut(stream[at : at + size])]
+    assert [text for pasted, text in cut if pasted] == [text for pasted, text in told if pasted]
+    typed = "".join(text for pasted, text in cut if not pasted) + pastes.give_up()
+    assert typed == "".join(f"<{text}>" for pasted, text in told if not pasted)
 
 
 def test_the_rest_of_a_paste_that_comes_after_its_escape_was_taken_for_a_key_is_a_paste() -> None:

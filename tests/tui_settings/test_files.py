@@ -93,7 +93,7 @@ async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(sit: Sit, tmp_
             await seat.sees("Import settings", sentence)
             await seat.press("escape")
         (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-        unread = {"gone.toml": "No such file", "bytes.toml": "not text in UTF-8", "folder": "Is a directory"}
+        unread = {"gone.toml": "is not there", "bytes.toml": "not text in UTF-8", "folder": "not a regular file"}
         (tmp_path / "folder").mkdir()
         for name, sentence in unread.items():
             await import_from(seat, tmp_path / name)

@@ -7,12 +7,10 @@ terminal is gone or a name look-up sits in a thread, the terminal is restored by
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import signal
 import sys
 import termios
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -28,7 +26,6 @@ from quarterdeck.cli.target import LastConnectionGoneError, choose
 from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.config.load import Config
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.driver import end_without_terminal
 
 if TYPE_CHECKING:
     from quarterdeck.tui.connecting import Connecting
@@ -52,7 +49,6 @@ def run(arguments: CommandLine, config: Config) -> int:
         problems.append(left_behind)
     notices = [f"{problem}.".replace(home, "~") for problem in problems]
     endpoint = _endpoint(arguments, config, notices)
-    _end_with_the_terminal()
     deck = Deck(
         endpoint,
         lambda deck: _connecting(deck, arguments, config),
@@ -79,19 +75,6 @@ def refuse_unfit_terminal(environ: Mapping[str, str]) -> None:
         raise CommandError("This terminal cannot place text on the screen (TERM is not set or dumb).", advice, status=2)
     if sys.__stderr__ is not None and sys.__stderr__.encoding.replace("-", "").lower() != "utf8":
         raise CommandError("The deck needs a terminal that writes UTF-8.", "Set LANG to one such as C.UTF-8.", status=2)
-
-
-def _end_with_the_terminal() -> None:
-    """End the process where a thread finds that the terminal is gone: some go without a signal."""
-    report = threading.excepthook
-
-    def on_error(failure: threading.ExceptHookArgs) -> None:
-        if isinstance(failure.exc_value, OSError) and failure.exc_value.errno == errno.EIO:
-            end_without_terminal()
-        else:
-            report(failure)
-
-    threading.excepthook = on_error
 
 
 def _endpoint(arguments: CommandLine, config: Config, notices: list[str]) -> Connection:

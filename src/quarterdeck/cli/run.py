@@ -1,5 +1,6 @@
 """Runs one command line: every command is a function of a module of this room, which is imported only here."""
 
+import errno
 import logging
 import os
 import signal
@@ -47,10 +48,13 @@ def run(words: Sequence[str]) -> int:
 
 
 def report_crashes_to(folder: Path) -> None:
-    """Answer any unforeseen error from now on with one line and a report: tracebacks and logs quote values."""
+    """Answer any unforeseen error from now on with one line and a report: tracebacks and logs quote values.
+
+    That the terminal is gone is none: the thread that reads it ends the deck.
+    """
 
     def report(error: BaseException | None) -> None:
-        if error is not None:
+        if error is not None and not (isinstance(error, OSError) and error.errno == errno.EIO):
             print(farewell(error, folder), file=sys.stderr)
 
     sys.excepthook = lambda kind, error, trace: report(error)

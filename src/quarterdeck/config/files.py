@@ -21,10 +21,11 @@ class ConfigError(Exception):
         return f"{words[:1].upper()}{words[1:]}."
 
 
-def read(path: Path, *, private: bool = False, largest: int = LARGEST) -> str | None:
+def read(path: Path, *, private: bool = False, named: bool = False, largest: int = LARGEST) -> str | None:
     """Text of a regular file of at most `largest` bytes, None where there is none; never waits.
 
-    Raises ConfigError that names it. A `private` file is not used while anybody else may open it, not even by root.
+    Raises ConfigError that names it. A `private` file is not used while anybody else may open it, not even by root; one
+    that a person `named` may be of anybody.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -38,7 +39,7 @@ def read(path: Path, *, private: bool = False, largest: int = LARGEST) -> str | 
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             raise ConfigError(f"{path} is not a regular file")
-        if facts.st_uid != os.geteuid() and (private or os.geteuid() != 0):
+        if facts.st_uid != os.geteuid() and not named and (private or os.geteuid() != 0):
             raise ConfigError(f"{path} belongs to another user")
         if private and facts.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigError(f"{path} is open to other users: make it yours alone with chmod 600")

@@ -1,7 +1,6 @@
 """Files that a person names: read without trusting what is there, written for this person alone."""
 
 import os
-import stat
 from pathlib import Path
 
 from quarterdeck.config import files
@@ -17,19 +16,12 @@ class FileRefusedError(Exception):
 def read(path: Path) -> str:
     """Text of a regular file; never waits for a pipe. Raises FileRefusedError."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise FileRefusedError(f"{path} is not a file.")
-            content = file.read(LARGEST + 1)
-    except OSError as error:
-        raise FileRefusedError(f"{path} cannot be read: {error.strerror}.") from None
-    if len(content) > LARGEST:
-        raise FileRefusedError(f"{path} is larger than {LARGEST // 1024 // 1024} MB: this is no file of settings.")
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        raise FileRefusedError(f"{path} is not text in UTF-8.") from None
+        text = files.read(path, named=True, largest=LARGEST)
+    except files.ConfigError as error:
+        raise FileRefusedError(f"{error}.") from None
+    if text is None:
+        raise FileRefusedError(f"{path} is not there.")
+    return text
 
 
 def write(path: Path, content: str | bytes, *, over: bool) -> None:

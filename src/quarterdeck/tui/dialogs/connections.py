@@ -1,7 +1,7 @@
 """All connections: which is open, how each is doing, where its key is; what can be done with them and their keys."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,7 +23,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.connections import Verdict, check
-from quarterdeck.tui.dialogs.base import ChoiceList, Dialog
+from quarterdeck.tui.dialogs.base import ChoiceList, Dialog, Result
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.connection import Filled, GivenKey, KeyChoice, ask_key, edit_connection
 from quarterdeck.tui.dialogs.form import FormDialog
@@ -76,11 +76,9 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def __init__(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
         super().__init__(Shown("Connections"), wide=True)
-        self._known = known
-        self._problems = problems
+        self._read = known, problems
         self._listed: Sequence[Connection] = ()
         """The known ones, and the open one where it is not among them."""
-        self._lines: list[Content] = []
         self._keys: dict[Connection, str] = {}
         """Where the key of each is, as far as that was found."""
         self._verdicts: dict[Connection, Verdict] = {}
@@ -115,17 +113,24 @@ class ConnectionsDialog(Dialog[Connection]):
         """The one under the cursor."""
         return self._listed[self._list.highlighted or 0]
 
+    @property
+    def _own(self) -> Connection | None:
+        """The one under the cursor, unless it is the local service, which is said."""
+        if not self._chosen.embedded:
+            return self._chosen
+        self.say(EMBEDDED, Tone.WARN)
+        return None
+
     def _is_open(self, connection: Connection) -> bool:
         return connection.place == self.app.endpoint.place
 
     def _list_them(self, at: Connection) -> None:
         """Show them all anew, with the cursor on one."""
-        lost = not any(map(self._is_open, self._known))
-        self._listed = (*self._known, *((self.app.endpoint,) if lost else ()))
-        self._lines = [self._line(each) for each in self._listed]
-        self._list.set_options([Option(line) for line in self._lines])
+        known, problems = self._read
+        self._listed = known if any(map(self._is_open, known)) else (*known, self.app.endpoint)
+        self._list.set_options([Option(self._line(each)) for each in self._listed])
         self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
-        notes = [*self._why_connect(), *((text.line(f"{problem}."), Tone.WARN) for problem in self._problems)]
+        notes = [*self._why_connect(), *((text.line(f"{problem}."), Tone.WARN) for problem in problems)]
         said = self.query_one("#notes", Static)
         said.update(lines((note,) for note in notes))
         said.display = bool(notes)
@@ -135,8 +140,7 @@ class ConnectionsDialog(Dialog[Connection]):
         """Bring the lines up to date; what did not change is not painted."""
         for number, each in enumerate(self._listed):
             line = self._line(each)
-            if line != self._lines[number]:
-                self._lines[number] = line
+            if line != self._list.get_option_at_index(number).prompt:
                 self._list.replace_option_prompt_at_index(number, line)
         self._show_about()
 
@@ -165,11 +169,12 @@ class ConnectionsDialog(Dialog[Connection]):
         if not self._is_open(connection):
             return cell(Shown("not opened"), Tone.MUTED)
         if session is None:
-            failed = self.app.trouble is not None
-            return cell(Shown("cannot open"), Tone.BAD) if failed else HEALTH[HealthState.LOADING]
-        if session.server.key_refused or session.server.trouble is not None:
-            return HEALTH[HealthState.REFUSED if session.server.key_refused else HealthState.OFFLINE]
+            return HEALTH[HealthState.LOADING] if self.app.trouble is None else cell(Shown("cannot open"), Tone.BAD)
         states = {session.sandboxes.health.state, session.conversations.health.state}
+        if session.server.key_refused:
+            states.add(HealthState.REFUSED)
+        elif session.server.trouble is not None:
+            states.add(HealthState.OFFLINE)
         return HEALTH[next(state for state in HEALTH if state in states)]
 
     def _facts(self, connection: Connection) -> Iterable[tuple[str, Span]]:
@@ -231,10 +236,10 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def action_delete(self) -> None:
         """Forget a connection, and its key."""
-        connection = self._chosen
-        if connection.embedded:
-            self.say(EMBEDDED, Tone.WARN)
-        elif not connection.kept:
+        connection = self._own
+        if connection is None:
+            return
+        if not connection.kept:
             self.say(text.line(f"{connection.name} was given by its address: it is written in no file."), Tone.WARN)
         elif self._is_open(connection):
             self.say(text.line(f"{connection.name} is open: open another one before you delete it."), Tone.WARN)
@@ -244,25 +249,31 @@ class ConnectionsDialog(Dialog[Connection]):
                 cell(Shown("Nothing changes on the server."), Tone.MUTED),
             )
             question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said)
-            await self.app.push_screen(question, lambda agreed: self._begin(self._delete(connection, agreed=agreed)))
+            await self._ask(question, lambda agreed: self._delete(connection))
 
-    async def _delete(self, connection: Connection, *, agreed: bool | None) -> Connection:
-        if agreed:
-            await asyncio.to_thread(edit.delete_table, self._connecting.file, connections.TABLE, connection.name)
-            await self._connecting.keys.forget(connection)
+    async def _delete(self, connection: Connection) -> Connection:
+        await asyncio.to_thread(edit.delete_table, self._connecting.file, connections.TABLE, connection.name)
+        await self._connecting.keys.forget(connection)
         return connection
 
-    def _begin(self, change: Coroutine[Any, Any, Connection]) -> None:
-        """Change something beside all else, then show what there is now, with the cursor where the change says."""
-        self.run_worker(self._carry_out(change), group="change")
+    async def _ask(self, dialog: Dialog[Result], then: Callable[[Result], Coroutine[Any, Any, Connection]]) -> None:
+        """Ask in a dialog, and carry out what an answer means; there the cursor is afterwards."""
 
+        def carry_out(answer: Result | None) -> None:
+            if answer:
+                self._carry_out(then(answer))
+
+        await self.app.push_screen(dialog, carry_out)
+
+    @work(group="change")
     async def _carry_out(self, change: Coroutine[Any, Any, Connection]) -> None:
+        """Change something beside all else, then show what there is now."""
         at = self._chosen
         try:
             at = await change
         except ConfigError as error:
             self.complain(text.line(error.sentence))
-        self._known, self._problems = await self._connecting.read()
+        self._read = await self._connecting.read()
         self._list_them(at)
 
     # Add and edit
@@ -273,20 +284,15 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def action_edit(self) -> None:
         """Edit the connection; one that is in no file is added."""
-        if self._chosen.embedded:
-            self.say(EMBEDDED, Tone.WARN)
-        else:
-            await self._edit(self._chosen)
+        if (connection := self._own) is not None:
+            await self._edit(connection)
 
     async def _edit(self, old: Connection) -> None:
-        taken = {each.name for each in self._known if not (old.kept and each.name == old.name)}
-        dialog = edit_connection(old, taken)
-        await self.app.push_screen(dialog, lambda filled: self._begin(self._save(old, filled)))
+        taken = {each.name for each in self._listed if each.kept} - ({old.name} if old.kept else set())
+        await self._ask(edit_connection(old, taken), lambda filled: self._save(old, filled))
 
-    async def _save(self, old: Connection, filled: Filled | None) -> Connection:
+    async def _save(self, old: Connection, filled: Filled) -> Connection:
         """Write what was filled in, bring the key where the form says, and open it anew where it is open."""
-        if filled is None:
-            return old if old.name else self.app.endpoint
         keys, new, was_open = self._connecting.keys, filled.connection, self._is_open(old)
         has_key = await keys.is_given(old)
         instead_of = old.name if old.kept else None
@@ -298,7 +304,8 @@ class ConnectionsDialog(Dialog[Connection]):
         if was_open and (old != new or filled.key is KeyChoice.NONE):
             self._open_anew(new)
         if filled.key is KeyChoice.ENTER:
-            await self._take_key(new, await self.app.push_screen_wait(self._key_form(new)))
+            given = await self.app.push_screen_wait(self._key_form(new))
+            return new if given is None else await self._take_key(new, given)
         return new
 
     def _open_anew(self, connection: Connection) -> None:
@@ -326,13 +333,8 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def action_key(self) -> None:
         """Give another key."""
-        if self._chosen.embedded:
-            self.say(EMBEDDED, Tone.WARN)
-        else:
-            connection = self._chosen
-            await self.app.push_screen(
-                self._key_form(connection), lambda given: self._begin(self._take_key(connection, given))
-            )
+        if (connection := self._own) is not None:
+            await self._ask(self._key_form(connection), lambda given: self._take_key(connection, given))
 
     def _key_form(self, connection: Connection) -> FormDialog[GivenKey]:
         async def prove(key: SecretStr) -> Verdict:
@@ -340,10 +342,8 @@ class ConnectionsDialog(Dialog[Connection]):
 
         return ask_key(connection, prove)
 
-    async def _take_key(self, connection: Connection, given: GivenKey | None) -> Connection:
+    async def _take_key(self, connection: Connection, given: GivenKey) -> Connection:
         """Use a key, for the open connection at once; unsaved edits stay: they are put on what is read with it."""
-        if given is None:
-            return connection
         tone, words = Tone.GOOD, Shown("The server takes the key. It is used until the deck ends, and kept nowhere.")
         if given.to_keep and (place := await self._keep_key(connection, given.key)):
             words = text.line(f"The server takes the key. It is kept in {place}.")
