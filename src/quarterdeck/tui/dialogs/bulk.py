@@ -42,15 +42,11 @@ class PlanDialog(ConfirmDialog):
 
     def __init__(self, title: Shown, verb: str, planned: Plan[SandboxRow], warnings: Sequence[Cell] = ()) -> None:
         super().__init__(title, (*warnings, *plan_lines(verb, planned)))
+        self.planned = planned
+        """What is agreed to."""
         self._plan = planned
-        self._with_hidden = False
         self._verb = verb
         self._warnings = warnings
-
-    @property
-    def planned(self) -> Plan[SandboxRow]:
-        """What is agreed to."""
-        return self._plan.with_hidden() if self._with_hidden else self._plan
 
     def on_mount(self) -> None:
         """Show the key for hidden rows where there are any."""
@@ -66,9 +62,8 @@ class PlanDialog(ConfirmDialog):
 
     def action_hidden(self) -> None:
         """Include the rows the filter hides, or leave them out."""
-        self._with_hidden = not self._with_hidden
-        said = plan_lines(self._verb, self._plan, with_hidden=self._with_hidden)
-        self.query_one("#said", Static).update(lines((*self._warnings, *said)))
+        self.planned = self._plan.with_hidden() if self.planned is self._plan else self._plan
+        self.query_one("#said", Static).update(lines((*self._warnings, *plan_lines(self._verb, self.planned))))
 
 
 class ProgressDialog(Dialog[Copyable]):
@@ -166,16 +161,13 @@ class ProgressDialog(Dialog[Copyable]):
 # What it will do
 
 
-def plan_lines(verb: str, planned: Plan[N], *, with_hidden: bool = False) -> list[Cell]:
+def plan_lines(verb: str, planned: Plan[N]) -> list[Cell]:
     """Which rows it will be done to, which it leaves out and why, and which are marked behind the filter."""
-    rows = planned.with_hidden().rows if with_hidden else planned.rows
-    word = _DONE_WORDS[verb]
-    said = [cell(Shown(f"{len(rows):,} will be {word}"), Tone.STRONG)]
-    said += _named(((row, "") for row in rows), len(rows), Tone.PLAIN)
+    said = [cell(Shown(f"{len(planned.rows):,} will be {_DONE_WORDS[verb]}"), Tone.STRONG)]
+    said += _named(((row, "") for row in planned.rows), len(planned.rows), Tone.PLAIN)
     if planned.hidden:
         left_out = "marked, but hidden by the filter: left out"
-        what = "included although the filter hides them" if with_hidden else left_out
-        said += [EMPTY, cell(Shown(f"{len(planned.hidden):,} {what}"), Tone.WARN)]
+        said += [EMPTY, cell(Shown(f"{len(planned.hidden):,} {left_out}"), Tone.WARN)]
         said += _named(((row, "") for row in planned.hidden), len(planned.hidden), Tone.MUTED)
     if planned.skipped:
         said += [EMPTY, cell(Shown(f"{len(planned.skipped):,} skipped"), Tone.STRONG)]
