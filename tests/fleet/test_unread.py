@@ -26,7 +26,7 @@ def read(
 ) -> list[str]:
     """Take a reading; gives what is rung for."""
     told = record(agent, sandbox=sandbox, name=name, updated=second if updated is None else updated)
-    changed = marks.read([told], ServerClock(at(second)))
+    changed = marks.read([told], {name}, ServerClock(at(second)))
     return [news.words for news in marks.calls(changed, {name: told}, whole=False)]
 
 

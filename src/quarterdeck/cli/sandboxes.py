@@ -52,7 +52,7 @@ def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
         "conversations": living if row.complete else None,
         "orphan": row.unlinked if row.complete else None,
         "spent": round(float(row.spent), 4) if row.complete else None,
-        "quiet_seconds": round(quiet.total_seconds()) if row.complete and quiet is not None else None,
+        "quiet_seconds": round(quiet) if row.complete and quiet is not None else None,
     }
 
 
@@ -93,7 +93,7 @@ def _print(rows: list[SandboxRow], now: datetime) -> None:
         for row, line in zip(rows, cells, strict=True):
             quiet = row.quiet(now)
             living = "; ".join(title or "untitled" for title in row.conversation_titles) or "no conversation"
-            line += ["" if quiet is None else age(quiet.total_seconds()), f"${row.spent:.2f}", living]
+            line += ["" if quiet is None else age(quiet), f"${row.spent:.2f}", living]
     table(titles, cells)
 
 

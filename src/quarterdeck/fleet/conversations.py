@@ -194,8 +194,7 @@ class ConversationRow(NamedTuple):
     @property
     def cost(self) -> float | None:
         """US dollars so far."""
-        metrics = self.record.metrics if self.record else None
-        return metrics.accumulated_cost if metrics else None
+        return self.record.cost if self.record else None
 
 
 def conversation_row(

@@ -1,8 +1,8 @@
 """The rows of the sandbox list, made of records, memories and the conversations that live in them."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
-from math import inf, isfinite
+from datetime import UTC, datetime
+from math import inf
 from typing import NamedTuple
 
 from quarterdeck.client.models.conversation import Conversation
@@ -61,11 +61,11 @@ class SandboxRow(NamedTuple):
         """What to say of it now."""
         return self.memory.state(now)
 
-    def quiet(self, now: datetime) -> timedelta | None:
-        """For how long nothing has happened in it; nothing while it works, None where `quiet_since` is not known."""
-        if self.working:
-            return timedelta()
-        return None if self.quiet_since is None else max(now - self.quiet_since, timedelta())
+    def quiet(self, now: datetime) -> float | None:
+        """Seconds in which nothing has happened in it: 0 while it works, None where `quiet_since` is not known."""
+        if self.quiet_since is None:
+            return 0.0 if self.working else None
+        return max((now - self.quiet_since).total_seconds(), 0.0)
 
 
 def short_id(sandbox_id: str) -> str:
@@ -95,7 +95,7 @@ def sandbox_row(
         complete,
         working,
         _quiet_since(memory.settled, conversations, clock) if complete and not working else None,
-        sum(spent(conversation) for conversation in conversations),
+        sum(each.cost or 0.0 for each in conversations),
         clock.here(record.created_at),
     )
 
@@ -113,12 +113,6 @@ def _quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...],
     moments = [clock.here(each.changed_at) for each in conversations]
     newest = max((moment for moment in moments if moment is not None), default=None)
     return max(newest, settled.since) if newest is not None and settled.exact else newest
-
-
-def spent(conversation: Conversation) -> float:
-    """US dollars a conversation has cost so far; a sum that is no number counts for none."""
-    cost = conversation.metrics.accumulated_cost if conversation.metrics is not None else None
-    return cost if cost is not None and isfinite(cost) else 0.0
 
 
 # Which conversations live where
@@ -203,11 +197,6 @@ def rank(row: SandboxRow, now: datetime) -> Rank:
 # Filters
 
 
-def _quiet_seconds(row: SandboxRow, now: datetime) -> float | None:
-    quiet = row.quiet(now)
-    return None if quiet is None else quiet.total_seconds()
-
-
 def _repositories(row: SandboxRow, now: datetime) -> str:
     return "\n".join(each.selected_repository or "" for each in row.conversations)
 
@@ -220,7 +209,7 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
         "owner": Token(Kind.TEXT, lambda row, now: row.record.created_by_user_id, "The id of the user who created it."),
         "repo": Token(Kind.TEXT, _repositories, "The repository of a conversation in it."),
         "quiet": Token(
-            Kind.DURATION, _quiet_seconds, "How long nothing has happened in it, while it is up.", ("idle",)
+            Kind.DURATION, SandboxRow.quiet, "How long nothing has happened in it, while it is up.", ("idle",)
         ),
         "cost": Token(Kind.NUMBER, lambda row, now: row.spent, "What its conversations have cost, in US dollars."),
         "age": Token(Kind.DURATION, lambda row, now: seconds_since(row.created, now), "How long ago it was created."),
@@ -255,8 +244,8 @@ class Sweep(NamedTuple):
         return sum(row.spent for row in self.rows)
 
 
-def sweep(rows: Iterable[SandboxRow], threshold: timedelta, now: datetime) -> Sweep:
-    """Find what is up and has been quiet for the threshold or longer; what is being paused is left out."""
+def sweep(rows: Iterable[SandboxRow], threshold: float, now: datetime) -> Sweep:
+    """Find what is up and has been quiet for so many seconds or longer; what is being paused is left out."""
     up = [(row, row.quiet(now)) for row in rows if not row.working and row.state(now).known in UP]
     found = [(-quiet, row.id, row) for row, quiet in up if quiet is not None and quiet >= threshold]
     return Sweep(tuple(row for _, _, row in sorted(found)), tuple(row for row, quiet in up if quiet is None))

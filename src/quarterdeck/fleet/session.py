@@ -227,7 +227,7 @@ class Session:
         self._publish_beside(About.CONVERSATIONS, living_there, changes, self.sandboxes)
         for news in self.displacement.read(now):
             self._publish(news)
-        if (found := self._found_lost(About.SANDBOXES, self.sandboxes)) is not None:
+        if (found := self._starts.find_lost(About.SANDBOXES, self.sandboxes)) is not None:
             self.memories.timelines.started(found)
             words = f"The answer was lost, but it was started: {short_id(found)} is new in the list."
             self._publish(News(About.SANDBOXES, frozenset({found}), words=words, wanted=found))
@@ -236,7 +236,7 @@ class Session:
         records, clock, other = self.conversations.records, self.server_clock, changes.changed | changes.added
         if not self._begun and self.conversations.health.read_at is not None:
             self._begin(clock)
-        marked = self.unread.read(changes.read, clock)
+        marked = self.unread.read(changes.read, other, clock)
         touched = self.residents.update(records, other | changes.gone)
         for news in self.unread.calls(marked, records, whole=not self.conversations.health.incomplete):
             self._publish(news)
@@ -260,7 +260,7 @@ class Session:
                 self.memories.timelines.started(sandbox_id)
             self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
         self._publish(News(About.CONVERSATIONS, changes.changed | changes.added | changes.gone))
-        if (found := self._found_lost(About.CONVERSATIONS, self.start_tasks)) is not None:
+        if (found := self._starts.find_lost(About.CONVERSATIONS, self.start_tasks)) is not None:
             self._starts.created(self.start_tasks.records[found])
             words = "The answer was lost, but it was created: its start is followed in the list."
             self._publish(News(About.CONVERSATIONS, frozenset({found}), words=words, wanted=found))
@@ -302,9 +302,6 @@ class Session:
         if self.memories.checked(sandbox_id, self._clock(), answered=answered):
             self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
 
-    def _found_lost(self, about: About, watch: Watch[Any]) -> str | None:
-        return None if watch.health.incomplete else self._starts.find_lost(about, watch.records)
-
     # What a person asks of sandboxes
 
     def order(self, action: Action) -> BulkAction:
@@ -344,7 +341,7 @@ class Session:
 
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers answer once it is up or has failed."""
-        asking = self._starts.asking(About.SANDBOXES, self._known(self.sandboxes), f"start of {spec_id or 'a sandbox'}")
+        asking = self._starts.asking(About.SANDBOXES, self.sandboxes, f"start of {spec_id or 'a sandbox'}")
         running = self._running
         try:
             with asking:
@@ -366,16 +363,12 @@ class Session:
         await job.run()
         self._publish(News(About.SANDBOXES, words=f"{job.result} B shows it."))
 
-    def _known(self, watch: Watch[Any]) -> frozenset[str] | None:
-        """What a list holds now; None while not all of it was read."""
-        return None if watch.health.incomplete else frozenset(watch.records)
-
     # What a person asks of conversations
 
     async def create(self, new: NewConversation) -> str | None:
         """Create a conversation; its start task is followed from then on. Gives the id of what was answered, if any."""
         try:
-            with self._starts.asking(About.CONVERSATIONS, self._known(self.start_tasks), "creation of a conversation"):
+            with self._starts.asking(About.CONVERSATIONS, self.start_tasks, "creation of a conversation"):
                 answer = await self.client.conversations.create(new)
                 if answer is not None:
                     self._starts.created(answer)

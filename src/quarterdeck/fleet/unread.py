@@ -141,16 +141,18 @@ class Unread(Part[KeptUnread]):
 
     # What is read and looked at
 
-    def read(self, records: Iterable[Conversation], clock: ServerClock) -> frozenset[str]:
-        """Take a reading; gives the conversations whose mark may have changed."""
+    def read(self, records: Iterable[Conversation], new: Collection[str], clock: ServerClock) -> frozenset[str]:
+        """Take a reading, in which these are `new`; gives the conversations whose mark may have changed."""
         moment, news = clock.now.timestamp(), set()
         self._since = moment if self._since is None else min(self._since, moment)
         for record in records:
+            before = self._known.get(record.id)
+            if record.id not in new and (before is None or before.word != AT_WORK):
+                continue  # it rests, as it did before
             if record.id in self.watched:
                 self.watched[record.id] = record.title or ""
             state = conversation_state(record)
             updated = clock.here(record.updated_at)
-            before = self._known.get(record.id)
             if state.word == AT_WORK:
                 after = Outcome(state.word, moment, before.looked if before else 0.0)
             elif state.came_to_something:

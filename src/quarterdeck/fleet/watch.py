@@ -66,21 +66,26 @@ class Store(Generic[R]):
         self.by_id: dict[str, R] = {}
         """In the server's order; one that is new stands last until the whole list has been read."""
         self._carry = carry
+        self._told: dict[str, R] = {}
+        """What was read of the records that are held otherwise."""
 
     def take(self, records: Iterable[R], unknown: Iterable[str] = ()) -> Changes[R]:
         """Take records as they were read, whoever asked for them; those that the server does not know are gone."""
         read, added, changed = list[R](), set[str](), set[str]()
         for told in records:
-            held = self.by_id.get(told.id)
-            record = told if held is None else self._carry(held, told)
-            read.append(record)
-            if held is None:
-                added.add(record.id)
-            elif held is record or held == record:
+            record_id = told.id
+            held = self.by_id.get(record_id)
+            before = self._told.get(record_id, held)
+            if held is not None and (before is told or before == told):
+                read.append(held)
                 continue
-            else:
-                changed.add(record.id)
-            self.by_id[record.id] = record
+            record = told if held is None else self._carry(held, told)
+            (added if held is None else changed).add(record_id)
+            self._told.pop(record_id, None)
+            if record is not told:
+                self._told[record_id] = told
+            self.by_id[record_id] = record
+            read.append(record)
         gone = frozenset(each for each in unknown if self.by_id.pop(each, None) is not None)
         return Changes(frozenset(added), frozenset(changed - added), gone, tuple(read))
 

@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from typing import Any
 
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.fleet.news import About
+from quarterdeck.fleet.watch import Watch
 
 LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
 """What is known of a request whose answer did not come, or cannot be read."""
@@ -57,7 +59,7 @@ class Starts:
         """Those of them whose sandbox is not known yet."""
         self._unanswered = 0
         self._lost: dict[About, tuple[frozenset[str] | None, datetime]] = {}
-        """What was known when something was asked for whose answer is lost, and when that was."""
+        """What was listed when something was asked for whose answer is lost, if all was known, and when that was."""
 
     @property
     def awaited(self) -> bool:
@@ -65,8 +67,9 @@ class Starts:
         return bool(self._unanswered or self._without_sandbox or self._lost)
 
     @contextmanager
-    def asking(self, about: About, known: frozenset[str] | None, words: str) -> Iterator[None]:
-        """Ask for one inside; `known` are the ids of the list it will stand in, None while not all are known."""
+    def asking(self, about: About, watch: Watch[Any], words: str) -> Iterator[None]:
+        """Ask for one inside; `watch` reads the list in which it will stand."""
+        known = None if watch.health.incomplete else frozenset(watch.records)
         self._unanswered += 1
         try:
             with self._writes.under_way(words):
@@ -94,12 +97,12 @@ class Starts:
         self._without_sandbox.difference_update(record.id for record in told)
         return [record.sandbox_id for record in told]
 
-    def find_lost(self, about: About, ids: Iterable[str]) -> str | None:
+    def find_lost(self, about: About, watch: Watch[Any]) -> str | None:
         """The row that can only be what a lost answer would have named: it is the only new one."""
-        if about not in self._lost:
+        if about not in self._lost or watch.health.incomplete:
             return None
         known, at = self._lost[about]
-        new = [each for each in ids if each not in known] if known is not None else []
+        new = [each for each in watch.records if each not in known] if known is not None else []
         if new or self._clock() - at > LOOKED_FOR:
             del self._lost[about]
         return new[0] if len(new) == 1 else None

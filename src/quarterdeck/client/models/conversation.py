@@ -1,6 +1,7 @@
 """App conversations, what they have cost, and the start tasks that create them."""
 
 from datetime import datetime
+from math import isfinite
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, SecretStr
@@ -62,6 +63,12 @@ class Conversation:
     def changed_at(self) -> datetime | None:
         """When it changed last, as far as the server tells."""
         return self.updated_at or self.created_at
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars so far; None where that is not told, or is no number."""
+        cost = self.metrics.accumulated_cost if self.metrics is not None else None
+        return cost if cost is not None and isfinite(cost) else None
 
 
 def _message(value: object) -> object:

@@ -1,7 +1,7 @@
 """Quiet sandboxes: since when nothing happened in them and what they cost, before anything is paused."""
 
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import ClassVar
 
 from textual import on
@@ -22,8 +22,8 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import chosen
 
-THRESHOLD = timedelta(minutes=30)
-"""The quiet time that is offered at first."""
+THRESHOLD = 1800.0
+"""Seconds of quiet that are offered at first."""
 SHOWN = ("sandbox", "quiet", "cost", "status", "conversation")
 """The columns of what is found, of those that the list has."""
 
@@ -47,7 +47,7 @@ class QuietDialog(Dialog[Sweep]):
     def body(self) -> Iterable[Widget]:
         """The threshold, what it finds, and what is left out."""
         quiet = plain(Shown("Quiet for at least"), Tone.MUTED)
-        threshold = age(THRESHOLD.total_seconds())
+        threshold = age(THRESHOLD)
         yield Horizontal(Static(quiet, id="quiet"), Input(threshold, id="threshold", compact=True), id="asked")
         table = Table(chosen(COLUMNS, SHOWN), clock=self._clock, id="found")
         table.can_focus = False
@@ -87,7 +87,7 @@ class QuietDialog(Dialog[Sweep]):
             self.complain(Shown(f"Write a time like {example(Kind.DURATION)}."))
             return
         self.complain(None)
-        self._threshold = timedelta(seconds=min(seconds, 10 * 365 * 86400))
+        self._threshold = seconds
         self._sweep()
 
     @on(Input.Submitted)
