@@ -70,7 +70,7 @@ async def saved(draft: Draft, server: Flat, keep: Keep | None = None) -> SaveRes
     client.transport.server = SERVER
     async with client:
         store = RememberingStore(client, TypedSecrets())
-        return await save(draft, store, Caller(_mine, _yes, _noted, keep), lambda step: None)
+        return await save(draft, store, Caller(_mine, _yes, _noted, keep))
 
 
 BASE = Settings(language="de", llm_api_key_set=False)

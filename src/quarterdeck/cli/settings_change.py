@@ -174,7 +174,7 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
         await state.change(Journal, about, lambda kept: with_save(kept, meant, found, utc_now()))
 
     store = RememberingStore(client, TypedSecrets())
-    result = await save(draft, store, Caller(_give_up, agree, noted), lambda step: None)
+    result = await save(draft, store, Caller(_give_up, agree, noted))
     if arguments.dry_run and not result.saved and not result.error:
         return 0
     if result.meant is None and result.error:

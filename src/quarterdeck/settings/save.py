@@ -22,7 +22,6 @@ from quarterdeck.settings.review import Review, review
 from quarterdeck.settings.typed_secrets import RememberingStore
 from quarterdeck.settings.verify import Verified, verify
 
-Tell = Callable[[str], None]
 TRIES = 3
 """How often a save is begun anew because the server says that somebody else was faster."""
 
@@ -44,6 +43,8 @@ class Caller:
     """Has this machine keep the second servers in place of the first, and says what it keeps then; may raise too."""
     sending: Callable[[], AbstractContextManager[None]] = nullcontext
     """Holds while a request is under way, and what came of it is not known yet."""
+    tell: Callable[[str], None] = lambda step: None
+    """Is told each step in words."""
 
 
 @dataclass(frozen=True)
@@ -63,33 +64,33 @@ class SaveResult:
     complaints: tuple[Problem, ...] = ()
 
 
-async def save(draft: Draft, store: RememberingStore, caller: Caller, tell: Tell) -> SaveResult:
-    """Save a draft; `tell` is given each step in words."""
+async def save(draft: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
+    """Save a draft: what was changed is seen to be stored, or the edits are kept."""
     tries, refused = 0, None
     while True:
         tries += 1
         try:
-            draft, may_go_on = await _agree(draft, store, caller, tell, refused)
+            draft, may_go_on = await _agree(draft, store, caller, refused)
             if not may_go_on:
                 return SaveResult(draft, "Not saved; your edits are kept.")
             if not draft.edited:
                 return SaveResult(draft, "The server holds all of this already; nothing was sent.", saved=True)
             with caller.sending():
-                return await _do(draft, store, caller, tell)
+                return await _keep_and_send(draft, store, caller)
         except ServiceError as error:
             if error.kind is not ErrorKind.CONFLICT or tries == TRIES:
                 return _failed(draft, error)
             refused = error
 
 
-async def _do(meant: Draft, store: RememberingStore, caller: Caller, tell: Tell) -> SaveResult:
+async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
     """Keep here what is to be kept, send the rest, and note it down; raises ServiceError where nothing was done."""
     before, after = meant.disabled, meant.servers.to_keep_here
     keep = caller.keep if before != after else None
     if keep is not None:
         await keep((), after)
     try:
-        result = await _send(meant, store, tell) if meant.changes else _here(meant)
+        result = await _send(meant, store, caller) if meant.changes else _here(meant)
     except ServiceError:
         if keep is not None:
             await keep(after, before)
@@ -111,32 +112,28 @@ def _here(meant: Draft) -> SaveResult:
     return SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
 
 
-async def _send(meant: Draft, store: RememberingStore, tell: Tell) -> SaveResult:
+async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
     secrets, lost = None, None
     if any(loss.field == TOKENS for loss in losses(meant.base, meant.changes, store.server)):
         secrets = await store.secret_names()
-    tell("Saving…")
+    caller.tell("Saving…")
     try:
         await store.store(meant.base, meant.changes)
     except ServiceError as error:
         if error.outcome is not Outcome.UNKNOWN:
             raise
         lost = error
-    tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
+    caller.tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
     return await _read_back(meant, store, secrets, lost)
 
 
 async def _agree(
-    draft: Draft,
-    store: RememberingStore,
-    caller: Caller,
-    tell: Tell,
-    refused: ServiceError | None,
+    draft: Draft, store: RememberingStore, caller: Caller, refused: ServiceError | None
 ) -> tuple[Draft, bool]:
     """(draft on top of what the server holds, whether it may go on): asks until what was agreed to is what is sent."""
     agreed: Draft | None = None
     while True:
-        tell("Reading what is stored now…")
+        caller.tell("Reading what is stored now…")
         merged = merge(draft, await store.load())
         before, draft = draft, merged.draft
         for conflict in merged.conflicts:
@@ -148,7 +145,7 @@ async def _agree(
         if same or not draft.edited:
             return draft, True
         request = store.preview(draft.base, draft.changes) if draft.changes else None
-        tell("In review")
+        caller.tell("In review")
         moved = ", ".join(draft.field_at(key).label for key in changed(before, draft))
         if not await caller.agree(review(draft, store.server), request, _why(refused, moved, again=agreed is not None)):
             return draft, False

@@ -139,7 +139,7 @@ class Saves:
         try:
             if not dialog.is_mounted:
                 await self.app.push_screen(dialog)
-            return await save(draft, store, Caller(settle, agree, note, keep, sending), tell)
+            return await save(draft, store, Caller(settle, agree, note, keep, sending, tell))
         finally:
             self.under_way = False
             if not dialog.answer.done():
