@@ -205,15 +205,6 @@ async def test_an_object_is_replaced_although_the_server_merges_it(old: dict[str
     assert without_nulls(keeper.agent["llm"]["litellm_extra_body"]) == new
 
 
-async def test_a_leaf_that_may_be_secret_is_never_told() -> None:
-    keeper = NestedServer()
-    keeper.agent["agent_context"] = {"auth_token": "sentinel", "mode": "fast"}
-    settings = await loaded(client_to(keeper)[0])
-    context = "agent_settings.agent_context"
-    assert [settings.leaves[f"{context}.{name}"] for name in ("auth_token", "mode")] == [None, "fast"]
-    assert "temperature" not in repr(settings)
-
-
 async def test_switching_the_agent_kind_is_named_with_what_it_discards() -> None:
     settings, bodies = await stored(NestedServer(), {"language": "fr", f"{LLM}.num_retries": 3})
     assert "agent_kind" not in json.dumps(bodies)

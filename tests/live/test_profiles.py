@@ -55,15 +55,13 @@ async def test_a_profile_is_saved_activated_renamed_and_deleted(editable: Client
     assert found(await client.profiles.list(), f"{name}.new") is None
 
 
-async def test_a_name_that_is_taken_is_a_conflict(editable: Client, name: str) -> None:
+async def test_a_name_that_is_taken_is_a_conflict_and_one_that_is_not_there_is_missing(
+    editable: Client, name: str
+) -> None:
+    for attempt in (editable.profiles.activate, lambda it: editable.profiles.rename(it, f"{name}-2")):
+        with refused(ErrorKind.MISSING):
+            await attempt(name)
     for saved in (name, f"{name}-2"):
         await editable.profiles.save(saved)
     with refused(ErrorKind.CONFLICT):
-        await editable.profiles.rename(name, f"{name}-2")
-
-
-async def test_a_profile_that_is_not_there_is_missing(editable: Client, name: str) -> None:
-    with refused(ErrorKind.MISSING):
-        await editable.profiles.activate(name)
-    with refused(ErrorKind.MISSING):
         await editable.profiles.rename(name, f"{name}-2")

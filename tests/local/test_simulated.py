@@ -88,7 +88,7 @@ async def test_faults_happen_to_whom_they_are_said_to() -> None:
         assert (limited.status_code, limited.headers["Retry-After"]) == (429, "2")
 
 
-async def test_a_conversation_is_created_once_its_sandbox_runs_and_is_changed_and_deleted() -> None:
+async def test_a_conversation_is_created_once_its_sandbox_runs() -> None:
     async with simulated(STILL) as service:
         await service.post("/api/settings", {"llm_model": "openai/from-settings"})
         task = await service.post(CONVERSATIONS, {"title": "Red", "selected_repository": "a/b"})
@@ -105,7 +105,3 @@ async def test_a_conversation_is_created_once_its_sandbox_runs_and_is_changed_an
         created = (await service.all(CONVERSATIONS))[0]
         assert (created["id"], created["title"]) == (task["app_conversation_id"], "Red")
         assert (created["selected_repository"], created["llm_model"]) == ("a/b", "openai/from-settings")
-        path = f"{CONVERSATIONS}/{created['id']}"
-        assert (await service.http.patch(path, json={"title": "Blue"})).json()["title"] == "Blue"
-        assert (await service.http.delete(path)).json() == {"success": True}
-        assert await service.get(CONVERSATIONS, ids=created["id"]) == [None]
