@@ -153,17 +153,6 @@ async def whole_log(chat: Chat) -> list[str]:
     return [event.id for event in reversed(page.events[: len(chat.transcript.listed_after(None))])]
 
 
-async def test_what_is_risky_is_done_once_accepted(chat: Chat) -> None:
-    await chat.does("run! echo risky", "run! echo more", "text ok")
-    shown = await chat.asked("echo risky")
-    assert await chat.answering.accept(shown) == "Accepted."
-    with refused(ErrorKind.CONFLICT, unsent=True):
-        await chat.answering.accept(shown)
-    await chat.comes(lambda: chat.outcome("echo risky") is Outcome.DONE)
-    assert await chat.answering.accept(await chat.asked("echo more")) == "Accepted."
-    await chat.is_at("finished")
-
-
 async def test_what_is_refused_is_not_done_and_the_reason_reaches_the_model(chat: Chat) -> None:
     await chat.does("run! echo never", "text unexpected")
     shown = await chat.asked("echo never")
@@ -200,16 +189,6 @@ async def test_two_answer_at_once_and_only_what_they_saw_is_done(chat: Chat, tar
         assert chat.outcome("echo first") is Outcome.DONE
         await asyncio.sleep(1)
         assert chat.outcome("echo second") is Outcome.OPEN
-
-
-async def test_it_is_stopped_in_a_long_tool_and_goes_on(chat: Chat) -> None:
-    await chat.does("run sleep 25", "text afterwards")
-    await chat.comes(lambda: chat.transcript.under_way is not None)
-    assert await chat.answering.stop() == "Stopped."
-    await chat.is_at("paused")
-    assert chat.outcome("sleep 25") is Outcome.FAILED
-    assert await chat.answering.go_on() == "It goes on."
-    await chat.ends_with("afterwards")
 
 
 async def test_a_message_of_60_kb_is_whole(chat: Chat) -> None:

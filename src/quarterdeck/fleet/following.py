@@ -247,10 +247,9 @@ class Following:
 
     async def _read_copy(self) -> None:
         page = await copied_events(self._client.transport, self.conversation_id)
-        first = not self.transcript.known
-        self.transcript.copied(page.events)
-        if first:
+        if not self.transcript.known:
             self.transcript.older = page.next_page_id
+        self.transcript.copied(page.events)
         if self.record is not None and self.record.execution_status:
             self.transcript.status = self.record.execution_status
         if self.as_of is None:

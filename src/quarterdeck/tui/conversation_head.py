@@ -22,27 +22,22 @@ SHORTEST = 12
 """Cells to which a title may be cut."""
 SILENT_AFTER = 20.0
 """Seconds without a word after which an agent that works is called silent."""
+AS_IT_SHOULD_BE = {Origin.LIVE: Tone.GOOD, Origin.POLLING: Tone.BUSY, Origin.OPENING: Tone.MUTED}
 
 
 def origin_cell(following: Following, now: datetime) -> Cell:
     """Where what is shown comes from, and since when nothing was heard."""
-    silent = following.silent_for(now).total_seconds()
-    match following.origin:
-        case Origin.LIVE | Origin.POLLING if silent > SILENT_AFTER:
-            return cell(text.line(f"{following.origin}, silent for {took(silent)}"), Tone.WARN)
-        case Origin.LIVE:
-            return cell(Shown("live"), Tone.GOOD)
-        case Origin.POLLING:
-            return cell(Shown("polling"), Tone.BUSY)
-        case Origin.COPY:
-            at = following.moment(following.transcript.latest_at)
-            told = f", to {at.astimezone():%H:%M}" if at is not None else ""
-            return cell(text.line(f"{following.origin}{told}"), Tone.WARN)
-        case Origin.OPENING:
-            return cell(Shown("opening"), Tone.MUTED)
-        case origin:
-            as_of = f", as of {age_of(following.as_of, now)}" if following.as_of is not None else ""
-            return cell(text.line(f"{origin}{as_of}"), Tone.WARN)
+    silent, origin = following.silent_for(now).total_seconds(), following.origin
+    if following.reached and silent > SILENT_AFTER:
+        return cell(text.line(f"{origin}, silent for {took(silent)}"), Tone.WARN)
+    if origin in AS_IT_SHOULD_BE:
+        return cell(text.line(origin), AS_IT_SHOULD_BE[origin])
+    if origin is Origin.COPY:
+        at = following.moment(following.transcript.latest_at)
+        since = f", to {at.astimezone():%H:%M}" if at is not None else ""
+    else:
+        since = f", as of {age_of(following.as_of, now)}" if following.as_of is not None else ""
+    return cell(text.line(f"{origin}{since}"), Tone.WARN)
 
 
 def about_line(

@@ -32,11 +32,15 @@ _BEFORE = {Status.IDLE: Status.FINISHED, Status.PAUSED: Status.RUNNING, Status.S
 
 
 class Action(NamedTuple):
-    """A tool call under its ids."""
+    """A tool call, and the event that told of it."""
 
-    id: str
-    call_id: str
+    event: Record
     call: Call
+
+    @property
+    def about(self) -> Record:
+        """What events name of it."""
+        return {name: self.event[name] for name in ("tool_name", "tool_call_id")}
 
 
 class Play:
@@ -120,8 +124,8 @@ class Play:
             actions, self._waiting = self._waiting, ()
             self._become(Status.IDLE)
             for action in actions:
-                said = {"rejection_reason": reason, "rejection_source": "user", "action_id": action.id}
-                self._tell("UserRejectObservation", "environment", **_about(action), **said)
+                said = {"rejection_reason": reason, "rejection_source": "user", "action_id": action.event["id"]}
+                self._tell("UserRejectObservation", "environment", **action.about, **said)
 
     def ask(self, policy: Policy) -> None:
         """Ask from now on as this says."""
@@ -158,11 +162,11 @@ class Play:
         """Let the model think; its words come in pieces, before the answer comes whole."""
         yield self._dice.uniform(*_THINKS)
         if self._streams:
-            self._tell_piece(content="")
+            self._tell(DELTA, "agent", content="")
             for member, text in (("reasoning_content", answer.reasoning), ("content", answer.text)):
                 for piece in re.findall(r"(?:\S+\s*){1,3}", text):
                     yield _BETWEEN_WORDS
-                    self._tell_piece(**{member: piece})
+                    self._tell(DELTA, "agent", **{member: piece})
 
     def _do(self, actions: Sequence[Action]) -> Iterator[float]:
         """Let the tools work, one after the other."""
@@ -185,7 +189,6 @@ class Play:
         """Tell of all calls of one answer; its thought stands at the first."""
         actions: list[Action] = []
         for call in answer.calls:
-            call_id = f"call_{self._dice.getrandbits(48):012x}"
             event = self._tell(
                 "ActionEvent",
                 "agent",
@@ -193,12 +196,12 @@ class Play:
                 reasoning_content="" if actions else answer.reasoning,
                 action={**call.action, "kind": f"{call.kind}Action"} if call.kind else None,
                 tool_name=call.tool,
-                tool_call_id=call_id,
+                tool_call_id=f"call_{self._dice.getrandbits(48):012x}",
                 tool_call={"arguments": json.dumps(call.action)},
                 security_risk=call.risk,
                 summary=call.summary,
             )
-            actions.append(Action(event["id"], call_id, call))
+            actions.append(Action(event, call))
         return actions
 
     def _end(self, action: Action) -> None:
@@ -206,11 +209,11 @@ class Play:
             self._fail(action, action.call.error)
         else:
             observation = {**observed, "kind": f"{action.call.kind}Observation"}
-            about = {**_about(action), "action_id": action.id}
+            about = {**action.about, "action_id": action.event["id"]}
             self._tell("ObservationEvent", "environment", **about, observation=observation)
 
     def _fail(self, action: Action, error: str) -> None:
-        self._tell("AgentErrorEvent", "agent", **_about(action), error=error)
+        self._tell("AgentErrorEvent", "agent", **action.about, error=error)
 
     # What is told
 
@@ -237,9 +240,6 @@ class Play:
         event = new_event(kind, source, self._new_id(), self.now, **members)
         self.told.append(event)
         return event
-
-    def _tell_piece(self, **members: str) -> None:
-        self.told.append(new_event(DELTA, "agent", self._new_id(), self.now, **members))
 
     def _new_id(self) -> str:
         return str(UUID(int=self._dice.getrandbits(128), version=4))
@@ -284,7 +284,3 @@ class Play:
                 self.pass_time(self._due)
             else:
                 self.say([text_part("Please go on.")], run=True)
-
-
-def _about(action: Action) -> Record:
-    return {"tool_name": action.call.tool, "tool_call_id": action.call_id}

@@ -282,9 +282,9 @@ class ConversationScreen(DeckScreen):
         await self._composer.keep()
         return True
 
-    @on(Composer.Submitted)
-    def _submit(self, event: Composer.Submitted) -> None:
-        if words := event.text.strip():
+    def action_send(self) -> None:
+        """Send what is written."""
+        if words := self._composer.text.strip():
             self._talk.submit(words, self._question.ids, self._send)
         else:
             self.say(Shown("There is nothing to send."), Tone.WARN)
@@ -312,9 +312,8 @@ class ConversationScreen(DeckScreen):
         """Go to what the agent asks."""
         self.set_focus(self._question)
 
-    @on(Question.Answered)
-    def _answer(self, event: Question.Answered) -> None:
-        """Leave the question with each answer, so that a held key answers one at most."""
+    def action_answer_with(self, answer: str) -> None:
+        """Answer what is asked, and leave the question, so that a held key answers one at most."""
         self.set_focus(self.log_view)
-        if event.shown:
-            self._talk.answer(event.answer, event.shown)
+        if shown := self._question.ids:
+            self._talk.answer(answer, shown)

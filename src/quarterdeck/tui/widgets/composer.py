@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from textual import getters, on
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import TextArea
 
@@ -35,16 +34,7 @@ class Composer(PlainArea):
         &:focus { border: none; border-top: solid $tone-key; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "Send", show=False, priority=True),
-    ]
-
-    class Submitted(Message):
-        """A message is to be sent; it still stands in the composer."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "screen.send", "Send", show=False, priority=True)]
 
     app = getters.app(Deck)
 
@@ -107,7 +97,3 @@ class Composer(PlainArea):
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Keep enter from the commands of the screen: it begins a new line here."""
         return key == "enter" or super().check_consume_key(key, character)
-
-    def action_send(self) -> None:
-        """Send what is written."""
-        self.post_message(self.Submitted(self.text))

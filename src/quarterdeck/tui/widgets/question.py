@@ -6,7 +6,6 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.message import Message
 
 from quarterdeck.fleet.entries import Entry
 from quarterdeck.tui import text
@@ -29,20 +28,12 @@ class Question(VerticalScroll, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer('accept')", "Accept", show=False),
-        Binding("n", "answer('reject')", "Reject", show=False),
-        Binding("a", "answer('accept_all')", "Accept all", show=False),
+        Binding("y", "screen.answer_with('accept')", "Accept", show=False),
+        Binding("n", "screen.answer_with('reject')", "Reject", show=False),
+        Binding("a", "screen.answer_with('accept_all')", "Accept all", show=False),
         Binding("j", "scroll_down", "Down", show=False),
         Binding("k", "scroll_up", "Up", show=False),
     ]
-
-    class Answered(Message):
-        """The person decided about the actions that were shown."""
-
-        def __init__(self, answer: str, shown: frozenset[str]) -> None:
-            super().__init__()
-            self.answer = answer
-            self.shown = shown
 
     def __init__(self) -> None:
         super().__init__(id="question")
@@ -80,10 +71,6 @@ class Question(VerticalScroll, can_focus=True):
         """The keys work now, or no more."""
         super().watch_has_focus(has_focus)
         self.entitle()
-
-    def action_answer(self, answer: str) -> None:
-        """Pass the person's word on, with what it was said to."""
-        self.post_message(self.Answered(answer, self.ids))
 
 
 def asked_lines(entry: Entry) -> list[Cell]:
