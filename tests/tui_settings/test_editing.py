@@ -109,6 +109,13 @@ async def test_switches_and_choices(sit: Sit) -> None:
         await seat.sees("as typed", "does not know this")
         await seat.press("enter")
         assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 3}
+        await seat.go_to("language", "enter")
+        await seat.sees("Japanese")
+        await seat.pilot.click(
+            offset=(50, next(at for at, line in enumerate(seat.text.splitlines()) if "Japanese" in line))
+        )
+        await seat.until(lambda: seat.form.editor is None)
+        assert seat.form.draft.changes["language"] == "ja"
         await seat.go_to("security_analyzer", "enter")
         await seat.type("gray")
         await seat.sees("grayswan", "offered by this server")

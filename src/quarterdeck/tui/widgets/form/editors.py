@@ -32,9 +32,6 @@ class FieldEditor(FormRow):
     class Changed(Message):
         """The field has another value."""
 
-    class Done(Message):
-        """A choice was clicked."""
-
     def __init__(self, entry: Field, draft: Draft, control: FormControl, *below: Widget, hints: Hints = ()) -> None:
         """Edit the field of a draft; `hints` are keys of its own."""
         self.entry = entry
@@ -64,7 +61,6 @@ class FieldEditor(FormRow):
 
     @on(LineInput.Changed)
     @on(ChoiceLine.Picked)
-    @on(SecretControl.Changed)
     def _changed(self, event: Message) -> None:
         event.stop()
         event.prevent_default()  # what is wrong is said by the form
@@ -142,9 +138,7 @@ class TextEditor(FieldEditor):
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
         self._take(event.option_index)
-        self.post_message(self.Done())
 
 
 class SelectEditor(FieldEditor):
@@ -197,11 +191,6 @@ class SelectEditor(FieldEditor):
         self._offered = list(rows)
         self._choices.set_options([content(_choice(value, said)) for value, said in rows.items()])
         self._choices.highlighted = self._offered.index(_best(rows, own, query) if query else self._was)
-
-    @on(OptionList.OptionSelected)
-    def _clicked(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        self.post_message(self.Done())
 
 
 def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:

@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.style import Style
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
@@ -220,17 +220,16 @@ class SettingsForm(Vertical):
             await self.action_leave(step)
 
     @on(FieldEditor.Changed)
-    def _typed(self, event: FieldEditor.Changed) -> None:
-        event.stop()
+    def _take_edit(self) -> None:
         editor = self.editor
         if editor is not None:
             key, value = editor.entry.key, editor.value
             self._take(editor.draft.revert(key) if value is KEEP else editor.draft.set(key, value))
             self._say_problem(editor)
 
-    @on(FieldEditor.Done)
-    async def _done(self, event: FieldEditor.Done) -> None:
-        event.stop()
+    @on(OptionList.OptionSelected)
+    async def _take_clicked(self) -> None:
+        self._take_edit()
         await self.stop_editing()
 
     def _say_problem(self, editor: FieldEditor) -> None:

@@ -13,20 +13,15 @@ from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.form.lines import GAP, brief
 from quarterdeck.tui.widgets.form.rows import FormView, Row, RowKind
 
-_LISTS = {
-    RowKind.SECRET: ("Secrets", "Sandboxes get it as a variable. Values are written, never read; changes act at once."),
-    RowKind.TOKEN: (
-        "Git tokens",
-        "What the server signs in to a git provider with. It is written, never read; changes act at once.",
-    ),
-    RowKind.PROFILE: (
-        "LLM profiles",
-        "A stored copy of the LLM settings, key included. enter puts it in use at once, in place of those now stored.",
-    ),
-    RowKind.OTHER: ("Other", "A field the deck does not know; a save does not change it."),
-    RowKind.MORE: ("More fields", "Seldom used; those that are set or edited are shown without a search."),
+_HELP = {
+    RowKind.SECRET: "Sandboxes get it as a variable. Values are written, never read; changes act at once.",
+    RowKind.TOKEN: "What the server signs in to a git provider with. It is written, never read; changes act at once.",
+    RowKind.PROFILE: "A stored copy of the LLM settings, key included. enter puts it in use at once, in place of those "
+    "now stored.",
+    RowKind.OTHER: "A field the deck does not know; a save does not change it.",
+    RowKind.MORE: "Seldom used; those that are set or edited are shown without a search.",
 }
-"""Kind of row -> what it is called where it has no name, and its help."""
+"""Help of the rows that are neither a field nor an MCP server."""
 
 
 def short_help(view: FormView, row: Row) -> Cell:
@@ -62,10 +57,9 @@ def _title_and_help(view: FormView, row: Row) -> tuple[Shown, Shown]:
         is_command = isinstance(row.entry.server, StdioServer)
         said = "Started as a command in the sandbox." if is_command else "Reached over the network by the agent."
         return brief(words.server_title(row.entry.server)), Shown(said)
-    if row.kind in _LISTS:
-        called, said = _LISTS[row.kind]
-        is_named = row.kind is not RowKind.MORE and bool(row.name)
-        return brief(row.name) if is_named else Shown(called), Shown(said)
+    if row.kind in _HELP:
+        called = "More fields" if row.kind is RowKind.MORE else row.name or row.group
+        return brief(called), Shown(_HELP[row.kind])
     entry = view.draft.field_at(MCP) if row.kind is RowKind.SERVER else row.field
     return (Shown(""), Shown("")) if entry is None else (brief(entry.label), brief(entry.help))
 

@@ -288,9 +288,6 @@ class SecretControl(Compound):
         Binding("right", "step(1)", "Next choice", show=False),
     ]
 
-    class Changed(Message):
-        """Another choice was taken, or something was typed."""
-
     def __init__(self, *, stored: bool | None, value: Any = KEEP, none: Shown = NONE) -> None:
         """Begin with a value; `none` is the word for a secret that is not stored, or goes with the next save."""
         super().__init__()
@@ -324,13 +321,10 @@ class SecretControl(Compound):
     @on(LineInput.Changed)
     def _typed(self, event: LineInput.Changed) -> None:
         self.choices.entered = REPLACE if event.value else KEEP
-        self.post_message(self.Changed())
 
     @on(ChoiceLine.Picked)
-    def _picked(self, event: ChoiceLine.Picked) -> None:
-        event.stop()
+    def _picked(self) -> None:
         self.screen.set_focus(self.field)
-        self.post_message(self.Changed())
 
 
 FormControl = LineInput | PlainArea | ChoiceLine | OneOf | Toggle | Compound
