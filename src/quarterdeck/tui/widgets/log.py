@@ -293,9 +293,10 @@ class Log(Widget, can_focus=True):
     def _paint(self) -> None:
         """Have the lines of the screen drawn that look different from before."""
         before, at_cursor = self._painted, self._cursor if self.has_focus else None
+        visible = self._visible()
+        lines = {number: self._lines(number) for number in {place.entry for place in visible}}
         self._painted = [
-            (CURSOR if number == at_cursor else NO_CURSOR, *self._lines(number)[line])
-            for number, line in self._visible()
+            (CURSOR if number == at_cursor else NO_CURSOR, *lines[number][line]) for number, line in visible
         ]
         if not self.entries:
             self._painted = [(NO_CURSOR, *self.empty)]
