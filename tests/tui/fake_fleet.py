@@ -15,12 +15,7 @@ PROD = Connection("prod", "http://server.test")
 SANDBOXES = "/api/v1/sandboxes"
 CONVERSATIONS = "/api/v1/app-conversations"
 SPECS: list[dict[str, Any]] = [
-    {
-        "id": "default-spec",
-        "command": ["agent", "serve"],
-        "working_dir": "/workspace",
-        "initial_env": {"TOKEN": "hush"},
-    },
+    {"id": "default-spec", "command": ["agent"], "working_dir": "/workspace", "initial_env": {"TOKEN": "hush"}},
     {"id": "other-spec", "command": None, "working_dir": None, "initial_env": {}},
 ]
 Record = dict[str, Any]
@@ -142,8 +137,7 @@ class FakeFleet:
         if conversation_id in self.fails:
             return Answer({"detail": "It broke"}, 400)
         if method == "DELETE":
-            del self.conversations[conversation_id]
-            return Answer({"success": True})
+            return Answer(self.conversations.pop(conversation_id))
         if conversation_id not in self.deaf:
             self.conversations[conversation_id] |= asked.body
         return Answer(self.conversations[conversation_id])

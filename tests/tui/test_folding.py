@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.fleet.conversations import conversation_row
 from quarterdeck.tui.lists.folding import Folding
 from tests.tui.fake_fleet import FakeFleet, at_conversations, shown
 from tests.tui.seat import NARROW
@@ -93,8 +91,7 @@ NAMES = [f"n{number}" for number in range(7)]
 def test_whatever_a_server_says_of_parents_nothing_is_lost_or_doubled(
     parents: dict[str, str], ids: list[str], opened: set[str], by_attention: bool
 ) -> None:
-    rows = {name: conversation_row(Conversation(id=name)) for name in NAMES}
-    folding = Folding(rows)
+    folding = Folding(NAMES)
     folding.parents.update(parents)
     folded = folding.arranged(ids, filtered=False, by_attention=by_attention)
     for name in opened:

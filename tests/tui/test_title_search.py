@@ -37,7 +37,7 @@ async def at_long_list(tmp_path: Path, answer: Answer) -> AsyncIterator[tuple[Se
         yield seat, server
 
 
-async def test_the_server_finds_what_was_not_read_yet_and_that_is_said(tmp_path: Path) -> None:
+async def test_a_long_list_says_how_much_is_read_and_the_server_finds_what_was_not(tmp_path: Path) -> None:
     async with at_long_list(tmp_path, Answer({"items": [OLD], "next_page_id": None})) as (seat, server):
         await seat.press("slash")
         await seat.type("parser")

@@ -6,9 +6,8 @@ import pytest
 
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui.kept_state import KeptState
-from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, shown
-from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
+from tests.tui.fake_fleet import FakeFleet, at_conversations, shown
+from tests.tui.seat import NARROW, WIDE, Seat
 
 TITLES = {"c1": "Fix login", "c2": "Migrate schema", "c3": "Upgrade httpx"}
 
@@ -133,25 +132,3 @@ async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
         await one.until(lambda: unseen(one) == {"c3"})
     async with at_conversations(fleet, tmp_path, state=state()) as again:
         await again.until(lambda: unseen(again) == {"c3"})
-
-
-async def test_a_long_list_says_how_much_of_it_is_read(fleet: FakeFleet, tmp_path: Path) -> None:
-    held = Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
-    records = list(fleet.conversations.values())
-
-    def answer(asked: Asked) -> Answer:
-        if asked.path == f"{CONVERSATIONS}/count":
-            return Answer(340)
-        if asked.path != f"{CONVERSATIONS}/search":
-            return UNSTORED
-        if asked.page_id is None:
-            return Answer({"items": records, "next_page_id": "2"})
-        return held if holding else Answer({"items": [records[0] | {"id": "last"}], "next_page_id": None})
-
-    holding = True
-    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path) as seat:
-        await seat.sees("4 of 340 read")
-        holding = False
-        await seat.press("ctrl+r")
-        await seat.until(lambda: not seat.session.conversations.health.incomplete)
-        await seat.until(lambda: " read" not in seat.line(1))
