@@ -99,6 +99,11 @@ class Terminal:
             assert time.monotonic() < end, f"still running after {seconds} s:\n{self.text}"
         return self.process.wait()
 
+    def quit(self) -> None:
+        """Leave the deck, which ends well."""
+        self.press("ctrl+q")
+        assert self.ends() == 0
+
     def clear_when_given_back(self, seconds: float = 10) -> None:
         """Wait for the last thing a program writes that gives its terminal back, then clear the screen.
 

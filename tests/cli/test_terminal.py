@@ -13,26 +13,18 @@ from tests.cli.pty_kit import Terminal, quarterdeck
 from tests.conftest import Home
 
 SENTINEL = "sentinel-91c"
-STUCK = """
+REFRESHING = """
 import os, sys, time
 from quarterdeck.cli.main import main
 from quarterdeck.tui.app import Deck
-def hold_up(self):
-    os.write(2, b"STUCK")
-    time.sleep(60)
-Deck.action_refresh = hold_up
+def refresh(self):
+    {}
+Deck.action_refresh = refresh
 sys.exit(main())
 """
-CRASHING = f"""
-import sys
-from quarterdeck.cli.main import main
-from quarterdeck.tui.app import Deck
-def crash(self):
-    key = "{SENTINEL}"
-    raise ValueError(key)
-Deck.action_refresh = crash
-sys.exit(main())
-"""
+"""A deck that does something else when ctrl+r is pressed."""
+STUCK = REFRESHING.format("os.write(2, b'STUCK'); time.sleep(60)")
+CRASHING = REFRESHING.format(f"key = '{SENTINEL}'; raise ValueError(key)")
 
 
 def assert_as_it_was(terminal: Terminal) -> None:
@@ -48,8 +40,7 @@ def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Hom
         terminal.shows("[2 Sandboxes]", "No sandboxes", "local service")
         terminal.press("3")
         terminal.shows("[3 Settings")
-        terminal.press("ctrl+q")
-        assert terminal.ends() == 0
+        terminal.quit()
         assert_as_it_was(terminal)
         assert b"\x1b[?1000h" in terminal.output, "it does not ask for the mouse"
     assert 'last_connection = "local"' in (home.config / "preferences.toml").read_text()
@@ -100,8 +91,7 @@ def test_what_comes_in_pieces_is_put_together_and_what_is_no_letter_or_an_answer
         terminal.shows("öö")
         terminal.press("!")
         terminal.shows("the end!")
-        terminal.press("ctrl+q")
-        assert terminal.ends() == 0
+        terminal.quit()
 
 
 COLOURED_LOG = b"\x1b[31mD p y\x1b[0m\x1b[1;32m:q\x1b[0m\x1b\x1b[201\x1b[20"
@@ -121,8 +111,7 @@ def test_a_pasted_coloured_log_presses_no_key_however_it_is_split() -> None:
             terminal.send(bytes([byte]))
         terminal.press("!")
         terminal.shows("/ D p y:q[201[20!")
-        terminal.press("ctrl+q")
-        assert terminal.ends() == 0
+        terminal.quit()
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text("\x1b[201~a", max_size=12)), max_size=6), st.integers(1, 5))
@@ -204,8 +193,7 @@ def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken() ->
             terminal.clear_when_given_back()
             terminal.process.send_signal(signal.SIGCONT)
         terminal.shows("[2 Sandboxes]", "No sandboxes", "? Help")
-        terminal.press("ctrl+q")
-        assert terminal.ends() == 0
+        terminal.quit()
         assert_as_it_was(terminal)
 
 
@@ -243,8 +231,7 @@ def test_two_decks_share_a_data_folder() -> None:
             terminal.press("2")
             terminal.shows("No sandboxes")
         for terminal in (first, second):
-            terminal.press("ctrl+q")
-            assert terminal.ends() == 0
+            terminal.quit()
 
 
 @pytest.mark.parametrize(
@@ -270,5 +257,4 @@ def test_a_config_folder_that_cannot_be_written_is_told_at_the_start(home: Home)
     home.config.parent.write_text("a file where a folder should be")
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("No conversations.", "cannot be written")
-        terminal.press("ctrl+q")
-        terminal.ends()
+        terminal.quit()

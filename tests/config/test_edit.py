@@ -102,12 +102,6 @@ def test_a_file_that_is_not_understood_is_named_and_left_as_it_is(file: Path, te
     assert file.read_text() == text
 
 
-def test_what_another_deck_wrote_in_the_meantime_stays(file: Path) -> None:
-    edit.save_connection(file, Connection("one", "http://one.example"), None)
-    edit.save_connection(file, Connection("two", "http://two.example"), None)
-    assert list(known()) == ["work", "home", "one", "two"]
-
-
 NAMES = ("url", "header", "key_env", "colour")
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n", exclude_categories=["Cc", "Cs"]), max_size=12)
 GAPS = st.lists(st.one_of(st.just(""), WORDS.map(lambda words: f"# {words}")), max_size=3)

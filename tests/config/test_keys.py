@@ -56,14 +56,6 @@ async def test_a_keyring_that_hangs_is_left_after_its_time_and_not_asked_again(h
     assert hanging.asked == 1
 
 
-async def test_the_loop_goes_on_while_a_keyring_hangs(hanging: Hanging) -> None:
-    reading = asyncio.create_task(ring(hanging, 5).read(OWNER))
-    while not hanging.asked:
-        await asyncio.sleep(0)
-    hanging.go_on.set()
-    assert await reading is None
-
-
 def test_an_answer_that_comes_too_late_reaches_nobody(hanging: Hanging) -> None:
     async def ask() -> None:
         with pytest.raises(KeyringUnavailableError):

@@ -108,15 +108,8 @@ def check(connection: Connection) -> None:
 
 def members(connection: Connection) -> dict[str, str | bool]:
     """What a connection's table says; what is as it would be anyway is left out."""
-    written: dict[str, str | bool | None] = {
-        "url": connection.url,
-        "header": None if connection.header == "session" else connection.header,
-        "key_env": connection.key_env,
-        "read_only": connection.read_only or None,
-        "ca_file": connection.ca_file,
-        "colour": connection.colour and connection.colour.value,
-    }
-    return {name: value for name, value in written.items() if value is not None}
+    usual = Connection(connection.name)
+    return {name: value for name in _MEMBERS if (value := getattr(connection, name)) != getattr(usual, name)}
 
 
 def changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str | bool | None]:

@@ -93,13 +93,8 @@ def write(path: Path, content: str | bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a power cut."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(handle)
+        os.fsync(folder)  # else a power cut may undo the rename
     finally:
-        os.close(handle)
+        os.close(folder)

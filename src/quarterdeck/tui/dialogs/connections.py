@@ -294,12 +294,11 @@ class ConnectionsDialog(Dialog[Connection]):
     async def _save(self, old: Connection, filled: Filled) -> Connection:
         """Write what was filled in, bring the key where the form says, and open it anew where it is open."""
         keys, new, was_open = self._connecting.keys, filled.connection, self._is_open(old)
-        has_key = await keys.is_given(old)
         instead_of = old.name if old.kept else None
         await asyncio.to_thread(edit.save_connection, self._connecting.file, new, instead_of)
         if filled.key is KeyChoice.NONE:
             await keys.forget(old)
-        elif filled.key is not KeyChoice.ENTER and has_key and old.place != new.place:
+        elif filled.key is not KeyChoice.ENTER and old.place != new.place and await keys.is_given(old):
             await self._move_key(old, new)
         if was_open and (old != new or filled.key is KeyChoice.NONE):
             self._open_anew(new)
