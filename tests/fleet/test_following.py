@@ -59,7 +59,7 @@ async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_i
         assert [entry.text for entry in followed.transcript.entries] == ["kept"]
 
 
-async def test_what_was_read_stays_while_the_sandbox_sleeps_and_goes_on_afterwards() -> None:
+async def test_what_was_read_stays_while_paused_silent_and_deleted_each_look_different() -> None:
     agent = FakeAgent()
     agent.says("before")
     followed = following(agent)
@@ -67,29 +67,21 @@ async def test_what_was_read_stays_while_the_sandbox_sleeps_and_goes_on_afterwar
     agent.sandbox, agent.unreached = "PAUSED", True
     await followed.look()
     assert str(followed.origin) == "sandbox paused"
-    assert f"GET {COPY}" not in agent.asked
     agent.says("while nobody looked")
     agent.sandbox, agent.unreached = "STARTING", False  # as idle process sandboxes read nearly always
     await followed.look()
     assert followed.origin is Origin.POLLING
     assert [entry.text for entry in followed.transcript.entries] == ["before", "while nobody looked"]
-
-
-async def test_one_that_does_not_answer_and_one_that_is_deleted_look_different() -> None:
-    agent = FakeAgent()
-    agent.says("before")
-    followed = following(agent)
-    await followed.look()
     agent.unreached = True
     await followed.look()
-    assert str(followed.origin) == "no answer"
-    assert "does not answer" in followed.note
+    assert (str(followed.origin), followed.note) == ("no answer", "Its agent server does not answer.")
     agent.sandbox = None
     await followed.look()
     assert str(followed.origin) == "deleted"
     with pytest.raises(ServiceError):
         await followed.catch_up()
-    assert [entry.text for entry in followed.transcript.entries] == ["before"]
+    assert f"GET {COPY}" not in agent.asked
+    assert [entry.text for entry in followed.transcript.entries] == ["before", "while nobody looked"]
 
 
 class TellingAgent:
