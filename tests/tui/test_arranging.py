@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.fleet.filters import statuses_in, with_statuses
+from quarterdeck.fleet.filters import parse, with_statuses
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, shown
 from tests.tui.seat import WIDE, Seat
@@ -211,4 +212,4 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet, tmp_path: Path) 
 )
 def test_the_menu_of_statuses_changes_only_its_token(typed: str, statuses: tuple[str, ...], words: str) -> None:
     assert with_statuses(typed, "status", statuses) == words
-    assert statuses_in(words, "status") == tuple(status.casefold() for status in statuses)
+    assert parse(words, SANDBOX_GRAMMAR).values_of("status") == tuple(status.casefold() for status in statuses)

@@ -128,6 +128,10 @@ class Filter(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.terms)
 
+    def values_of(self, name: str) -> tuple[str, ...]:
+        """The texts that a token may have, case folded."""
+        return tuple(text for term in self.terms if term.name == name and not term.inverted for text in term.texts)
+
     def matches(self, row: R, now: datetime, grammar: Grammar[R]) -> bool:
         """Whether a row is let through."""
         return all(term.holds(row, now, grammar) for term in self.terms)
@@ -180,13 +184,6 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term | str | No
     else:
         term = Term(Kind.WORD, texts=(word,), inverted=inverted) if word else None
     return f"{typed}: something is missing at its end." if term is None and finished else term
-
-
-def statuses_in(words: str, token: str) -> tuple[str, ...]:
-    """The values of a status token in a filter as it was typed, case folded."""
-    found = [word for word in re.findall(_WORDS, words.casefold()) if word.startswith(f"{token}:")]
-    values = [value for word in found for value in word.removeprefix(f"{token}:").replace('"', "").split(",")]
-    return tuple(value for value in values if value)
 
 
 def with_statuses(words: str, token: str, statuses: Collection[str]) -> str:

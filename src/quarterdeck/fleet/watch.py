@@ -93,6 +93,7 @@ class Store(Generic[R]):
         """Take the order of the whole list, as it was just read, and drop what is not in it; gives that."""
         before = self.by_id
         self.by_id = {record_id: before[record_id] for record_id in listed if record_id in before}
+        self._told = {record_id: told for record_id, told in self._told.items() if record_id in self.by_id}
         return frozenset(before.keys() - self.by_id.keys())
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar, Generic
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.filters import statuses_in, with_statuses
+from quarterdeck.fleet.filters import with_statuses
 from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
 from quarterdeck.tui.dialogs.lists import pick_columns, pick_statuses
@@ -143,7 +143,7 @@ class Arranging(Generic[R]):
                 self.filter_by(with_statuses(typed, status, statuses))
                 self.keep()
 
-        dialog = pick_statuses(self._listing.counts, statuses_in(typed, status))
+        dialog = pick_statuses(self._listing.counts, self._listing.filter.values_of(status))
         await self._screen.app.push_screen(dialog, answered)
 
     def filter_by(self, words: str) -> None:
