@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.sandbox_state import UP, Action, SandboxMemory, StateWord
+from quarterdeck.fleet.sandbox_state import DONE_IN, Action, SandboxMemory, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.watch import LONGEST_ASKED_FOR
 
@@ -153,8 +153,7 @@ def change_verdict(memory: SandboxMemory | None, action: Action) -> RowState | N
         return None
     if memory.settled.word == StateWord.ERROR:
         return RowState.FAILED
-    wanted = (StateWord.PAUSED,) if action is Action.PAUSE else UP
-    return RowState.DONE if memory.settled.word in wanted else None
+    return RowState.DONE if memory.settled.word in DONE_IN[action] else None
 
 
 # Doing it

@@ -67,6 +67,15 @@ class Action(StrEnum):
         return self.name.capitalize()
 
 
+DONE_IN = {
+    Action.START: UP,
+    Action.PAUSE: frozenset({StateWord.PAUSED}),
+    Action.RESUME: UP,
+    Action.DELETE: frozenset({StateWord.MISSING}),
+}
+"""The states that show that an action was done."""
+
+
 class Asked(NamedTuple):
     """Something under way that no reading has confirmed yet."""
 

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 from pydantic import AwareDatetime
 
 from quarterdeck.fleet.kept import KeptModel, Part
-from quarterdeck.fleet.sandbox_state import UP, Action, Asked, SandboxMemory, StateWord
+from quarterdeck.fleet.sandbox_state import DONE_IN, UP, Action, Asked, SandboxMemory
 
 EVENTS = 20
 """Kept of one sandbox, the newest."""
@@ -76,12 +76,6 @@ class KeptTimelines(KeptModel):
         return KeptTimelines(sandboxes=dict(known[-IDS:]))
 
 
-_EXPLAINS = {
-    Action.PAUSE: frozenset({StateWord.PAUSED}),
-    Action.RESUME: UP,
-    Action.START: UP,
-    Action.DELETE: frozenset({StateWord.MISSING}),
-}
 _ASKED = "you asked for it"
 _NOT_ASKED = "nobody here asked for it"
 _PERHAPS = "came while you waited for a start"
@@ -168,7 +162,7 @@ class Timelines(Part[KeptTimelines]):
         ours = sandbox_id in self._ours
         asked = before.asked if before is not None else Asked(Action.START, now, here=False) if ours else None
         if asked is not None and (asked.here or ours) and now - asked.at <= ANSWERED_BY:
-            if after.settled.word in _EXPLAINS[asked.action]:
+            if after.settled.word in DONE_IN[asked.action]:
                 return Cause.YOU, _ASKED
             if asked.action is not Action.PAUSE:
                 return Cause.SERVER, _became_of(asked.action)
