@@ -164,7 +164,7 @@ def _chip(view: FormView, row: Row, entry: Field) -> Cell:
     changed = _change_chip(view, row)
     if changed:
         return changed
-    state = _edit_chip(view, entry) if entry.key in view.draft.edits else _rest_chip(view, entry)
+    state = _state(view, entry)
     effect = effect_word(entry, view.server)
     return _joined(DOT, state, cell(Shown(effect), Tone.REST) if effect else EMPTY)
 
@@ -177,22 +177,20 @@ def _change_chip(view: FormView, row: Row) -> Cell:
     return cell(Shown("changed on server"), Tone.WARN) if view.is_news(row) else EMPTY
 
 
-def _edit_chip(view: FormView, entry: Field) -> Cell:
-    if entry.secret and view.draft.edits[entry.key] is None:
-        return cell(Shown("will be cleared"), Tone.WARN)
-    return cell(Shown("new value" if entry.secret else "edited"), Tone.EDITED)
-
-
-def _rest_chip(view: FormView, entry: Field) -> Cell:
-    off = view.draft.off_for(entry.key)
+def _state(view: FormView, entry: Field) -> Cell:
+    """How a field is edited or, without an edit, how it stands."""
+    draft, off, secret = view.draft, view.draft.off_for(entry.key), entry.secret
+    if entry.key in draft.edits:
+        if secret and draft.edits[entry.key] is None:
+            return cell(Shown("will be cleared"), Tone.WARN)
+        return cell(Shown("new value" if secret else "edited"), Tone.EDITED)
     if entry.absent:
         return cell(Shown("not on this server" if entry.absent == NOT_HERE else "not for this agent"), Tone.MUTED)
     if off is not None:
         return cell(brief(f"needs {off.label}"), Tone.MUTED)
-    if entry.secret:
-        stored = view.draft.stored(entry.key)
-        return cell(Shown(words.stored_words(view.draft, entry.key)), Tone.GOOD if stored else Tone.MUTED)
-    if view.draft.value(entry.key) is None:
+    if secret:
+        return cell(Shown(words.stored_words(draft, entry.key)), Tone.GOOD if draft.stored(entry.key) else Tone.MUTED)
+    if draft.value(entry.key) is None:
         return cell(Shown("server default" if entry.default else "not set"), Tone.MUTED)
     return EMPTY
 
