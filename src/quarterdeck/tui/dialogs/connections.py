@@ -274,7 +274,8 @@ class ConnectionsDialog(Dialog[Connection]):
         except ConfigError as error:
             self.complain(text.line(error.sentence))
         self._read = await self._connecting.read()
-        self._list_them(at)
+        if self in self.app.screen_stack:  # else the change closed it
+            self._list_them(at)
 
     # Add and edit
 
