@@ -47,13 +47,21 @@ def test_every_usual_shape_is_read(data: object) -> None:
         ({"url": "https://a.example/mcp", "type": "streamableHttp"}, ShttpServer),
         ({"url": "https://a.example/mcp", "transport": "sse"}, SseServer),
         ({"url": "https://a.example/sse/", "headers": None}, SseServer),
+        ({"httpUrl": "https://a.example/sse"}, ShttpServer),
+        ({"serverUrl": "https://a.example/sse"}, SseServer),
     ],
 )
 def test_the_word_for_a_transport_decides_else_the_address(
     members: dict[str, str], transport: type[SseServer | ShttpServer]
 ) -> None:
-    (server,) = pasted(json.dumps({"x": members})).servers
-    assert (type(server), server) == (transport, transport(url=members["url"]))
+    for text in (json.dumps({"x": members}), json.dumps(members)):
+        (server,) = pasted(text).servers
+        assert (type(server), server) == (transport, transport(url=members.get("url", "https://a.example/sse")))
+
+
+@pytest.mark.parametrize("around", ["```json\n{%s}\n```", "\ufeff{%s}", "%s", "  %s,\n"])
+def test_text_as_pages_print_it_is_read(around: str) -> None:
+    assert pasted(around % f'"files": {json.dumps(GIVEN_FILES)}').servers == (FILES,)
 
 
 def test_what_this_service_cannot_hold_is_named() -> None:
@@ -81,6 +89,8 @@ def test_a_placeholder_has_to_be_typed_over() -> None:
     [
         ("", "not JSON: look at line 1, column 1"),
         ('{"x": {"command": }}', "line 1, column 19"),
+        ('"x": {"command": }', "line 1, column 18"),
+        ('{"x": {"command": "a"}, "x": {"command": "b"}}', "x is given twice"),
         ("[]", "no MCP server"),
         ("5", "no MCP server"),
         ('{"x": {"type": "carrier pigeon", "url": "https://a"}}', "none of stdio, SSE and HTTP"),

@@ -30,9 +30,12 @@ from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import bare, filled, members, place_of
 
 _PLACEHOLDER = re.compile(r"\$\{[^{}]*\}|^\$[A-Za-z_]\w*$")
+_FENCE = re.compile(r"```\w*|\ufeff")
 _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
 _BEARER = re.compile(r"bearer\s+(\S+)\s*", re.IGNORECASE)
 _WRAPPERS = ("mcpServers", "servers", "mcp_config", "mcp")
+_ADDRESSES: Mapping[str, Mapping[str, str]] = {"url": {}, "serverUrl": {}, "httpUrl": {"type": "http"}}
+"""What an address is called, the latter two by Windsurf and Gemini CLI (their pages on MCP servers); what it tells."""
 _ABOUT = ("type", "transport", "name", "disabled", "enabled")
 _MODELS: Mapping[str, type[McpServer]] = {
     "stdio": StdioServer,
@@ -61,15 +64,9 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
 
     A placeholder such as `${TOKEN}` has a mask in its place, which has to be typed over. Raises PasteError.
     """
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise PasteError(f"This is not JSON: look at line {error.lineno}, column {error.colno}.") from None
-    except RecursionError:
-        raise PasteError("This JSON is nested too deep to be read.") from None
     servers: list[McpServer] = []
     notes: list[str] = []
-    for name, given, model in _found(data):
+    for name, given, model in _found(_data(text)):
         title = name or "A server"
         try:
             server, said = _read(name, given, model, nested=nested)
@@ -83,6 +80,28 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
     return Pasted(tuple(servers), tuple(notes))
 
 
+def _data(text: str) -> Any:
+    """JSON as pages print it: within a code fence, and also members of an object without its braces."""
+    text = _FENCE.sub(lambda fence: " " * len(fence[0]), text)
+    brace = "{" if text.lstrip().startswith('"') else ""
+    try:
+        return json.loads(f"{brace}{text.rstrip().rstrip(',')}}}" if brace else text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        column = error.colno - (len(brace) if error.lineno == 1 else 0)
+        raise PasteError(f"This is not JSON: look at line {error.lineno}, column {column}.") from None
+    except RecursionError:
+        raise PasteError("This JSON is nested too deep to be read.") from None
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no name may stand twice: the first of them would be lost."""
+    given = dict(members)
+    if len(given) < len(members):
+        names = [name for name, _ in members]
+        raise PasteError(f"{next(name for name in names if names.count(name) > 1)} is given twice.")
+    return given
+
+
 def _found(data: Any) -> Iterator[tuple[str, Any, type[McpServer] | None]]:
     """(name, members, model where the place tells it) of every server in data of any of the shapes."""
     if not isinstance(data, dict):
@@ -94,6 +113,8 @@ def _found(data: Any) -> Iterator[tuple[str, Any, type[McpServer] | None]]:
         for name, model in LISTS.items():
             given = data.get(name)
             yield from ((_own_name(one), one, model) for one in (given if isinstance(given, list) else ()))
+    elif any(isinstance(data.get(member), str) for member in ("command", *_ADDRESSES)):
+        yield _own_name(data), data, None
     else:
         yield from ((_own_name(given) or name, given, None) for name, given in data.items())
 
@@ -107,6 +128,9 @@ def _read(name: str, given: Any, model: type[McpServer] | None, *, nested: bool)
     """(server of these members, what of them could not be taken over); what is empty counts as not given."""
     if not isinstance(given, dict):
         raise PasteError("it is not an object")
+    for word, told in _ADDRESSES.items():
+        if word in given:
+            given = {**told, **{member: value for member, value in given.items() if member != word}, "url": given[word]}
     model = model or _model_of(given)
     found = {member: value for member, value in given.items() if member not in _ABOUT and (value or value == 0)}
     found = _texts(_with_key(found), "", lambda text, _: _PLACEHOLDER.sub(MASK, text))
