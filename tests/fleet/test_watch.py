@@ -162,3 +162,14 @@ async def test_a_later_pass_that_breaks_in_the_middle_removes_nothing() -> None:
         await deck.clock.run(30.0)
         assert set(deck.ids) == set(FIVE)
         assert deck.watch.health.incomplete
+
+
+async def test_a_batch_that_knows_none_of_the_rows_is_doubted_until_the_whole_list_says_so() -> None:
+    async with Deck(*FIVE) as deck:
+        deck.watch.look(visible=["a", "b"])
+        await deck.clock.run()
+        del deck.server.items[:2]
+        await deck.clock.run(5.0)
+        assert deck.ids == list(FIVE)
+        await deck.clock.run(1.0)
+        assert deck.ids == ["c", "d", "e"]

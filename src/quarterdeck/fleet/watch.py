@@ -320,8 +320,12 @@ class Watch(Generic[R]):
             return
         known = [record for record in answers if record is not None]
         self.health = self.health.answered(self._clock())
-        unknown = (each for each, record in zip(ids, answers, strict=False) if record is None)
-        self._tell(self._store.take(known, unknown))
+        if not known and len(self.records.keys() & set(ids)) > 1:
+            self.refresh()  # a server that forgot all of them at once is doubted: the whole list decides
+            self._tell(Changes())
+        else:
+            unknown = (each for each, record in zip(ids, answers, strict=False) if record is None)
+            self._tell(self._store.take(known, unknown))
 
     def _tell(self, changes: Changes[R]) -> None:
         self._publish(changes._replace(all_known=not self.health.incomplete))
