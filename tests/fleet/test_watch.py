@@ -70,6 +70,18 @@ async def test_what_is_looked_at_decides_what_is_read_and_how_often(
         assert deck.server.times(question) == times
 
 
+async def test_a_list_read_by_batch_that_takes_long_to_read_whole_is_read_so_an_eighth_of_the_time() -> None:
+    async with Deck(*FIVE, latency=4.0) as deck:
+        deck.watch.look(visible=["a"])
+        await deck.clock.run(30.0)
+        whole = deck.watch.health.whole_at
+        assert whole is not None
+        took = whole - 1000.0
+        await deck.clock.run(9 * took - 20.0)
+        again = deck.server.times("page 0")[1]
+        assert 8 * took <= again - took < 8 * took + 5.0
+
+
 async def test_one_request_is_under_way_at_a_time() -> None:
     async with Deck(*FIVE, latency=7.0) as deck:
         deck.watch.look(visible=["a"], transitional=["b"])
