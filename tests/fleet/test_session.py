@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -67,3 +68,34 @@ async def test_one_long_answer_is_told_of_in_slices() -> None:
     _, told = await read_whole(conversations(2_000, boxes=10))
     assert max(len(news.ids) for news in told) <= 500
     assert len({conversation for news in told for conversation in news.ids if conversation.isdigit()}) == 2_000
+
+
+async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it() -> None:
+    """Whoever started it, and whichever list told of it first: its sandbox can be paused from its row."""
+    there: list[dict[str, Any]] = []
+
+    def script(asked: Asked) -> Answer:
+        items = {
+            f"{CONVERSATIONS}/search": there,
+            f"{SANDBOXES}/search": [{"id": each["sandbox_id"], "status": "RUNNING"} for each in there],
+        }
+        return Answer({"items": items[asked.path], "next_page_id": None}) if asked.path in items else NO_ROUTE
+
+    changed = asyncio.Event()
+    async with Client("http://server.test", access=Access(transport=FakeServer(script), limits=FAST)) as client:
+        session = Session(client, lambda news: changed.set(), lambda: NOON)
+        running = asyncio.create_task(session.run())
+
+        async def until(done: Callable[[], bool]) -> None:
+            async with asyncio.timeout(10):
+                while not done():
+                    await changed.wait()
+                    changed.clear()
+
+        await until(lambda: not (session.conversations.health.incomplete or session.sandboxes.health.incomplete))
+        there += conversations(1, boxes=1)
+        session.conversations.refresh()
+        await until(lambda: "box0" in session.sandboxes.records)
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running

@@ -244,6 +244,8 @@ class Session:
             read = {record.sandbox_id for record in changes.read}
             self._unsettled -= read - self.memories.transitional(clock.now)
         self._look_closely()
+        if changes.all_known and any(records[each].sandbox_id not in self.sandboxes.records for each in changes.added):
+            self.sandboxes.refresh()
         # The start of a conversation ends as a row when that is there.
         starts = self.start_tasks.records.keys() if changes or not changes.all_known else ()
         self._publish(News(About.CONVERSATIONS, other.union(changes.gone, marked, starts)))
@@ -254,7 +256,6 @@ class Session:
         ended = {record.app_conversation_id for record in changes.read} - {None}
         if not ended <= self.conversations.records.keys() and changes:
             self.conversations.refresh()
-            self.sandboxes.refresh()
         if made := self._starts.read(changes.read, in_progress(changes.read, self.server_clock.there)):
             for sandbox_id in filter(None, made):
                 self.memories.timelines.started(sandbox_id)
