@@ -102,6 +102,11 @@ class ConnectionsDialog(Dialog[Connection]):
         """Fit the lines to the new width."""
         self.call_after_refresh(self._show)
 
+    def on_screen_suspend(self) -> None:
+        """Once it is closed, nothing of it goes on: its lines go before it does."""
+        if self not in self.app.screen_stack:
+            self.workers.cancel_node(self)
+
     # What is shown
 
     @property
@@ -274,8 +279,7 @@ class ConnectionsDialog(Dialog[Connection]):
         except ConfigError as error:
             self.complain(text.line(error.sentence))
         self._read = await self._connecting.read()
-        if self in self.app.screen_stack:  # else the change closed it
-            self._list_them(at)
+        self._list_them(at)
 
     # Add and edit
 
