@@ -39,7 +39,7 @@ async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fle
         await seat.press("asterisk")
         del fleet.sandboxes["box3"]
         await seat.press("p", "y")
-        await seat.sees("4 done", "1 failed", "1 gone", "1 skipped", "(status 400): It bro")
+        await seat.sees("4 done", "1 failed", "1 gone", "1 skipped", "(status 400): It bro", "R retry failed")
         assert states(seat) == {
             **dict.fromkeys(("box0", "box2", "box4", "box5"), RowState.DONE),
             "box1": RowState.FAILED,

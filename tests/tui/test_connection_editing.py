@@ -139,7 +139,7 @@ async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
         await seat.press("enter")
         await seat.sees("two", "No conversations.")
         await seat.press("L")
-        await seat.sees("Requests, newest first", "GET")
+        await seat.sees("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200")
         assert isinstance(seat.deck.connecting, Connecting)
         pictures += [seat.deck.export_screenshot(), repr(vars(seat.deck.connecting.keys)), repr(vars(seat.deck))]
     assert keyring.held

@@ -79,6 +79,8 @@ async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(
         await seat.press("1", "enter")
         await seat.sees("That is not 12. Nothing was done.")
         assert not fleet.orders
+        await seat.press("2", "enter")
+        await seat.until(lambda: not fleet.sandboxes)
 
 
 async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(fleet: FakeFleet, tmp_path: Path) -> None:

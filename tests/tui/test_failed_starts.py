@@ -141,6 +141,8 @@ async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(
         await seat.press("escape")
         assert seat.list_screen.table.ids[0] == "asks", "it needs somebody"
         assert seat.list_screen.table.cursor_id == "new"
+        await seat.press("R")
+        await seat.sees("Only a start that failed can be tried again.")
 
 
 async def test_a_start_that_came_to_a_conversation_opens_it_before_the_list_has_it(

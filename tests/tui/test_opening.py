@@ -14,7 +14,7 @@ from quarterdeck.fleet.health import Health
 from quarterdeck.tui.columns.details import health_cell
 from quarterdeck.tui.connecting import Connect
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
-from tests.tui.seat import Seat, answering, local, seated
+from tests.tui.seat import LOCAL, Seat, answering, local, seated
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 SERVER = Connection("prod", "http://server.example")
@@ -111,6 +111,17 @@ async def test_hostile_text_reaches_the_screen_as_text_only(tmp_path: Path) -> N
             await seat.press("escape")
 
 
+async def test_read_only_changes_nothing_and_says_so(folder: Path, tmp_path: Path) -> None:
+    endpoint = Connection(LOCAL.name, read_only=True)
+    async with seated(local(folder), endpoint, crashes=tmp_path) as seat:
+        await seat.sees("READ-ONLY", "No conversations.")
+        refused = {"n": "New", "p": "Pause", "r": "Resume", "e": "Rename", "R": "Try again", "D": "Delete"}
+        for place, keys in (("1", refused), ("2", {"n": "Start", "p": "Pause", "D": "Delete", "I": "Quiet sandboxes"})):
+            for key, label in keys.items():
+                await seat.press(place, key)
+                await seat.sees(f"{label}: this connection is read-only")
+
+
 async def test_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
     async with sit() as seat:
         await seat.sees("No conversations.")
@@ -118,6 +129,13 @@ async def test_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
         await seat.type("start")
         await seat.sees("Start a sandbox from a spec")
         await seat.press("escape")
+
+
+async def test_the_theme_is_switched(sit: Sit) -> None:
+    async with sit() as seat:
+        for theme in ("quarterdeck-light", "quarterdeck-dark"):
+            await seat.press("T")
+            assert seat.deck.theme == theme
 
 
 async def test_a_small_terminal_is_survived(sit: Sit) -> None:

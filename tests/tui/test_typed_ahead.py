@@ -13,6 +13,7 @@ from textual.widgets import Input, TextArea
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
+from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.screens.list import ListScreen
 from tests.client.fakes import FakeServer
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet
@@ -75,6 +76,15 @@ async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_p
         await seat.press("escape")
         assert seat.deck.current_mode == "sandboxes"
     assert fleet.orders == [("delete", row)]
+
+
+async def test_a_connection_is_chosen_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        seat.at_once("c", "j", "a", *"far", "tab", "tab", "x")
+        await seat.sees("New connection")
+        await seat.until(lambda: [field.value for field in seat.deck.screen.query(Input)][:2] == ["far", "x"])
+        await seat.press("escape")
+        await seat.until(lambda: isinstance(seat.deck.screen, ConnectionsDialog))
 
 
 async def test_a_spec_is_chosen_at_once_though_the_server_tells_of_it_first(fleet: FakeFleet, tmp_path: Path) -> None:

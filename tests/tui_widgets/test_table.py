@@ -127,6 +127,7 @@ PAGE = 23
         (["up"], 0),
         (["end", "down"], 59),
         (["G", "g"], 0),
+        (["G", "home"], 0),
         (["pagedown", "pagedown", "pageup"], PAGE - 1),
         (["ctrl+d", "ctrl+d", "ctrl+u"], 11),
     ],
@@ -187,11 +188,14 @@ async def test_it_tells_which_rows_are_on_the_screen_and_the_wheel_leaves_the_cu
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:
         await app.settle(pilot)
+        app.become("box-1", "Error")
         await pilot.press("j")
         assert app.count(Table.Seen) == 0
         app.table.scroll_to(y=30, animate=False)
         await pilot.pause()
         assert (app.table.cursor_id, app.table.visible_ids[0]) == ("box-1", "box-30")
+        await pilot.press("j")
+        assert "box-2" in app.table.visible_ids
         await pilot.press("G")
         assert app.count(Table.Seen) > 0
         assert app.table.visible_ids == tuple(f"box-{n}" for n in range(60 - PAGE, 60))
