@@ -45,6 +45,47 @@ def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, t
     assert (keeper.agent["llm"]["model"], keeper.agent["llm"]["base_url"]) == ("openai/gpt-5", None)
 
 
+def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: Run) -> None:
+    record: dict[str, Any] = {
+        "language": "en",
+        "llm_api_key_set": True,
+        "search_api_key_set": True,
+        "provider_tokens_set": {"github": None},
+    }
+
+    with at_an_address(settings(record, lambda asked: Answer({}))) as url:
+        planned = run("settings", "set", "language=fr", "--dry-run", "--url", url).out
+        for lost in ("API key", "Search API key", "Sandbox API key", "Git tokens (github) and custom secrets"):
+            assert f"loses: {lost}: " in planned
+
+
+def test_a_key_of_which_a_server_tells_nothing_is_not_said_to_be_missing(run: Run) -> None:
+    told = {"language": "en", "search_api_key_set": False}
+    with at_an_address(settings(told, lambda asked: Answer({}))) as url:
+        lines = run("settings", "show", "--url", url).out.splitlines()
+        assert run("settings", "show", "--json", "--url", url).json["llm_api_key_set"] is None
+    words = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines}
+    assert (words["llm_api_key"], words["search_api_key"]) == ("this server does not tell", "not stored")
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(410, "no settings at this path (status 410)"), (405, "does not take GET")]
+)
+def test_settings_that_are_gone_are_no_first_run(run: Run, status: int, said: str) -> None:
+    asked: list[str] = []
+
+    def script(one: Asked) -> Answer:
+        asked.append(one.method)
+        return Answer({"error": "no"}, status) if one.path == "/api/settings" else NO_ROUTE
+
+    with at_an_address(script) as url:
+        for command in (("show",), ("set", "language=fr")):
+            ended = run("settings", *command, "--url", url)
+            assert ended.status == 1
+            assert said in ended.err
+    assert "POST" not in asked
+
+
 def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run) -> None:
     with at_an_address(settings({"language": "en"}, lambda asked: Answer({"detail": "Not Allowed"}, 405))) as url:
         ended = run("settings", "set", "language=fr", "--url", url)

@@ -102,6 +102,23 @@ def test_a_file_that_is_not_understood_is_named_and_left_as_it_is(file: Path, te
     assert file.read_text() == text
 
 
+@pytest.mark.parametrize(
+    ("connection", "words"),
+    [
+        (Connection("", "http://a"), "name"),
+        (Connection("local", "http://a"), "name"),
+        (Connection("two words", "http://a"), "name"),
+        (Connection("a", "ftp://a"), "http://"),
+        (Connection("a", "http://u:p@a"), "password"),
+        (Connection("a", "http://a", ca_file="team.pem"), "whole path"),
+    ],
+)
+def test_what_would_not_be_read_again_is_not_written(file: Path, connection: Connection, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        edit.save_connection(file, connection, None)
+    assert file.read_text() == BY_HAND
+
+
 NAMES = ("url", "header", "key_env", "colour")
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n", exclude_categories=["Cc", "Cs"]), max_size=12)
 GAPS = st.lists(st.one_of(st.just(""), WORDS.map(lambda words: f"# {words}")), max_size=3)

@@ -7,15 +7,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.server import Generation, KeyState, Server
+from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import converted
+from quarterdeck.settings.mcp import EntryState, Servers, converted
 from quarterdeck.settings.merge import merge
+from quarterdeck.settings.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, Line, review
 from quarterdeck.settings.words import differences
 from tests.settings.strategies import MARKED_SERVER, counted, marked_drafts
 
+FLAT = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
+NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
 FILES = StdioServer(name="files", command="npx", args=("--token", "secret-a"), env={"K": SecretStr("held")})
 TOOLS = SseServer(url="https://a.example/sse")
+STORED = Settings(mcp_config=McpConfig(stdio_servers=(FILES,), sse_servers=(TOOLS,)))
+
+
+def test_the_review_says_what_is_disabled_and_what_is_used_again() -> None:
+    draft = Draft(STORED, disabled=(TOOLS.model_copy(update={"url": "https://b.example/sse"}),))
+    assert review(draft.change_servers(Servers.disable, 0).change_servers(Servers.enable, 2), FLAT).lines == (
+        Line(EntryState.DISABLED, "SSE https://a.example/sse", "", KEPT_HERE),
+        Line(EntryState.ENABLED, "SSE https://b.example/sse", KEPT_HERE, ""),
+    )
+    kept = Draft(Settings(), disabled=(StdioServer(name="files", command="npx"),)).change_servers(
+        Servers.edit, 0, FILES
+    )
+    assert [line.note for line in review(kept, FLAT).lines] == [f"{HERE_ONLY} {WITH_SECRETS}"]
+    assert [line.note for line in review(Draft(STORED).change_servers(Servers.disable, 1), FLAT).lines] == [
+        WITH_SECRETS
+    ]
+
+
+def test_where_secrets_are_not_read_back_disabling_says_that_they_are_lost() -> None:
+    stored = Settings(mcp_config=McpConfig(sse_servers=(TOOLS,)))
+    (loss,) = review(Draft(stored).change_servers(Servers.disable, 0), NESTED).losses
+    assert "https://a.example/sse" in loss.words
+    typed = TOOLS.model_copy(update={"api_key": SecretStr("typed")})
+    assert not review(
+        Draft(stored).change_servers(Servers.edit, 0, typed).change_servers(Servers.disable, 0), NESTED
+    ).losses
 
 
 @given(marked_drafts(), st.lists(MARKED_SERVER, max_size=2))
