@@ -82,3 +82,14 @@ async def test_refreshing_puts_every_row_into_its_place(fleet: FakeFleet, tmp_pa
         assert table.visible_ids[0] == first
         await seat.press("ctrl+r")
         assert (table.ids[0], table.ids[-1], table.cursor_id) == (second, first, first)
+
+
+async def test_rows_that_come_after_the_first_ones_go_to_their_places_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
+    """The cursor that appears on the first row was moved by nobody: nothing waits for it to rest."""
+    for number in range(0, 40, 2):
+        fleet.sandboxes[f"box{number:02}"]["status"] = "PAUSED"
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.sees("● 20 Running", "20 Paused")
+        table = seat.list_screen.table
+        first = [seat.list_screen.rows[row_id] for row_id in table.ids[:20]]
+        assert {row.record.status for row in first} == {"RUNNING"}

@@ -206,8 +206,9 @@ class ListScreen(DeckScreen, Generic[R]):
         return self.contents.detail(self._session, row, self._now()) if row is not None else []
 
     @on(Table.Highlighted)
-    def _cursor_moved(self) -> None:
-        self.listing.hold()
+    def _cursor_moved(self, event: Table.Highlighted) -> None:
+        if event.was is not None:  # else it is there for the first time
+            self.listing.hold()
         self.call_after_refresh(self._describe_row)  # the cursor first
         self.refresh_frame()
 

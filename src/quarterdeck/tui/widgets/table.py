@@ -66,7 +66,11 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     """Textual's own has the whole screen laid out anew whenever a row comes or goes."""
 
     class Highlighted(Message):
-        """The cursor is on another row, or there is none any more."""
+        """The cursor is on another row than it `was`, or there is none any more."""
+
+        def __init__(self, was: str | None) -> None:
+            super().__init__()
+            self.was = was
 
     class Chosen(Message):
         """Enter, or a double click on a row."""
@@ -310,8 +314,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._say_seen()
         self._draw_changed(lines)
         if self.cursor_id != self._highlighted:
+            self.post_message(self.Highlighted(self._highlighted))
             self._highlighted = self.cursor_id
-            self.post_message(self.Highlighted())
 
     def _say_seen(self) -> None:
         top = self.scroll_offset.y
