@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.fleet.kept import KeptModel, Part
+from quarterdeck.fleet.kept import KeptModel, KeptPart
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, StateWord
 from quarterdeck.fleet.sandboxes import short_id
@@ -77,7 +77,7 @@ class _Coming:
     displaced: int = 0
 
 
-class Displacement(Part[KeptCap]):
+class Displacement(KeptPart[KeptCap]):
     """The starts and resumes of this deck whose consequences are still being looked for, and what they taught."""
 
     model = KeptCap

@@ -43,7 +43,7 @@ class StateFiles(Protocol):
         ...
 
 
-class Part(ABC, Generic[M]):
+class KeptPart(ABC, Generic[M]):
     """Something of a session that is kept."""
 
     model: type[M]
@@ -73,12 +73,12 @@ class Keeper:
         self._publish = publish
         self._complained = False
 
-    async def recall(self, parts: Sequence[Part[Any]]) -> list[Part[Any]]:
+    async def recall(self, parts: Sequence[KeptPart[Any]]) -> list[KeptPart[Any]]:
         """Read all of them at once; gives those that could be read, for only they may be written."""
         readable = await asyncio.gather(*map(self._recall, parts))
         return [part for part, read in zip(parts, readable, strict=True) if read]
 
-    async def _recall(self, part: Part[Any]) -> bool:
+    async def _recall(self, part: KeptPart[Any]) -> bool:
         try:
             async with asyncio.timeout(READ_WITHIN):
                 kept = await self._files.read(part.model, self._server)
@@ -89,7 +89,7 @@ class Keeper:
             part.recall(kept)
         return True
 
-    async def keep(self, part: Part[Any]) -> None:
+    async def keep(self, part: KeptPart[Any]) -> None:
         """Write a part a while after it changed, until cancelled; what is new then is written at once."""
         try:
             while True:
@@ -107,7 +107,7 @@ class Keeper:
         except ServiceError as error:
             self._complain(error)
 
-    async def _write(self, part: Part[M]) -> M | None:
+    async def _write(self, part: KeptPart[M]) -> M | None:
         mine = part.kept()
         return None if mine is None else await self._files.change(part.model, self._server, mine.joined)
 

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from pydantic import AwareDatetime
 
-from quarterdeck.fleet.kept import KeptModel, Part
+from quarterdeck.fleet.kept import KeptModel, KeptPart
 from quarterdeck.fleet.sandbox_state import DONE_IN, UP, Action, Asked, SandboxMemory
 
 EVENTS = 20
@@ -82,7 +82,7 @@ _PERHAPS = "came while you waited for a start"
 _CLOSED = "changed while nobody watched"
 
 
-class Timelines(Part[KeptTimelines]):
+class Timelines(KeptPart[KeptTimelines]):
     """The timelines of all sandboxes of one server; a reading that changes nothing costs nothing here.
 
     `SandboxMemories` tells of what readings made of them; whoever finds displaced ones tells of those. `awaited` says

@@ -14,7 +14,7 @@ from pydantic import Field
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import Category, ConversationState, ConversationWord, conversation_state
-from quarterdeck.fleet.kept import KeptModel, Part
+from quarterdeck.fleet.kept import KeptModel, KeptPart
 from quarterdeck.fleet.news import About, News
 
 KEPT = 2_000
@@ -112,7 +112,7 @@ def watched_by_both(mine: Mapping[str, str], ended: Collection[str], theirs: Map
     return dict([*{**others, **mine}.items()][:MOST])
 
 
-class Unread(Part[KeptUnread]):
+class Unread(KeptPart[KeptUnread]):
     """The marks of one server, the conversations watched on it, and the start tasks that are not shown.
 
     A state of rest, as when its sandbox is paused, neither sets nor takes away a mark.
