@@ -68,10 +68,10 @@ class Fleet:
         return change_verdict(self.memories.by_id.get(sandbox_id), Action.PAUSE)
 
     @asynccontextmanager
-    async def going(self) -> AsyncIterator[None]:
+    async def going(self) -> AsyncIterator[asyncio.Task[None]]:
         """Let the job go on beside the readings; it has to have come to its end after the block."""
         watching, running = asyncio.create_task(self._watch()), asyncio.create_task(self.job.run())
-        yield
+        yield running
         await self.clock.run(300.0)
         watching.cancel()
         await asyncio.wait((watching,))
@@ -184,6 +184,40 @@ async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and
     assert fleet.job.retry_failed()
 
 
+@pytest.mark.parametrize("slow_down", [False, True])
+async def test_a_stop_leaves_the_rest_and_ends_a_wait_and_follows_what_is_under_way(slow_down: bool) -> None:
+    fleet = Fleet(20)
+    if slow_down:
+        fleet.faults = {i: [failure(ErrorKind.RATE, retry_after=100.0)] for i in fleet.ids}
+    async with fleet.going() as running:
+        await fleet.clock.run(2.0 if slow_down else 0.05)
+        fleet.job.stop()
+        await fleet.clock.run(5.0)
+        assert running.done()
+    assert len(fleet.asked) == AT_ONCE
+    done = 0 if slow_down else AT_ONCE
+    assert Counter(fleet.states.values()) == Counter({RowState.DONE: done, RowState.STOPPED: 20 - done})
+
+
+async def test_a_row_that_is_asked_to_wait_after_a_stop_is_not_tried_again() -> None:
+    fleet = Fleet(1)
+    fleet.faults = {"box-000": [failure(ErrorKind.RATE, retry_after=1.0)]}
+    async with fleet.going():
+        await fleet.clock.run(0.05)
+        fleet.job.stop()
+    assert (fleet.times("box-000"), fleet.states) == (1, {"box-000": RowState.STOPPED})
+
+
+async def test_a_retry_tries_only_what_failed() -> None:
+    fleet = Fleet(6)
+    fleet.faults = {"box-001": [BROKEN], "box-003": [BROKEN, BROKEN], "box-004": [None]}
+    await fleet.played()
+    assert fleet.job.retry_failed()
+    await fleet.played()
+    assert [fleet.times(i) for i in fleet.ids] == [1, 2, 1, 2, 2, 1]
+    assert Counter(fleet.states.values()) == {RowState.DONE: 5, RowState.FAILED: 1}
+
+
 @pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.UNREACHABLE])
 async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKind) -> None:
     fleet = Fleet(50)
@@ -193,3 +227,22 @@ async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKin
     assert len(fleet.asked) <= 2 * AT_ONCE
     assert fleet.states["box-049"] is RowState.STOPPED
     assert "Did not work." in fleet.job.rows["box-049"].words
+
+
+def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
+    rows = map(box, ("a", "b", "c"))
+    planned = plan(rows, lambda row: "No." if row.id == "b" else None, hidden={"b", "c"})
+    assert [row.id for row in planned.with_hidden().rows] == ["a", "c"]
+    job = BulkJob(Fleet(0).job.order, planned)
+    assert job.summary.splitlines()[2:] == ["b  skipped  No.", "c  skipped  The filter hides it."]
+
+
+def test_verdicts_follow_readings_and_not_what_was_answered() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", "a"), sandbox("PAUSED", "b"), sandbox("MISSING", "c")], at(0), beginning=False)
+    memories.missing("a", at(1))
+    verdicts = {i: change_verdict(memories.by_id.get(i), Action.PAUSE) for i in "abcd"}
+    assert verdicts == {"a": None, "b": RowState.DONE, "c": RowState.GONE, "d": RowState.GONE}
+    assert change_verdict(memories.by_id["b"], Action.RESUME) is None
+    deleted = [change_verdict(memories.by_id.get(i), Action.DELETE) for i in "acd"]
+    assert deleted == [None, RowState.DONE, RowState.DONE]

@@ -5,11 +5,16 @@ import pytest
 
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.fleet.conversations import (
+    CONVERSATION_GRAMMAR,
     Category,
+    ConversationRow,
+    conversation_row,
     conversation_state,
+    rank,
     with_last_word,
 )
-from quarterdeck.fleet.start_tasks import in_progress, start_state, worth_showing
+from quarterdeck.fleet.filters import kept, parse
+from quarterdeck.fleet.start_tasks import in_progress, start_row, start_state, worth_showing
 
 from .fakes import NOON, at
 
@@ -114,3 +119,37 @@ def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_away() -
     assert not showing(task("ERROR"), 90_000)
     assert not showing(task("WORKING"), 4000)
     assert showing(task("WORKING"), 4000, followed="t")
+
+
+def row(row_id: str, agent: str, updated: float | None) -> ConversationRow:
+    moment = None if updated is None else at(updated)
+    return conversation_row(
+        Conversation(id=row_id, sandbox_status="RUNNING", execution_status=agent, updated_at=moment)
+    )
+
+
+def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_newest() -> None:
+    rows = [
+        row("old", "finished", 10),
+        row("stuck", "stuck", 2),
+        row("new", "running", 20),
+        row("never", "idle", None),
+        row("waits", "waiting_for_confirmation", 1),
+        row("failed", "error", 3),
+        start_row(task("WORKING")),
+    ]
+    assert [each.id for each in sorted(rows, key=rank)] == ["t", "waits", "failed", "stuck", "new", "old", "never"]
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "agent", "typed"),
+    [
+        ("RUNNING", "idle", "state:ready state:idle"),
+        ("PAUSED", None, 'state:asleep state:"sandbox paused"'),
+        ("STARTING", None, 'state:waking state:"sandbox resuming"'),
+        ("MISSING", None, 'state:archived state:"sandbox missing" orphan no-sandbox'),
+    ],
+)
+def test_a_filter_reads_both_words_for_a_state(sandbox: str, agent: str | None, typed: str) -> None:
+    rows = [conversation_row(Conversation(id="c", sandbox_id="s", sandbox_status=sandbox, execution_status=agent))]
+    assert kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), NOON, CONVERSATION_GRAMMAR) == rows

@@ -12,9 +12,10 @@ from quarterdeck.fleet.sandbox_state import (
     SandboxMemory,
     SandboxState,
     StateWord,
+    why_not,
 )
 
-from .fakes import at, sandbox
+from .fakes import NOON, at, sandbox
 
 
 class Story:
@@ -221,6 +222,26 @@ def test_a_few_are_asked_at_a_time_each_once_a_minute_and_more_often_while_it_co
     assert (often[:3], often[-1] - often[-2]) == ([100, 105, 110], 60)
 
 
+def test_only_news_is_told_and_the_same_record_counts_while_something_may_come_of_it() -> None:
+    memories = SandboxMemories()
+    both, idle = [sandbox("RUNNING", "a", served=True), sandbox("PAUSED", "b")], sandbox("STARTING", "a")
+    assert memories.observe(both, at(0), beginning=False) == {"a", "b"}
+    assert memories.observe(both, at(1), beginning=True) == frozenset()
+    news = [memories.observe([idle], at(second), beginning=True) for second in (2, 3, 4, 5)]
+    assert news == [{"a"}, {"a"}, {"a"}, frozenset()]
+
+
+def test_what_was_asked_is_pending_for_its_id_alone_and_what_is_forgotten_starts_afresh() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", "a"), sandbox("RUNNING", "b")], at(0), beginning=False)
+    for each in ("a", "gone"):
+        memories.asked(each, Action.PAUSE, at(1))
+    assert memories.transitional(at(2)) == {"a"}
+    memories.forget(["a", "never seen"])
+    memories.observe([sandbox("STARTING", "a")], at(3), beginning=False)
+    assert memories.by_id["a"].state(at(3)).words == "Starting"
+
+
 def test_the_late_answer_to_a_start_does_not_undo_a_running_reading() -> None:
     assert Story("new RUNNING starting").state.words == "Running"
 
@@ -257,3 +278,25 @@ def test_what_a_reading_does_not_tell_stays_as_it_was(
     assert HERE not in f"{memory} {memory!r}", "addresses may hold a key"
     assert (memory.key and memory.key.get_secret_value()) == key
     assert [each.url.get_secret_value() for each in memory.urls] == urls
+
+
+# What may be asked of it
+
+STATES = {word: SandboxState(word, NOON, exact=True) for word in [*StateWord, "HIBERNATING"]}
+
+
+@pytest.mark.parametrize(
+    ("command", "allowed", "refused", "helps"),
+    [
+        ("pause", {"Running", "Starting"}, StateWord.PAUSED, "r resumes"),
+        ("resume", {"Paused"}, StateWord.ERROR, "n starts a new one"),
+        ("open_url", {"Running"}, StateWord.PAUSED, "r resumes"),
+        ("pause", {"Running", "Starting"}, "HIBERNATING", "HIBERNATING"),
+    ],
+)
+def test_what_is_allowed_in_which_state_and_what_would_help(
+    command: str, allowed: set[str], refused: str, helps: str
+) -> None:
+    reasons = {word: why_not(command, state) for word, state in STATES.items()}
+    assert {word for word, reason in reasons.items() if reason is None} == allowed
+    assert helps in str(reasons[refused])

@@ -6,6 +6,7 @@ from datetime import datetime
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation, Metrics
+from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_row
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
@@ -147,6 +148,38 @@ def test_a_conversation_is_unlinked_when_its_sandbox_is_missing_or_no_longer_lis
 
 
 # The tokens
+
+
+@pytest.mark.parametrize(
+    ("typed", "ids"),
+    [
+        ("status:running", "abc"),
+        ("status:pausing", "d"),
+        ("spec:python", "a"),
+        ("owner:ann", "a"),
+        ("id:b", "b"),
+        ("repo:web", "b"),
+        ("idle>30m", "bcde"),
+        ("cost>1", "b"),
+        ("orphan", "cde"),
+        ("slow", "e"),
+        ("for>2h", "abc"),
+        ("age>1h", "a"),
+        ("login", "a"),
+    ],
+)
+def test_the_tokens_of_the_sandboxes(typed: str, ids: str) -> None:
+    memories = SandboxMemories()
+    told = Sandbox(id="a", status="RUNNING", sandbox_spec_id="python", created_by_user_id="ann", created_at=at(-9000))
+    records = [told, *(sandbox("RUNNING", name) for name in "bcde")]
+    memories.observe(records, at(-9000), beginning=False)
+    memories.asked("d", Action.PAUSE, at(-1))
+    memories.asked("e", Action.START, at(-150))
+    web = Conversation("w", selected_repository="acme/web", updated_at=at(-8000))
+    living = {"a": (talk(),), "b": (replace(web, metrics=Metrics(accumulated_cost=3.0)),)}
+    rows = [sandbox_row(record, memories.by_id[record.id], living.get(record.id, ())) for record in records]
+    found = kept(rows, parse(typed, SANDBOX_GRAMMAR, finished=True), at(0), SANDBOX_GRAMMAR)
+    assert "".join(each.id for each in found) == ids
 
 
 @pytest.mark.parametrize(

@@ -40,3 +40,11 @@ def test_any_readings_leave_what_a_dict_would_hold(
         assert changes.added == expected.keys() - before.keys()
         assert changes.gone == before.keys() - expected.keys()
         assert changes.changed >= {each for each in expected.keys() & before.keys() if expected[each] != before[each]}
+
+
+def test_an_equal_record_does_not_take_the_place_of_the_one_held() -> None:
+    store: Store[Item] = Store()
+    held = Item("a")
+    store.take([held])
+    assert not store.take([Item("a")])
+    assert store.by_id["a"] is held

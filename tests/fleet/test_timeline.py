@@ -3,7 +3,7 @@ import pytest
 from quarterdeck.fleet.displacement import Displacement
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.timeline import Cause, KeptTimelines
+from quarterdeck.fleet.timeline import IDS, Cause, KeptTimelines
 
 from .fakes import at, sandbox
 
@@ -168,3 +168,16 @@ def test_a_sandbox_that_was_not_seen_for_thirty_days_is_forgotten_and_a_steady_o
     assert set(again.kept().sandboxes) == {"a", "b", "c"}
     again.read(31 * DAY, "RUNNING")
     assert set(again.kept().sandboxes) == {"a"}
+
+
+def test_thousands_of_sandboxes_are_bounded_and_those_that_changed_last_are_kept() -> None:
+    one, other = SandboxMemories(), SandboxMemories()
+    one.observe([sandbox("RUNNING", f"{number}") for number in range(IDS)], at(0), beginning=False)
+    one.observe([sandbox("PAUSED", "0"), sandbox("RUNNING", "new")], at(5), beginning=True)
+    assert [event.what for event in one.timelines.of("0")] == ["Running", "Paused"]
+    assert one.timelines.of("1") == ()
+    other.observe([sandbox("RUNNING", "other")], at(0), beginning=False)
+    mine, theirs = one.timelines.kept(), other.timelines.kept()
+    assert mine is not None
+    kept = mine.joined(theirs).sandboxes
+    assert (len(kept), "new" in kept) == (IDS, True)

@@ -4,7 +4,7 @@ import pytest
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.ages import ServerClock
-from quarterdeck.fleet.unread import KeptUnread, Unread
+from quarterdeck.fleet.unread import KEPT, KeptUnread, Unread
 
 from .fakes import at
 
@@ -108,6 +108,15 @@ def test_a_late_change_of_what_is_seen_sets_no_mark_in_this_run_nor_in_the_next(
     assert (marks.ids, later.ids) == (set(), set())
 
 
+def test_with_two_decks_a_look_in_one_takes_the_mark_of_both() -> None:
+    one, other = told("running@0 finished@5 look@8"), told("running@0")
+    read(other, 15, "finished", updated=5)
+    assert other.ids == {"c"}, "nothing was noted yet"
+    note = kept(other, kept(one))
+    other.recall(note)
+    assert other.ids == again(note).ids == set()
+
+
 def test_with_two_decks_what_one_missed_is_unseen_in_the_end() -> None:
     one, other = told("running@0 finished@5 look@8 running@20 finished@40"), told("running@0 finished@5")
     for note in (kept(one, kept(other)), kept(other, kept(one))):
@@ -117,6 +126,19 @@ def test_with_two_decks_what_one_missed_is_unseen_in_the_end() -> None:
 def test_decks_beside_each_other_keep_what_only_the_other_has_read() -> None:
     one, other = (told(f"{name}:running@0 {name}:finished@5") for name in "ab")
     assert again(kept(one, kept(other))).ids == {"a", "b"}
+
+
+def test_only_the_newest_are_noted_and_what_is_left_out_does_not_come_back_as_news() -> None:
+    marks = told("w:running@0")
+    for number in range(KEPT + 10):
+        read(marks, 10 + number, "finished", name=f"{number}")
+        marks.looked([f"{number}"], at(10 + number))
+    note = kept(marks)
+    assert len(note.conversations) == KEPT
+    later = again(note)
+    for number in range(KEPT + 10):
+        read(later, 90_000, "finished", name=f"{number}", updated=10 + number)
+    assert later.ids == set()
 
 
 def test_a_clock_that_was_wrong_once_hides_no_news() -> None:

@@ -70,6 +70,15 @@ async def test_what_is_looked_at_decides_what_is_read_and_how_often(
         assert deck.server.times(question) == times
 
 
+async def test_what_is_shown_again_is_read_at_once() -> None:
+    async with Deck("a") as deck:
+        deck.watch.look(visible=["a"], hidden=True)
+        await deck.clock.run(14.0)
+        deck.watch.look(visible=["a"])
+        await deck.clock.run()
+        assert deck.server.times("page 0") == [0.0, 14.0]
+
+
 async def test_a_list_read_by_batch_that_takes_long_to_read_whole_is_read_so_an_eighth_of_the_time() -> None:
     async with Deck(*FIVE, latency=4.0) as deck:
         deck.watch.look(visible=["a"])

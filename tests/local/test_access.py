@@ -40,3 +40,8 @@ async def test_only_what_is_well_formed_is_asked_for_its_key(caller: Caller) -> 
 @pytest.mark.parametrize("path", ["/api/v1/sandboxes/x", "/api/v1/app-conversations/00000000000000000000000000000000"])
 async def test_single_records_are_read_by_batch_only(caller: Caller, path: str) -> None:
     assert (await caller.http.get(path)).status_code == 405
+
+
+async def test_it_says_what_it_is(caller: Caller) -> None:
+    info = await caller.get("/server_info")
+    assert (info["service"], info["settings_store"], info["runs_agents"]) == ("quarterdeck-local", "merge", False)

@@ -103,6 +103,14 @@ async def some(world: Simulated, status: str) -> Agent:
     return Agent(world.http, next(record for record in records if record["execution_status"] == status))
 
 
+async def asking(world: Simulated) -> tuple[Agent, list[Json]]:
+    """A conversation that asks, and what it asks about."""
+    agent = await some(world, "waiting_for_confirmation")
+    log = await agent.log()
+    done = {event.get("action_id") for event in log}
+    return agent, [event for event in log if event["kind"] == "ActionEvent" and event["id"] not in done][-2:]
+
+
 async def test_a_log_is_read_in_pages_from_either_end_and_caught_up_from_any_event(world: Simulated) -> None:
     agent = await some(world, "finished")
     log = await agent.log()
@@ -126,6 +134,30 @@ async def test_what_led_to_a_status_is_there_and_the_same_each_time(world: Simul
             log = await agent.log()
             assert [event["value"] for event in log if event.get("key") == "execution_status"][-1] == status
             assert await again.log() == log
+
+
+async def test_what_is_asked_is_done_only_once_it_is_accepted(world: Simulated) -> None:
+    agent, asked = await asking(world)
+    world.passes(60)
+    assert await agent.post("/events", HELLO | {"run": False}) == 200
+    assert await agent.status() == "waiting_for_confirmation"
+    assert await agent.post("/events/respond_to_confirmation", {"accept": True}) == 200
+    assert await agent.post("/run") == 409
+    world.passes(4)
+    done = [event["action_id"] for event in await agent.log() if event["kind"] == "ObservationEvent"]
+    assert asked[-1]["id"] in done
+
+
+async def test_what_is_refused_is_not_done_and_its_reason_is_kept(world: Simulated) -> None:
+    agent, asked = await asking(world)
+    assert await agent.post("/events/respond_to_confirmation", {"accept": False, "reason": "not there"}) == 200
+    world.passes(60)
+    assert await agent.status() == "idle"
+    last = (await agent.log())[-1]
+    assert (last["kind"], last["rejection_reason"]) == ("UserRejectObservation", "not there")
+    assert last["action_id"] == asked[-1]["id"]
+    assert await agent.post("/events", HELLO | {"run": True}) == 200
+    assert await agent.status() == "running"
 
 
 async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its_sandbox(world: Simulated) -> None:

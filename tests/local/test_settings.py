@@ -37,6 +37,11 @@ DOCUMENTED: Json = {
 SECRETS = {"llm_api_key": "sk-1", "search_api_key": "tvly-1", "sandbox_api_key": "sbx-1"}
 
 
+async def test_nothing_stored_is_a_404_with_error(caller: Caller) -> None:
+    answer = await caller.http.get("/api/settings")
+    assert (answer.status_code, answer.json()) == (404, {"error": "Settings not found"})
+
+
 async def test_all_documented_fields_come_back_and_secrets_do_not(caller: Caller) -> None:
     await caller.post("/api/settings", DOCUMENTED | SECRETS)
     record = await caller.get("/api/settings")
