@@ -64,6 +64,21 @@ def test_text_as_pages_print_it_is_read(around: str) -> None:
     assert pasted(around % f'"files": {json.dumps(GIVEN_FILES)}').servers == (FILES,)
 
 
+@pytest.mark.parametrize(
+    ("members", "args", "env"),
+    [
+        ({"args": ["-p", 8080, True], "env": {"PORT": 8080, "ON": True, "OFF": None}}, ("-p", "8080", "true"), "8080"),
+        ({"command": "npx -p 'a b'", "args": [], "env": {"PORT": 1.5, "ON": True}}, ("-p", "a b"), "1.5"),
+    ],
+)
+def test_numbers_are_taken_as_texts_and_a_command_line_falls_into_its_words(
+    members: dict[str, object], args: tuple[str, ...], env: str
+) -> None:
+    result = pasted(json.dumps({"x": {"command": "npx", **members}}))
+    variables = {"PORT": SecretStr(env), "ON": SecretStr("true")}
+    assert (result.servers, result.notes) == ((StdioServer(name="x", command="npx", args=args, env=variables),), ())
+
+
 def test_what_this_service_cannot_hold_is_named() -> None:
     given_members = {"url": "https://a.example/mcp", "headers": {"X-Org": "o"}, "alwaysAllow": ["x"], "disabled": True}
     flat = pasted(json.dumps({"my tools": {**given_members}, "db": {"command": "npx", "cwd": "/w"}}))

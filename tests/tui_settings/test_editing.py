@@ -77,8 +77,12 @@ async def test_a_secret_is_kept_unless_something_is_typed_or_chosen(sit: Sit) ->
 
 async def test_escape_keeps_the_edit_and_undo_takes_it_back(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.fill("git_user_name", "Grace")
-        await seat.press("escape")
+        await seat.fill("git_user_name", "Grace Hopper")
+        await seat.press("ctrl+z")
+        assert seat.form.draft.changes == {"git_user_name": "Grace"}
+        await seat.press("ctrl+y")
+        assert seat.form.draft.changes == {"git_user_name": "Grace Hopper"}
+        await seat.press("ctrl+z", "ctrl+z", "escape")
         await seat.sees("Grace", "was Ada Lovelace", "edited", "*1")
         await seat.press("ctrl+z")
         await seat.sees("As stored")

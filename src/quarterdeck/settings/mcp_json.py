@@ -7,8 +7,10 @@ of a secret: no service of ours puts a value there, so read back it is one that 
 
 import json
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,6 +134,7 @@ def _read(name: str, given: Any, model: type[McpServer] | None, *, nested: bool)
         if word in given:
             given = {**told, **{member: value for member, value in given.items() if member != word}, "url": given[word]}
     model = model or _model_of(given)
+    given = _in_words(given) if model is StdioServer else given
     found = {member: value for member, value in given.items() if member not in _ABOUT and (value or value == 0)}
     found = _texts(_with_key(found), "", lambda text, _: _PLACEHOLDER.sub(MASK, text))
     if nested or model is StdioServer:
@@ -159,6 +162,24 @@ def _model_of(given: Mapping[str, Any]) -> type[McpServer]:
     if model is None:
         raise PasteError("it has neither a command nor an address")
     return model
+
+
+def _in_words(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Members of a command as a shell has them: numbers as texts, and the words of a whole line as its arguments."""
+    told = dict(given)
+    if isinstance(args := told.get("args"), list):
+        told["args"] = [_as_text(value) for value in args]
+    if isinstance(env := told.get("env"), dict):
+        told["env"] = {name: _as_text(value) for name, value in env.items() if value is not None}
+    line = told.get("command")
+    if isinstance(line, str) and " " in line.strip() and not args:
+        with suppress(ValueError):  # a quote that does not end; the word is refused where it is edited
+            told["command"], *told["args"] = shlex.split(line)
+    return told
+
+
+def _as_text(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, bool | int | float) else value
 
 
 def _with_key(given: Mapping[str, Any]) -> dict[str, Any]:

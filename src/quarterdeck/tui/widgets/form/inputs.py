@@ -74,6 +74,7 @@ class LineInput(Input):
         """What stood in it, oldest first."""
         self._at = 0
         """Which of these stands in it now."""
+        self._typing = False
         super().__init__(
             self._shown, placeholder=placeholder, password=password, compact=True, select_on_focus=not password, id=id
         )
@@ -113,16 +114,19 @@ class LineInput(Input):
             self.notice("Blanks around the pasted key were left out.")
         self.replace(cleaned, *sorted(self.selection))
 
-    def watch_value(self, value: str) -> None:
-        """Remember it, unless it was put there by an undo."""
-        if value != self._history[self._at]:
-            self._at += 1
-            self._history[self._at :] = [value]
+    def watch_value(self, before: str, after: str) -> None:
+        """Remember it, unless it was put there by an undo; letters typed up to a blank are one step."""
+        if after != self._history[self._at]:
+            typing = len(after) == len(before) + 1 and not after.endswith(" ")
+            self._at += not (typing and self._typing)
+            self._history[self._at :] = [after]
+            self._typing = typing
 
     def action_step(self, step: int) -> None:
         """Take the last change back, or make the next one again."""
         if 0 <= self._at + step < len(self._history):
             self._at += step
+            self._typing = False
             self.value = self._history[self._at]
             self.cursor_position = len(self.value)
 
