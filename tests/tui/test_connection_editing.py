@@ -234,3 +234,32 @@ async def test_unsaved_edits_of_the_settings_are_asked_about_before_a_switch(des
         await seat.sees("[3 Settings")
         assert seat.deck.endpoint == LOCAL
         assert seat.deck.edits
+
+
+@pytest.mark.parametrize("address", ["the same", "another"])
+async def test_a_key_typed_for_an_edited_connection_is_used_and_unsaved_edits_stay(
+    desk: Desk, urls: tuple[str, str], address: str
+) -> None:
+    async with desk.sit(desk.connection("one")) as seat:
+        await seat.press("3")
+        await seat.sees("[3 Settings", "Model")
+        await seat.press("enter")
+        await seat.type("openai/gpt")
+        await seat.press("escape")
+        await seat.until(lambda: seat.deck.edits)
+        await at_list(seat, "e")
+        await seat.sees("Connection one")
+        await seat.press("tab", "tab")
+        if address == "another":
+            await clear_and_type(seat, urls[1])
+        await seat.press("tab", "tab", "tab", "tab", "enter", "down", "enter", "ctrl+s")
+        await seat.sees("Key of one")
+        await seat.type(KEY if address == "the same" else OTHER_KEY)
+        await seat.press("tab", "space", "shift+tab", "enter")
+        if address == "another":
+            await seat.sees("[3 Settings", "keep")
+            await seat.press("escape")
+        await seat.sees("used until the deck ends, and kept nowhere")
+        await seat.until(lambda: seat.deck.edits)
+        await at_list(seat, *(("up", "up") if address == "another" else ()))
+        await seat.sees("typed for this run")

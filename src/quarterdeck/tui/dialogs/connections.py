@@ -305,19 +305,25 @@ class ConnectionsDialog(Dialog[Connection]):
             await keys.forget(old)
         elif filled.key is not KeyChoice.ENTER and old.place != new.place and await keys.is_given(old):
             await self._move_key(old, new)
-        if was_open and (old != new or filled.key is KeyChoice.NONE):
-            self._open_anew(new)
-        if filled.key is KeyChoice.ENTER:
-            given = await self.app.push_screen_wait(self._key_form(new))
-            return new if given is None else await self._take_key(new, given)
+        given = await self.app.push_screen_wait(self._key_form(new)) if filled.key is KeyChoice.ENTER else None
+        said = await self._take_key(new, given) if given is not None else None
+        if was_open and (old != new or said is not None or filled.key is KeyChoice.NONE):
+            self._open_anew(new, said)
+        elif said is not None:
+            self.say(*said)
         return new
 
-    def _open_anew(self, connection: Connection) -> None:
-        """Open a connection; where something unsaved is in the way, once that was asked about."""
-        if any(screen.unsaved for screen in self.app.opened):
-            self.dismiss(connection)
-        else:
+    def _open_anew(self, connection: Connection, said: Span | None) -> None:
+        """Open a connection, at another place only once what is unsaved was asked about; edits stay at the same one."""
+        if self._is_open(connection) or not any(screen.unsaved for screen in self.app.opened):
             self._connecting.open(connection)
+            if said is None:
+                return
+            self.dismiss(None)
+        else:
+            self.dismiss(connection)
+        if said is not None:
+            self.app.say_on_top(said[0])
 
     async def _move_key(self, old: Connection, new: Connection) -> None:
         """Let the key go along; to another origin only when that is confirmed."""
@@ -338,7 +344,15 @@ class ConnectionsDialog(Dialog[Connection]):
     async def action_key(self) -> None:
         """Give another key."""
         if (connection := self._own) is not None:
-            await self._ask(self._key_form(connection), lambda given: self._take_key(connection, given))
+            await self._ask(self._key_form(connection), lambda given: self._give_key(connection, given))
+
+    async def _give_key(self, connection: Connection, given: GivenKey) -> Connection:
+        said = await self._take_key(connection, given)
+        if self._is_open(connection):
+            self._open_anew(connection, said)
+        else:
+            self.say(*said)
+        return connection
 
     def _key_form(self, connection: Connection) -> FormDialog[GivenKey]:
         async def prove(key: SecretStr) -> Verdict:
@@ -346,23 +360,15 @@ class ConnectionsDialog(Dialog[Connection]):
 
         return ask_key(connection, prove)
 
-    async def _take_key(self, connection: Connection, given: GivenKey) -> Connection:
-        """Use a key, for the open connection at once; unsaved edits stay: they are put on what is read with it."""
-        tone, words = Tone.GOOD, Shown("The server takes the key. It is used until the deck ends, and kept nowhere.")
+    async def _take_key(self, connection: Connection, given: GivenKey) -> Span:
+        """Use a key from now on; what became of it, in words."""
         if given.to_keep and (place := await self._keep_key(connection, given.key)):
-            words = text.line(f"The server takes the key. It is kept in {place}.")
-        else:
-            self._connecting.keys.type(connection, given.key)
+            return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
+        self._connecting.keys.type(connection, given.key)
         if not given.proven:
             words = Shown("The key could not be verified: it is used until the deck ends, and kept nowhere.")
-            tone = Tone.WARN
-        if self._is_open(connection):
-            self._connecting.open(self.app.endpoint)
-            self.dismiss(None)
-            self.app.say_on_top(words)
-        else:
-            self.say(words, tone)
-        return connection
+            return words, Tone.WARN
+        return Shown("The server takes the key. It is used until the deck ends, and kept nowhere."), Tone.GOOD
 
     async def _keep_key(self, connection: Connection, key: SecretStr) -> str:
         """Keep a key in the keyring, or in a file if somebody says yes to that; says where, nothing for nowhere."""

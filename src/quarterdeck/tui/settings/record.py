@@ -66,7 +66,9 @@ class Record:
         The connection may be another one than the record was read through: whoever stores reads again first.
         """
         client = self.app.client
-        if client is None or self._read_through is None or self.endpoint != self.app.endpoint:
+        if client is None or self._read_through is None or self.endpoint is None:
+            return None
+        if self.endpoint.place != self.app.endpoint.place:
             return None
         return self._store_of(client)
 
@@ -76,10 +78,11 @@ class Record:
     # Reading
 
     def follow(self) -> bool:
-        """Go by the connection that is open; True when that is another one, of which nothing is known."""
-        if self.endpoint == self.app.endpoint:
+        """Go by the connection that is open; True when that is another place, of which nothing is known."""
+        before, self.endpoint = self.endpoint, self.app.endpoint
+        if before is not None and before.place == self.endpoint.place:
             return False
-        self.endpoint, self.failure, self.read_at = self.app.endpoint, None, None
+        self.failure, self.read_at = None, None
         self.forget()
         self.put(Draft())
         return True
