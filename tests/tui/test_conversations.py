@@ -106,7 +106,7 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet, tm
 async def test_a_conversation_is_deleted_once_its_short_id_was_typed(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("D")
-        await seat.sees("Delete conversation c3?", "Talk 3", "Type c3 to go on")
+        await seat.sees("Delete conversation c3?", "Talk 3", "Its sandbox goes too", "Type c3 to go on")
         await seat.type("c3")
         await seat.press("enter")
         await seat.until(lambda: "c3" not in fleet.conversations)
@@ -117,7 +117,7 @@ async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fle
     fleet.fails = {"c1"}
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("asterisk", "D")
-        await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Its sandbox goes too", "Type 4")
+        await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Their sandboxes go too", "Type 4")
         await seat.press("4", "enter")
         await seat.sees("CONVERSATION", "3 done", "1 failed", "status 400")
         assert seat.session.job is not None

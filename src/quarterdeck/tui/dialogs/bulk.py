@@ -203,7 +203,8 @@ def stranding(rows: Iterable[SandboxRow]) -> list[Cell]:
 def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
     """What a deletion takes along, and what it leaves behind."""
     titles = [title for row in rows for title in row.conversation_titles]
-    said = [cell(Shown("The workspace and all files in it go too. Nothing brings them back."))]
+    workspaces = "The workspace and all files in it" if len(rows) == 1 else "The workspaces and all files in them"
+    said = [cell(Shown(f"{workspaces} go too. Nothing brings them back."))]
     if titles:
         said += [EMPTY, cell(Shown("Conversations that live there stay listed, without a sandbox:"))]
         said += [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]

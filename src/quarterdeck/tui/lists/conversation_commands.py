@@ -130,7 +130,7 @@ class ConversationCommands:
 
         order = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
-        await self._screen.sandboxes.delete(session, order, planned, _goes_with(session))
+        await self._screen.sandboxes.delete(session, order, planned, _goes_with(session, len(planned.rows)))
 
     # Rename, and the trajectory
 
@@ -196,10 +196,12 @@ def _applies(session: Session) -> list[Cell]:
     return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
 
 
-def _goes_with(session: Session) -> list[Cell]:
+def _goes_with(session: Session, count: int) -> list[Cell]:
     if _is_local(session):
-        return [cell(Shown("No sandbox goes with it."))]
-    return [cell(Shown("Its sandbox goes too, with all files in it, unless another conversation lives there."))]
+        return [cell(Shown("No sandbox goes too."))]
+    if count == 1:
+        return [cell(Shown("Its sandbox goes too, with all files in it, unless another conversation lives there."))]
+    return [cell(Shown("Their sandboxes go too, with all files in them, unless other conversations live there."))]
 
 
 def _size(count: int) -> str:
