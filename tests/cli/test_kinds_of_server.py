@@ -57,6 +57,9 @@ def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: 
         planned = run("settings", "set", "language=fr", "--dry-run", "--url", url).out
         for lost in ("API key", "Search API key", "Sandbox API key", "Git tokens (github) and custom secrets"):
             assert f"loses: {lost}: " in planned
+        ended = run("settings", "set", "language=fr", "--url", url)
+    assert (ended.status, ended.out) == (1, "0 of 1 changes verified\n")
+    assert "language: meant fr · French, but the server holds en · English." in ended.err
 
 
 def test_a_key_of_which_a_server_tells_nothing_is_not_said_to_be_missing(run: Run) -> None:
@@ -86,12 +89,22 @@ def test_settings_that_are_gone_are_no_first_run(run: Run, status: int, said: st
     assert "POST" not in asked
 
 
-def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run) -> None:
-    with at_an_address(settings({"language": "en"}, lambda asked: Answer({"detail": "Not Allowed"}, 405))) as url:
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer({"detail": "Not Allowed"}, 405), "does not take POST there (status 405)"),
+        (
+            Answer({"detail": [{"loc": ["body", "language"], "msg": "is odd", "input": SECRET}]}, 422),
+            "language: The server says: is odd",
+        ),
+    ],
+)
+def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run, answer: Answer, said: str) -> None:
+    with at_an_address(settings({"language": "en"}, lambda asked: answer)) as url:
         ended = run("settings", "set", "language=fr", "--url", url)
     assert ended.status == 1
-    assert "does not take POST there (status 405)" in ended.err
-    assert "another kind of server" not in ended.err
+    assert said in ended.err
+    assert not any(words in ended.out + ended.err for words in ("another kind of server", SECRET))
 
 
 def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run) -> None:

@@ -6,6 +6,8 @@ import tomllib
 from pathlib import Path
 from stat import S_IMODE
 
+import pytest
+
 from tests.cli.conftest import Run
 from tests.conftest import Home
 
@@ -101,7 +103,9 @@ def test_a_plan_says_what_would_change_and_sends_nothing(run: Run) -> None:
     assert stored(run) == before
 
 
-def test_the_last_save_is_taken_back_and_then_brought_back(run: Run) -> None:
+def test_the_last_save_is_taken_back_and_then_brought_back(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     fill(run)
     run("settings", "set", "language=de", "max_iterations=60")
     undone = run("settings", "undo")
@@ -109,6 +113,12 @@ def test_the_last_save_is_taken_back_and_then_brought_back(run: Run) -> None:
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("fr", 30)
     assert run("settings", "undo").status == 0
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("de", 60)
+    with monkeypatch.context() as another_machine:
+        another_machine.setenv("XDG_STATE_HOME", str(tmp_path))
+        run("settings", "set", "language=it")
+    undone = run("settings", "undo")
+    assert (undone.status, undone.err) == (0, "quarterdeck: Language: changed again since, and left alone.\n")
+    assert (stored(run)["language"], stored(run)["max_iterations"]) == ("it", 30)
 
 
 def test_the_journal_is_private_and_holds_no_secret(run: Run, home: Home) -> None:

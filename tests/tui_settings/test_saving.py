@@ -165,9 +165,15 @@ async def save_a_name(seat: FormSeat) -> None:
 
 
 async def test_what_the_server_complains_of_or_did_not_take_stays_edited(sit_before: Sit) -> None:
-    detail = [{"loc": ["body", "git_user_name"], "msg": "name is taken", "type": "value_error", "input": "Grace"}]
-    store = FlatServer(Answer({"detail": detail}, 422))
+    of_tool = {"loc": ["body", "mcp_config", "stdio_servers", 1], "msg": "no such tool", "input": "sentinel-input"}
+    of_name = {"loc": ["body", "git_user_name"], "msg": "name is taken", "type": "value_error", "input": "Grace"}
+    store = FlatServer(*(Answer({"detail": [each]}, 422) for each in (of_tool, of_name)))
+    store.record["mcp_config"] = {"stdio_servers": [{"name": name, "command": "uvx"} for name in ("db", "web")]}
     async with sit_before(FakeServer(store)) as seat:
+        await save_a_name(seat)
+        await seat.until(lambda: "The server says: no such tool" in seat.unwrapped)
+        assert seat.form.row.id == "mcp:1"
+        assert "sentinel" not in seat.deck.export_screenshot()
         await save_a_name(seat)
         await seat.sees("The server says: name is taken", "error")
         assert seat.form.row.id == "git_user_name"
