@@ -65,12 +65,14 @@ async def _noted(meant: Draft, found: Settings | None) -> None:
     pass
 
 
-async def saved(draft: Draft, server: Flat, keep: Keep | None = None) -> SaveResult:
+async def saved(
+    draft: Draft, server: Flat, keep: Keep | None = None, tell: Callable[[str], None] = lambda step: None
+) -> SaveResult:
     client, _ = client_of(server)
     client.transport.server = SERVER
     async with client:
         store = RememberingStore(client, TypedSecrets())
-        return await save(draft, store, Caller(_mine, _yes, _noted, keep))
+        return await save(draft, store, Caller(_mine, _yes, _noted, keep, tell=tell))
 
 
 BASE = Settings(language="de", llm_api_key_set=False)
@@ -99,8 +101,10 @@ async def test_what_became_of_a_save_is_found_out_by_reading(
     draft: Draft, server: Flat, words: str, is_saved: bool, left: set[str]
 ) -> None:
     """A secret is accepted only where the server said yes to the very request that stores it."""
-    result = await saved(draft, server)
+    told: list[str] = []
+    result = await saved(draft, server, tell=told.append)
     assert result.words.startswith(words)
+    assert ("Unknown whether it was stored; reading back…" in told) is (server.failure is LOST)
     assert (result.saved, result.error) == (is_saved, not is_saved)
     assert result.draft.changes == {key: draft.edits[key] for key in left}
     assert (result.meant is not None) == (server.stores > 0 and (server.applies or server.down))

@@ -250,6 +250,7 @@ async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_
     async with sit_before(server) as seat:
         await save_a_name(seat)
         await seat.until(lambda: server.sent("POST"))
+        await seat.sees("Saving…")
         await seat.press("ctrl+q")
         await seat.sees("waiting for the answer to: save of the settings; ctrl+q again leaves now")
         await seat.press("ctrl+q")

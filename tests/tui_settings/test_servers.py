@@ -132,12 +132,14 @@ async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> Non
         await seat.sees('""', "two blanks")
         await seat.press("tab")
         await seat.type("uvx", "tab", *["down"] * 4, "end")
-        await seat.paste("more")
+        await seat.paste("more", "enter")
+        await seat.type("-y", "enter")
+        await seat.type("two words")
         (server,) = (await save_dialog(seat)).stdio_servers
         await seat.press("enter", "tab", "tab", *["down"] * 3, "end", "x", "ctrl+s")
         await seat.sees("Type the hidden part again")
     assert server.command == "uvx"
-    assert server.args == (*args[:4], "lastmore")
+    assert server.args == (*args[:4], "lastmore", "-y", "two words")
 
 
 async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(sit: Sit) -> None:
