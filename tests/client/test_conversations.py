@@ -82,8 +82,8 @@ async def test_a_create_may_be_answered_in_any_way(answer: Answer, made: type[ob
 async def test_a_server_without_start_tasks_is_asked_once() -> None:
     client, server = client_of({})
     for _ in range(2):
-        assert await client.conversations.recent_start_tasks() == ()
-    assert await client.conversations.start_tasks(["a"]) is None
+        assert [page.items async for page in client.start_tasks.pages()] == [()]
+    assert await client.start_tasks.read(["a"]) is None
     assert len(server.asked) == 2
 
 

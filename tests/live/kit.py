@@ -44,11 +44,16 @@ async def until(read: Callable[[], Awaitable[T]], good: Callable[[T], bool], sec
     return found
 
 
+async def listed_tasks(client: Client) -> set[str]:
+    """The ids of the newest start tasks."""
+    return {task.id async for page in client.start_tasks.pages() for task in page.items}
+
+
 async def ended(client: Client, task_id: str) -> StartTask | None:
     """Wait for the end of a start task, None for one that is gone: it may go with its conversation."""
 
     async def read() -> StartTask | None:
-        (task,) = await client.conversations.start_tasks((task_id,)) or ()
+        (task,) = await client.start_tasks.read((task_id,)) or ()
         return task
 
     ends = (StartTaskStatus.READY, StartTaskStatus.ERROR)

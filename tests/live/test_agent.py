@@ -26,7 +26,7 @@ from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.question import Question
 from tests.live.conftest import Target
-from tests.live.kit import changed, delete_sandbox_left_by, ended, refused, settings_of, until
+from tests.live.kit import changed, delete_sandbox_left_by, ended, listed_tasks, refused, settings_of, until
 from tests.tui.seat import Seat, connecting, seated_at
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -242,7 +242,7 @@ async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target:
     """A conversation is started, followed, asked, answered, refused with a reason, stopped, resumed and finished."""
     script = ("run echo start", "run! echo one", "run! echo two", "text unexpected")
     reason = ("run sleep 20", "text all done")
-    before = {task.id for task in await client.conversations.recent_start_tasks()}
+    before = await listed_tasks(client)
     async with deck_on(target, tmp_path) as seat:
         await seat.sees("live now")
         await seat.press("n")
@@ -250,7 +250,7 @@ async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target:
         seat.paste_at_once("\n".join(("stub:", *script)))
         await seat.press("ctrl+s")
         await seat.sees("Created.")
-        (started,) = {task.id for task in await client.conversations.recent_start_tasks()} - before
+        (started,) = await listed_tasks(client) - before
         task = await ended(client, started)
         assert task is not None
         if task.app_conversation_id is None:

@@ -5,13 +5,13 @@ import pytest
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from tests.live.kit import ended
+from tests.live.kit import ended, listed_tasks
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_a_start_is_listed_at_once(client: Client, started: StartTask) -> None:
-    assert started.id in {task.id for task in await client.conversations.recent_start_tasks()}
+    assert started.id in await listed_tasks(client)
 
 
 async def test_a_sandbox_that_is_not_there_is_an_error_of_the_start_task(client: Client) -> None:

@@ -87,7 +87,7 @@ async def _follow(client: Client, task: StartTask) -> str:
         if loop.time() > end:
             raise CommandError("The conversation is still being started.", "List the conversations in a while.")
         await asyncio.sleep(EVERY)
-        answer = await client.conversations.start_tasks([task.id])
+        answer = await client.start_tasks.read([task.id])
         if not answer or answer[0] is None:
             raise CommandError("The server no longer knows the start task.", "List the conversations.")
         task = answer[0]

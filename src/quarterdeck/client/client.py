@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import SecretStr
 
-from quarterdeck.client.conversations import ConversationsResource
+from quarterdeck.client.conversations import ConversationsResource, StartTasksResource
 from quarterdeck.client.describe import Probe, describe, probe, release_of
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.network import origin_of
@@ -37,6 +37,7 @@ class Client:
         self.log = transport.log
         """The latest requests, newest last."""
         self.conversations = ConversationsResource(transport)
+        self.start_tasks = StartTasksResource(transport)
         self.sandboxes = SandboxesResource(transport)
         self.settings = SettingsResource(transport)
         self.secrets = SecretsResource(transport)

@@ -34,7 +34,6 @@ class ConversationsResource:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._conversations = Records(transport, Listed[Conversation], _undashed)
-        self._tasks = Records(transport, Listed[StartTask], _undashed)
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Conversation]]:
         """Read all conversations, newest first, page by page.
@@ -89,22 +88,6 @@ class ConversationsResource:
         with suppress(ValueError):
             return read_as(Conversation, answer)
         return None
-
-    async def start_tasks(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
-        """Read these start tasks in this order, None for one that is not there; None for all: not offered here."""
-        return await self._tasks.batch(START_TASKS, "ids", ids, background=background)
-
-    async def recent_start_tasks(self, *, background: bool = False) -> tuple[StartTask, ...]:
-        """Read the newest start tasks, one page of them; none where they are not offered, which is asked only once."""
-        lacks, path = self._transport.lacks, f"{START_TASKS}/search"
-        if path not in lacks:
-            try:
-                return await self._tasks.newest(path, background=background)
-            except ServiceError as error:
-                if not not_offered(error):
-                    raise
-                lacks.add(path)
-        return ()
 
     async def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title, and see in the answer that it has it.
@@ -165,6 +148,21 @@ class ConversationsResource:
         seconds, lacking = self._transport.limits.slow, "This server cannot delete conversations."
         request = Request("DELETE", _path(conversation_id), seconds=seconds, lacking=lacking)
         await self._transport.send(request)
+
+
+class StartTasksResource:
+    """Reads the tasks that create conversations, where a server has them; every failure is a ServiceError."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._tasks = Records(transport, Listed[StartTask], _undashed)
+
+    async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
+        """Read the newest ones, one page of them: servers list them for ever."""
+        yield Page(await self._tasks.newest_if_offered(f"{START_TASKS}/search", background=background))
+
+    async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
+        """Read these start tasks in this order, None for one that is not there; None for all: not offered here."""
+        return await self._tasks.batch(START_TASKS, "ids", ids, background=background)
 
 
 def _path(conversation_id: str) -> str:

@@ -5,12 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import ValidationError
 
-from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.base import Listed, NullIsEmpty, Wire
 from quarterdeck.client.nested import AGENT, CONVERSATION, PLACES
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import is_secret_name
-from quarterdeck.client.refusals import not_offered
 from quarterdeck.client.request import Request
 from quarterdeck.client.transport import Transport
 
@@ -112,12 +110,7 @@ class OptionsResource:
         """Models as provider/name; of a nested server the first page of those it has verified."""
         if not self._transport.server.nested:
             return await self._texts("models")
-        try:
-            found = await self._models.newest(MODELS, ("verified__eq", "true"))
-        except ServiceError as error:
-            if not_offered(error):
-                return ()
-            raise
+        found = await self._models.newest_if_offered(MODELS, ("verified__eq", "true"))
         return tuple(model.id for model in found if not model.hidden)
 
     async def agents(self) -> tuple[str, ...]:

@@ -110,6 +110,18 @@ class Records(Generic[R]):
             return page.items
         return ()
 
+    async def newest_if_offered(self, path: str, *query: tuple[str, str], background: bool = False) -> tuple[R, ...]:
+        """Read the first page of a list; nothing where a server has none, which is asked only once."""
+        if path in self._transport.lacks:
+            return ()
+        try:
+            return await self.newest(path, *query, background=background)
+        except ServiceError as error:
+            if not not_offered(error):
+                raise
+            self._transport.lacks.add(path)
+        return ()
+
     async def batch(self, path: str, name: str, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
         """Read records by their ids, in the order asked, None for one that is not there.
 

@@ -26,7 +26,7 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import Residents, SandboxRow, Unlinked, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
-from quarterdeck.fleet.start_tasks import StartTasks, in_progress, start_row, worth_showing
+from quarterdeck.fleet.start_tasks import in_progress, start_row, worth_showing
 from quarterdeck.fleet.unread import Unread, Watched
 from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import LOST, Starts, Writes
@@ -57,7 +57,7 @@ class Session:
         self.server = ServerWatch(client, publish)
         self.sandboxes = Watch(client.sandboxes, self._sandboxes_read)
         self.conversations = Watch(client.conversations, self._conversations_read, carry=with_last_word)
-        self.start_tasks = Watch(StartTasks(client), self._start_tasks_read)
+        self.start_tasks = Watch(client.start_tasks, self._start_tasks_read)
         self.writes = Writes()
         self._starts = Starts(self.writes, clock)
         self.memories = SandboxMemories(lambda: self._starts.awaited)

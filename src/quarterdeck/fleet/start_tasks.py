@@ -1,12 +1,10 @@
 """Start tasks, each about to be a conversation: how far it has come, whether it is shown, its row."""
 
-from collections.abc import AsyncIterator, Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable
 from datetime import datetime, timedelta
 
-from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from quarterdeck.client.paging import Page
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
 from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState, row_of
 
@@ -73,18 +71,3 @@ def worth_showing(
 def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
     """Make the row of a start task."""
     return row_of(task, task.request or NewConversation(), start_state(task, clock.there), clock)
-
-
-class StartTasks:
-    """The newest start tasks as a list to watch: one page, as servers list them for ever."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
-        """The newest ones."""
-        yield Page(await self._client.conversations.recent_start_tasks(background=background))
-
-    async def read(self, ids: Sequence[str], *, background: bool = False) -> Sequence[StartTask | None] | None:
-        """These ones."""
-        return await self._client.conversations.start_tasks(ids, background=background)
