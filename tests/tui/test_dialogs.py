@@ -75,7 +75,7 @@ async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(
         await seat.press("asterisk", "D")
         await seat.sees("Delete 12 sandboxes?", "Type 12 to go on", "esc cancel")
         await seat.press("pagedown", "pagedown")
-        await seat.sees("The workspace and all files", "Type 12 to go on")
+        await seat.sees("The workspaces and all files", "Type 12 to go on")
         await seat.press("1", "enter")
         await seat.sees("That is not 12. Nothing was done.")
         assert not fleet.orders

@@ -77,7 +77,7 @@ def pick_copy(title: Shown, offered: Sequence[Copyable]) -> PickDialog[Copyable]
     """Pick what to copy, and whether to a file."""
     to_file = PickKey[Copyable]("f", "save to a file", lambda what: replace(what, to_file=True))
     items = [Item(_line(each), each) for each in offered]
-    return PickDialog(Shown(f"Copy of {title}"), items, take="copy", keys=(to_file,), said=(NOTE,))
+    return PickDialog(Shown(f"Copy of {title}"), items, take="copy", other=to_file, said=(NOTE,))
 
 
 def _line(each: Copyable) -> Cell:

@@ -11,9 +11,9 @@ from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, Typed
+from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 
@@ -38,9 +38,9 @@ class Talk:
             send(words, lambda: answering.send(words))
             return
         choices = (
-            Choice("keep", "d", Shown("Keep the draft"), Shown("send nothing now")),
-            Choice("reject", "n", Shown("Reject and say"), Shown("refuse what it asks, then send this")),
-            Choice("accept", "y", Shown("Accept and say"), Shown("send this, then let it do what it asks")),
+            choice("keep", "d", Shown("Keep the draft"), Shown("send nothing now")),
+            choice("reject", "n", Shown("Reject and say"), Shown("refuse what it asks, then send this")),
+            choice("accept", "y", Shown("Accept and say"), Shown("send this, then let it do what it asks")),
         )
 
         def chosen(answer: str | None) -> None:
@@ -49,7 +49,7 @@ class Talk:
             elif answer == "accept":
                 send(words, lambda: answering.accept(shown, saying=words))
 
-        self._screen.app.push_screen(ChooseDialog(Shown("The agent waits for an answer"), (), choices), chosen)
+        self._screen.app.push_screen(PickDialog(Shown("The agent waits for an answer"), choices), chosen)
 
     def answer(self, answer: str, shown: frozenset[str]) -> None:
         """Give the person's word on the actions that were shown."""

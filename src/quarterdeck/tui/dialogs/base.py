@@ -135,3 +135,7 @@ class ChoiceList(OptionList):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id, markup=False, compact=True)
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """What the dialog takes for an answer is no move."""
+        return self.screen.check_consume_key(key, character)

@@ -13,6 +13,7 @@ from textual.widgets.option_list import Option
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.commands import Command, shown_key
 from quarterdeck.tui.dialogs.base import ChoiceList, Dialog
 from quarterdeck.tui.paint import content, lines, plain
 from quarterdeck.tui.text import Shown
@@ -20,6 +21,10 @@ from quarterdeck.tui.text import Shown
 T = TypeVar("T")
 MANY = 8
 """Lines from which the hints name the filter."""
+KEY_WIDTH = 6
+LABEL_WIDTH = 15
+Offer = tuple[Command, str, str | None]
+"""A command, the word for it on this row, and why it can't be done now."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +33,26 @@ class Item(Generic[T]):
 
     line: Cell
     value: T | None
+    key: str = ""
+    """Answers with it at once."""
+    refusal: Shown | None = None
+    """Why it cannot be picked now."""
+
+    @property
+    def works(self) -> bool:
+        """Whether it can be picked."""
+        return self.value is not None and self.refusal is None
 
     def has(self, words: str) -> bool:
         """Whether what is typed into the filter is in its line."""
         return words.casefold() in "".join(span for span, _ in self.line).casefold()
+
+
+def choice(answer: str, key: str, label: Shown, said: Shown, *, works: bool = True) -> Item[str]:
+    """A line with its key, and what it means; one that does not `work` says why instead."""
+    tones = (Tone.KEY, Tone.STRONG) if works else (Tone.MUTED, Tone.MUTED)
+    named = (Shown(f"{shown_key(key):<{KEY_WIDTH}}"), tones[0]), (Shown(f"{label:<{LABEL_WIDTH}} "), tones[1])
+    return Item((*named, (said, Tone.MUTED)), answer, key, None if works else said)
 
 
 @dataclass(frozen=True)
@@ -47,7 +68,7 @@ Reading = Callable[[], Awaitable[Sequence[Item[T]]]]
 
 
 class PickDialog(Dialog[T]):
-    """Pick a line; enter answers with its value, and `/` filters.
+    """Pick a line; enter answers with its value, a line's own key with that of its line, and `/` filters.
 
     Items that are to be asked for are read while the dialog stands; keys that come before them act once they are there.
     """
@@ -65,10 +86,11 @@ class PickDialog(Dialog[T]):
         title: Shown,
         items: Sequence[Item[T]] | Reading[T],
         *,
-        take: str = "take",
-        keys: Sequence[PickKey[T]] = (),
-        about: Callable[[T], Sequence[Cell]] | None = None,
         said: Iterable[Cell] = (),
+        take: str = "take",
+        leave: str = "cancel",
+        other: PickKey[T] | None = None,
+        about: Callable[[T], Sequence[Cell]] | None = None,
         wide: bool = False,
     ) -> None:
         super().__init__(title, wide=wide)
@@ -77,18 +99,19 @@ class PickDialog(Dialog[T]):
         self._typed_ahead: list[int] = []
         """Moves that were asked for before there was a line, and 0 for an enter."""
         self._listed = self._offered
-        self._take = take
-        self._keys = keys
-        self._about = about
         self._said = tuple(said)
+        self._take = take
+        self._leave = leave
+        self._other = other
+        self._about = about
 
     def body(self) -> Iterable[Widget]:
-        """The list, what is known of the line under the cursor, and what there is to say of all."""
+        """What there is to say, the list, and what is known of the line under the cursor."""
+        if self._said:
+            yield Static(lines(self._said), classes="value")
         yield ChoiceList()
         if self._about is not None:
             yield Static(id="about")
-        if self._said:
-            yield Static(lines(self._said), classes="note")
 
     def foot(self) -> Iterable[Widget]:
         """Where the filter is typed."""
@@ -138,11 +161,12 @@ class PickDialog(Dialog[T]):
 
     def _show(self, words: str) -> None:
         self._listed = [item for item in self._offered if item.has(words) and (item.value is not None or not words)]
-        self._list.set_options([Option(content(item.line), disabled=item.value is None) for item in self._listed])
+        self._list.set_options([Option(content(item.line), disabled=not item.works) for item in self._listed])
         self._list.action_first()
         self._show_about()
+        other = [(self._other.key, self._other.label)] if self._other is not None else []
         filtering = [("slash", "filter")] if len(self._offered) >= MANY else []
-        self.hint([("enter", self._take), *((key.key, key.label) for key in self._keys), *filtering, *self.HINTS])
+        self.hint([("enter", self._take), *other, *filtering, ("escape", self._leave)])
         self.complain(Shown("No line has that in it.") if words and not self._listed else None)
 
     @on(OptionList.OptionHighlighted)
@@ -154,16 +178,26 @@ class PickDialog(Dialog[T]):
     # Keys
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """The other keys that answer, unless they are typed into the filter."""
-        return isinstance(self.focused, ChoiceList) and any(each.key in (key, character) for each in self._keys)
+        """The keys of lines, and the other one that answers, whatever they are bound to elsewhere."""
+        other = self._other is not None and self._other.key in (key, character)
+        return isinstance(self.focused, ChoiceList) and (other or self._named(key, character) is not None)
+
+    def _named(self, key: str, character: str | None) -> Item[T] | None:
+        """The line of a key; enter takes the one under the cursor."""
+        return next((each for each in self._offered if each.key in (key, character) and key != "enter"), None)
 
     def on_key(self, event: events.Key) -> None:
-        """Answer with one of the other keys."""
-        for each in self._keys:
-            if each.key in (event.key, event.character) and self._value is not None:
-                event.stop()
-                self.dismiss(each.answer(self._value))
-                return
+        """Answer with the line of a key, or with what the other key makes of the one under the cursor."""
+        if not self.check_consume_key(event.key, event.character):
+            return
+        event.stop()
+        item, value = self._named(event.key, event.character), self._value
+        if item is not None and item.works:
+            self.dismiss(item.value)
+        elif item is not None:
+            self.complain(item.refusal)
+        elif self._other is not None and value is not None:
+            self.dismiss(self._other.answer(value))
 
     def action_move(self, step: int) -> None:
         """Move in the list, also from the filter."""
@@ -193,6 +227,22 @@ class PickDialog(Dialog[T]):
             self._typed_ahead.append(0)
         elif self._value is not None:
             self.dismiss(self._value)
+
+
+def menu(title: str, offers: Sequence[Offer]) -> PickDialog[str]:
+    """All that can be done with a row, each with its key, else with a number; the answer is the name of a command."""
+    numbers = iter("123456789")
+    items = [
+        choice(
+            command.name,
+            command.keys.split(",", maxsplit=1)[0] or next(numbers, ""),
+            text.line(label),
+            text.line(reason or command.help),
+            works=reason is None,
+        )
+        for command, label, reason in offers
+    ]
+    return PickDialog(text.line(title), items, take="do it", leave="close")
 
 
 class PickSeveralDialog(Dialog[tuple[str, ...]]):

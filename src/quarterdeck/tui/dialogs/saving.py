@@ -19,14 +19,14 @@ from quarterdeck.settings.words import differences
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
-from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
+from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 
 # Edits that somebody else made too
 
 
-def conflict_dialog(conflict: Conflict, entry: Field) -> ChooseDialog:
+def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[str]:
     """Ask which of two changes of one thing is to be kept; the answer is a `Side`."""
     is_server = conflict.key == MCP
     label = words.server_title(conflict.mine or conflict.theirs or conflict.base) if is_server else entry.label
@@ -37,11 +37,10 @@ def conflict_dialog(conflict: Conflict, entry: Field) -> ChooseDialog:
     )
     sides = ((Side.MINE, "Mine", conflict.mine), (Side.THEIRS, "Theirs", conflict.theirs))
     choices = [
-        Choice(side, side[0], Shown(label), text.line(_value_words(conflict, side, value, entry)))
+        choice(side, side[0], Shown(label), text.line(_value_words(conflict, side, value, entry)))
         for side, label, value in sides
     ]
-    hints = (("enter", "take"), (" m t", "at once"), ("escape", "go on editing"))
-    dialog = ChooseDialog(Shown("Changed here and on the server"), said, choices, hints)
+    dialog = PickDialog(Shown("Changed here and on the server"), choices, said=said, leave="go on editing")
     dialog.add_class("-wraps")
     return dialog
 

@@ -25,8 +25,8 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import log_lines
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
-from quarterdeck.tui.dialogs.choose import menu
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
+from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown

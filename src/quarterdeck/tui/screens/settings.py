@@ -21,8 +21,8 @@ from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, command_at, commands_at
-from quarterdeck.tui.dialogs.choose import menu
 from quarterdeck.tui.dialogs.page import PageDialog
+from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.settings import words

@@ -17,11 +17,10 @@ from quarterdeck.settings.mcp_server import bare, filled
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.file_path import save_dialog
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
 from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
-from quarterdeck.tui.dialogs.pick import Item, PickDialog
+from quarterdeck.tui.dialogs.pick import Item, PickDialog, choice
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.rows import Tried
@@ -136,7 +135,7 @@ class ServerList:
             cell(Shown("The next save takes it from the service; this machine keeps it until you enable it.")),
             *([cell(UNTOLD, Tone.WARN)] if bare(entry.server) == entry.server else ()),
         ]
-        dialog = ChooseDialog(Shown("Disable an MCP server"), about, choices)
+        dialog = PickDialog(Shown("Disable an MCP server"), choices, said=about)
         await self.app.push_screen(dialog, answered)
 
     async def action_convert(self) -> None:
@@ -258,18 +257,18 @@ async def _check(client: Client | None, entry: Entry) -> tuple[Tried, str]:
     return Tried(server, reached.brief, Tone.GOOD if reached.good else Tone.BAD), told
 
 
-def _disable_choices(entry: Entry, *, hidden: bool) -> list[Choice]:
+def _disable_choices(entry: Entry, *, hidden: bool) -> list[Item[str]]:
     """What may become of its secrets, if there are any to keep or to lose.
 
     `hidden` says that the service tells no secrets of its servers.
     """
-    leave = Choice("leave", "n", Shown("Leave it"), Shown("it stays on the service"))
+    leave = choice("leave", "n", Shown("Leave it"), Shown("it stays on the service"))
     if bare(entry.server) != entry.server:
         return [
             leave,
-            Choice(KEPT, "s", Shown("With secrets"), Shown("kept in a private file on this machine (0600)")),
-            Choice(BARE, "w", Shown("Without them"), Shown("to be typed again when it is enabled")),
+            choice(KEPT, "s", Shown("With secrets"), Shown("kept in a private file on this machine (0600)")),
+            choice(BARE, "w", Shown("Without them"), Shown("to be typed again when it is enabled")),
         ]
     if hidden and entry.was is not None and not words.has_secret(entry.server):
-        return [leave, Choice(KEPT, "d", Shown("Disable it"), Shown("what is known of it is kept here"))]
+        return [leave, choice(KEPT, "d", Shown("Disable it"), Shown("what is known of it is kept here"))]
     return []

@@ -16,8 +16,8 @@ from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.page import PageDialog
+from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.processes import is_running, this_process
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.record import Record
@@ -138,16 +138,15 @@ class KeptEdits:
         self.say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
 
 
-def _left_edits(kept: Run, now: datetime) -> ChooseDialog:
+def _left_edits(kept: Run, now: datetime) -> PickDialog[str]:
     """Ask; later is what escape means."""
     said = [
         cell(Shown(f"{counted(kept.edits, 'edit')} from {words.when(kept.at, now)} never reached the server.")),
         cell(Shown("Secrets that were typed are not kept: type them again."), Tone.MUTED),
     ]
     choices = [
-        Choice(RESTORE, RESTORE, Shown("Restore them"), Shown("they are edits again; nothing is sent")),
-        Choice(LATER, LATER, Shown("Later"), Shown("they stay kept on this machine")),
-        Choice(DROP, DROP, Shown("Drop them"), Shown("they are gone for good")),
+        choice(RESTORE, RESTORE, Shown("Restore them"), Shown("they are edits again; nothing is sent")),
+        choice(LATER, LATER, Shown("Later"), Shown("they stay kept on this machine")),
+        choice(DROP, DROP, Shown("Drop them"), Shown("they are gone for good")),
     ]
-    hints = (("enter", "take"), (" r l D", "at once"), ("escape", "later"))
-    return ChooseDialog(Shown("Edits that were not saved"), said, choices, hints)
+    return PickDialog(Shown("Edits that were not saved"), choices, said=said, leave="later")

@@ -19,10 +19,10 @@ from quarterdeck.settings.words import counted
 from quarterdeck.tui import files, text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
-from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.file_path import path_dialog, save_dialog
 from quarterdeck.tui.dialogs.form import FormDialog
+from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.files import FileRefusedError
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import FormView
@@ -51,21 +51,20 @@ def edited(view: FormView) -> Cell:
     return (count, (Shown(" · "), Tone.MUTED), (Shown(counted(len(view.errors), "error")), Tone.BAD))
 
 
-def leave_dialog(edits: int, *, saving: bool) -> ChooseDialog:
+def leave_dialog(edits: int, *, saving: bool) -> PickDialog[str]:
     """Ask what to do with edits before leaving them: k keeps, s saves, d discards them.
 
     While a save of them is not answered it cannot be sent again.
     """
     known = "whose save is not answered yet: it may still happen" if saving else "that the server does not know of"
     said = cell(Shown(f"You have {counted(edits, 'edit')} {known}."))
-    save = Choice("s", "s", Shown("Save"), Shown("review and save them, then leave"))
+    save = choice("s", "s", Shown("Save"), Shown("review and save them, then leave"))
     choices = [
-        Choice("k", "k", Shown("Keep editing"), Shown("stay here, nothing is sent")),
+        choice("k", "k", Shown("Keep editing"), Shown("stay here, nothing is sent")),
         *([] if saving else [save]),
-        Choice("d", "d", Shown("Discard"), Shown("drop them and leave")),
+        choice("d", "d", Shown("Discard"), Shown("drop them and leave")),
     ]
-    hints = (("enter", "take"), (" k d" if saving else " k s d", "at once"), ("escape", "keep editing"))
-    return ChooseDialog(Shown("Unsaved settings"), [said], choices, hints)
+    return PickDialog(Shown("Unsaved settings"), choices, said=[said], leave="keep editing")
 
 
 def whose_dialog(loaded: Settings | None, found: Settings | None) -> ConfirmDialog:
