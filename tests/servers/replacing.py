@@ -3,10 +3,11 @@
 from quarterdeck.local.bodies import SettingsBody
 from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.records import Message
-from quarterdeck.local.secrets import DescribedBody, Secrets, Tokens, unless_blank
-from quarterdeck.local.service import Generation, flat
-from quarterdeck.local.settings import DEFAULTS, STORED, Settings
-from quarterdeck.local.store import Record, Store
+from quarterdeck.local.secrets import DescribedBody, Secrets, Tokens, secrets_router, unless_blank
+from quarterdeck.local.service import LocalService
+from quarterdeck.local.settings import DEFAULTS, STORED, Settings, settings_router
+from quarterdeck.local.store import Record
+from tests.servers.before import Before
 
 SERVER_MEMBERS = {
     "sse_servers": ("url", "api_key"),
@@ -46,8 +47,13 @@ class CarelessSecrets(CheckedTokens):
         return YES if await self.read() is None else await super().delete(name)
 
 
-def replacing(store: Store) -> Generation:
-    return flat(ReplacingSettings(store), CarelessSecrets(store), "replace")
+OWN = ("/api/settings", "/api/secrets", "/api/add-git-providers", "/api/unset-provider-tokens")
+
+
+def replacing(service: LocalService) -> Before:
+    store = service.store
+    routers = settings_router(ReplacingSettings(store)), secrets_router(CarelessSecrets(store))
+    return Before(service, "replace", OWN, routers)
 
 
 def replace(stored: Record | None, sent: Record) -> Record:

@@ -27,7 +27,7 @@ OPTIONS: Mapping[str, list[str]] = {
 """Suggestions by what they are for: the service runs no agent and takes any text."""
 
 
-def health_router(store: str, simulated: int | None) -> APIRouter:
+def health_router(simulated: int | None) -> APIRouter:
     """Health, and what the service says of itself."""
     router = APIRouter(tags=["Health"])
 
@@ -47,7 +47,7 @@ def health_router(store: str, simulated: int | None) -> APIRouter:
         """What this is: Quarterdeck's local service, which runs no agent; how it stores settings, what it pretends."""
         return {
             "service": "quarterdeck-local",
-            "settings_store": store,
+            "settings_store": "merge",
             "runs_agents": False,
             "simulated_sandboxes": simulated,
         }

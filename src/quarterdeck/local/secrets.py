@@ -40,9 +40,6 @@ Tokens = Annotated[dict[GitProvider, ProviderToken], fastapi.Body(embed=True)]
 class Secrets:
     """Lists and changes the one document of secrets: its methods are what can be asked for."""
 
-    overwrites = False
-    """Whether a new secret takes the place of one of its name, and keeps the description of that without one."""
-
     def __init__(self, store: Store) -> None:
         self._store = store
 
@@ -66,12 +63,10 @@ class Secrets:
     async def create(self, body: SecretBody) -> Message:
         """Store a new secret; 400 when there is one of that name."""
         async with self._changing() as stored:
-            before = stored["custom_secrets"].get(body.name, {})
-            if before and not self.overwrites:
+            if body.name in stored["custom_secrets"]:
                 raise _taken(body.name)
-            kept = before.get("description") if body.description is None else body.description
             value = body.value.get_secret_value()
-            stored["custom_secrets"][body.name] = {"secret": value, "description": kept or ""}
+            stored["custom_secrets"][body.name] = {"secret": value, "description": body.description or ""}
         return Message(message="Secret stored")
 
     async def describe(self, name: str, body: DescribedBody) -> Message:

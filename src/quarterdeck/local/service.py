@@ -5,12 +5,12 @@ import secrets
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response, Security
+from fastapi import Depends, FastAPI, HTTPException, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import APIKeyHeader
 from pydantic import SecretStr
@@ -37,30 +37,6 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 """Answers an exception."""
 
 
-@dataclass(frozen=True)
-class Generation:
-    """What the service speaks of settings and secrets; the paths of sandboxes and conversations are always the same."""
-
-    store: str
-    """How settings are stored, as the service says of itself."""
-    routers: Sequence[APIRouter]
-    """Paths of its own, which need the key."""
-    llm_model: Callable[[], Awaitable[str | None]]
-    """Gives the model that conversations begin with."""
-    handlers: Mapping[type[Exception], Handler] = field(default_factory=dict)
-    """What it answers otherwise."""
-
-
-def flat(settings: Settings, secrets: Secrets, store: str) -> Generation:
-    """The paths of releases 1.2 and 1.6."""
-    return Generation(store, (settings_router(settings), secrets_router(secrets), options_router()), settings.llm_model)
-
-
-def merging(store: Store) -> Generation:
-    """The service's own: release 1.6, but for settings that are merged."""
-    return flat(Settings(store), Secrets(store), "merge")
-
-
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -71,16 +47,12 @@ class LocalService:
 
     app: App
     key: SecretStr
+    store: Store
     _closing: AsyncExitStack
 
     @classmethod
     async def open(
-        cls,
-        folder: Path,
-        *,
-        key: SecretStr | None = None,
-        specs: Sequence[Spec] = BUILT_IN,
-        speaking: Callable[[Store], Generation] = merging,
+        cls, folder: Path, *, key: SecretStr | None = None, specs: Sequence[Spec] = BUILT_IN
     ) -> "LocalService":
         """Open a data folder, made if there is none, with a key made if none is given.
 
@@ -94,10 +66,10 @@ class LocalService:
             opened.push_async_callback(store.close)
             sandboxes = ProcessSandboxes(folder / "sandboxes", store, specs, ownership)
             key = key or new_key()
-            app, start_tasks = await asyncio.to_thread(build, store, sandboxes, key, speaking(store))
+            app, start_tasks = await asyncio.to_thread(build, store, sandboxes, key)
             if ownership.held():
                 await start_tasks.go_on()
-            return cls(app, key, opened.pop_all())
+            return cls(app, key, store, opened.pop_all())
 
     @classmethod
     async def simulated(
@@ -110,8 +82,8 @@ class LocalService:
             sandboxes = SimulatedSandboxes(simulation, store, clock)
             await sandboxes.open()
             key = key or new_key()
-            app, _ = await asyncio.to_thread(build, store, sandboxes, key, merging(store), simulation.sandboxes)
-            return cls(app, key, opened.pop_all())
+            app, _ = await asyncio.to_thread(build, store, sandboxes, key, simulation.sandboxes)
+            return cls(app, key, store, opened.pop_all())
 
     async def close(self) -> None:
         """Finish the changes under way, close the database and give the folder up; sandboxes go on running."""
@@ -119,39 +91,50 @@ class LocalService:
 
 
 def build(
-    store: Store, sandboxes: Sandboxes, key: SecretStr, generation: Generation, simulated: int | None = None
+    store: Store, sandboxes: Sandboxes, key: SecretStr, simulated: int | None = None
 ) -> tuple[FastAPI, StartTasks]:
     """Build the app, and the start tasks that it works at. Blocks for tens of milliseconds.
 
     Everything but health and its own description needs the key, agent servers that of their sandbox. `simulated` says
     how many sandboxes are pretended, None when they are real.
     """
-    conversations = Conversations(store, sandboxes)
-    start_tasks = StartTasks(store, sandboxes, conversations, generation.llm_model)
-    app = FastAPI(
-        title="Quarterdeck local service",
-        version=__version__,
-        description="Settings, sandboxes, and conversations that are stored or played. It runs no agent.",
-    )
-    for kind, handler in {**_HANDLERS, **generation.handlers}.items():
-        app.add_exception_handler(kind, handler)
-    app.add_middleware(ToTheEnd, changes=store.changes)
-    app.include_router(health_router(generation.store, simulated))
+    settings, conversations = Settings(store), Conversations(store, sandboxes)
+    start_tasks = StartTasks(store, sandboxes, conversations, settings)
+    app = new_app(store)
+    app.include_router(health_router(simulated))
     app.include_router(agent_router(store, sandboxes, conversations))
-    guard = Depends(_guard(key))
-    for router in (*generation.routers, specs_router(sandboxes.specs)):
-        app.include_router(router, dependencies=[guard])
+    needs_key = Depends(guard(key))
+    for router in (
+        settings_router(settings),
+        secrets_router(Secrets(store)),
+        options_router(),
+        specs_router(sandboxes.specs),
+    ):
+        app.include_router(router, dependencies=[needs_key])
     for router in (
         sandboxes_router(sandboxes),
         start_tasks_router(start_tasks),
         conversations_router(store, conversations),
         copies_router(sandboxes, conversations),
     ):
-        app.include_router(router, prefix="/api/v1", dependencies=[guard, Depends(sandboxes.catch_up)])
+        app.include_router(router, prefix="/api/v1", dependencies=[needs_key, Depends(sandboxes.catch_up)])
     return app, start_tasks
 
 
-def _guard(key: SecretStr) -> Callable[..., Awaitable[None]]:
+def new_app(store: Store) -> FastAPI:
+    """An app without routes: it finishes what it is asked for, and says what goes wrong."""
+    app = FastAPI(
+        title="Quarterdeck local service",
+        version=__version__,
+        description="Settings, sandboxes, and conversations that are stored or played. It runs no agent.",
+    )
+    for kind, handler in _HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+    app.add_middleware(ToTheEnd, changes=store.changes)
+    return app
+
+
+def guard(key: SecretStr) -> Callable[..., Awaitable[None]]:
     """A dependency that lets pass who has the key; missing, empty and wrong are answered alike, and as fast."""
 
     async def check(

@@ -6,7 +6,6 @@ A step is entered only if it does something.
 import os
 import sqlite3
 import uuid
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query
@@ -19,6 +18,7 @@ from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import Page, Paging, hex_ids, now
 from quarterdeck.local.runtime.sessions import Seen, identify, look
 from quarterdeck.local.sandboxes import Identity, Sandboxes
+from quarterdeck.local.settings import Settings
 from quarterdeck.local.store import Store
 
 _UNDER_WAY = "status NOT IN ('READY', 'ERROR')"
@@ -38,17 +38,11 @@ class StartTaskRecord(Body):
 
 
 class StartTasks:
-    """The start tasks of one store; `llm_model` gives the model of conversations that name none."""
+    """The start tasks of one store; conversations that name no model get that of the settings."""
 
-    def __init__(
-        self,
-        store: Store,
-        sandboxes: Sandboxes,
-        conversations: Conversations,
-        llm_model: Callable[[], Awaitable[str | None]],
-    ) -> None:
+    def __init__(self, store: Store, sandboxes: Sandboxes, conversations: Conversations, settings: Settings) -> None:
         self._store = store
-        self._llm_model = llm_model
+        self._settings = settings
         self._sandboxes = sandboxes
         self._conversations = conversations
 
@@ -104,7 +98,7 @@ class StartTasks:
             await self._enter(task, StartTaskStatus.WAITING_FOR_SANDBOX)
             await self._sandboxes.until_ready(sandbox_id)
         await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
-        model = request.llm_model or await self._llm_model()
+        model = request.llm_model or await self._settings.llm_model()
         await self._conversations.add(task["conversation_id"], sandbox_id, request, model)
         await self._sandboxes.agents.begin(task["conversation_id"])
         await self._enter(task, StartTaskStatus.READY)

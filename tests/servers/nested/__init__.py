@@ -5,36 +5,48 @@ from fastapi.responses import PlainTextResponse
 
 from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.records import Message, json_answer
-from quarterdeck.local.service import Generation
-from quarterdeck.local.store import Store
+from quarterdeck.local.secrets import SecretBody
+from quarterdeck.local.service import LocalService
+from tests.servers.before import Before
 from tests.servers.nested.profiles import nested_profiles_router
 from tests.servers.nested.record import InvalidSettingsError, NestedSettings, UnreadableSettingsError
 from tests.servers.nested.routes import nested_options_router, nested_secrets_router, nested_settings_router
 from tests.servers.replacing import YES, CheckedTokens
 
+OWN = ("/api/v1/settings", "/api/v1/secrets", "/api/v1/config")
+FLAT = ("/api/settings", "/api/secrets", "/api/options", "/api/add-git-providers", "/api/unset-provider-tokens")
+"""What the local service has and releases of this generation have not."""
+
 
 class NestedSecrets(CheckedTokens):
     """Overwrites without asking, and answers yes to a deletion as long as nobody ever stored any."""
 
-    overwrites = True
+    async def create(self, body: SecretBody) -> Message:
+        """Store a secret; one of that name goes, and leaves its description to one without."""
+        for secret in (await self.listing())["custom_secrets"]:
+            if secret["name"] == body.name:
+                await super().delete(body.name)
+                kept = secret["description"] if body.description is None else body.description
+                body = body.model_copy(update={"description": kept})
+        return await super().create(body)
 
     async def delete(self, name: str) -> Message:
         return YES if await self.read() is None else await super().delete(name)
 
 
-def nested(store: Store) -> Generation:
-    settings = NestedSettings(store)
-    return Generation(
-        "nested",
-        (
-            nested_settings_router(settings),
-            nested_profiles_router(settings),
-            nested_secrets_router(NestedSecrets(store)),
-            nested_options_router(),
-        ),
-        settings.llm_model,
-        handlers={RefusalError: _on_refusal, InvalidSettingsError: _on_invalid, UnreadableSettingsError: _crash},
+def nested(service: LocalService) -> Before:
+    settings = NestedSettings(service.store)
+    routers = (
+        nested_settings_router(settings),
+        nested_profiles_router(settings),
+        nested_secrets_router(NestedSecrets(service.store)),
+        nested_options_router(),
     )
+    server = Before(service, "nested", (*OWN, *FLAT), routers)
+    server.app.add_exception_handler(RefusalError, _on_refusal)
+    server.app.add_exception_handler(InvalidSettingsError, _on_invalid)
+    server.app.add_exception_handler(UnreadableSettingsError, _crash)
+    return server
 
 
 async def _on_refusal(_request: Request, error: Exception) -> Response:
