@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from quarterdeck.config.state import StateError, StateFiles
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.state import StateFiles
 
 HERE, THERE = "http://127.0.0.1:3000", "https://deck.example"
 
@@ -80,23 +81,23 @@ def test_a_damaged_file_is_put_aside_and_never_overwritten(tmp_path: Path, conte
 def test_a_file_of_another_version_is_left_alone(tmp_path: Path) -> None:
     later = LaterJournal(entries=("one",))
     StateFiles(tmp_path).change(LaterJournal, HERE, lambda kept: later)
-    with pytest.raises(StateError, match="another version"):
+    with pytest.raises(ConfigError, match="another version"):
         kept_in(tmp_path)
-    with pytest.raises(StateError, match="another version"):
+    with pytest.raises(ConfigError, match="another version"):
         keep(tmp_path, "mine")
     assert StateFiles(tmp_path).read(LaterJournal, HERE) == later
 
 
 def test_a_file_or_folder_that_cannot_be_used_is_named_in_words_and_left_as_it_is(tmp_path: Path) -> None:
     keep(tmp_path, "first")
-    with pytest.raises(StateError, match="larger than"):
+    with pytest.raises(ConfigError, match="larger than"):
         keep(tmp_path, "x" * 9_000_000)
     assert kept_in(tmp_path) == "first"
     file_of(tmp_path).chmod(0o644)
-    with pytest.raises(StateError, match="open to other users"):
+    with pytest.raises(ConfigError, match="open to other users"):
         kept_in(tmp_path)
     (tmp_path / "state").write_text("a file, not a folder")
-    with pytest.raises(StateError, match="could not be written"):
+    with pytest.raises(ConfigError, match="could not be written"):
         keep(tmp_path / "state", "mine")
 
 

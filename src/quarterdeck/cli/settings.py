@@ -11,6 +11,7 @@ from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
+from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings import masks, words
@@ -80,8 +81,8 @@ def _write(text: str, name: str | None) -> None:
         files.write(Path(name), text, over=False)
     except FileExistsError:
         raise CommandError(f"{name} is there already.", "Name another file, or move it away.", status=2) from None
-    except files.FileRefusedError as error:
-        raise CommandError(str(error), status=2) from None
+    except ConfigError as error:
+        raise CommandError(f"{error}.", status=2) from None
     note(f"written to {name}, without secrets; only you can open it.")
 
 

@@ -17,8 +17,9 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
+from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
-from quarterdeck.config.state import StateError, StateFiles
+from quarterdeck.config.state import StateFiles
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
@@ -58,8 +59,8 @@ def take(arguments: CommandLine, config: Config) -> int:
     try:
         from_file = arguments.file not in (None, FROM_INPUT)
         text = files.read(Path(arguments.file or "")) if from_file else from_input("settings")
-    except files.FileRefusedError as error:
-        raise CommandError(str(error), status=2) from None
+    except ConfigError as error:
+        raise CommandError(f"{error}.", status=2) from None
 
     def edit(draft: Draft) -> Draft:
         try:
@@ -78,7 +79,7 @@ def undo(arguments: CommandLine, config: Config) -> int:
     about = choose(arguments, config, os.environ).about
     try:
         saved = last(StateFiles(config.folders.kept).read(Journal, about))
-    except StateError as error:
+    except ConfigError as error:
         raise CommandError(f"{error}.") from None
     if saved is None:
         left_behind = config.folders.left_behind

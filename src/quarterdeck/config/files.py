@@ -12,7 +12,7 @@ LARGEST = 256 * 1024
 
 
 class ConfigError(Exception):
-    """Something in the configuration is wrong; the text says what and where, and holds no secret."""
+    """A file cannot be used, or something in it; the text says what and where, and holds no secret."""
 
     @property
     def sentence(self) -> str:

@@ -12,13 +12,10 @@ from typing import ClassVar, Protocol, Self, TypeVar
 from pydantic import ValidationError
 
 from quarterdeck.config import files
+from quarterdeck.config.files import ConfigError
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of a state file; a larger one is neither read nor written."""
-
-
-class StateError(Exception):
-    """A state file cannot be read or written; the text names it and says why."""
 
 
 class StateModel(Protocol):
@@ -54,7 +51,7 @@ class StateFiles:
     """Models in `FOLDER/KIND/HASH.json`, HASH being of the server they are about (its address, else its name).
 
     Files of mode 0600 that are written whole or not at all. One that is damaged is put aside under a name that ends in
-    `.damaged`, and counts as absent. Every method may wait for the disk and raises StateError.
+    `.damaged`, and counts as absent. Every method may wait for the disk and raises ConfigError.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -84,24 +81,21 @@ class StateFiles:
                     _write(path, after)
                 return after
         except OSError as error:
-            raise StateError(f"{path} could not be written: {error.strerror}") from None
+            raise ConfigError(f"{path} could not be written: {error.strerror}") from None
 
     def _path(self, model: type[StateModel], about: str) -> Path:
         return self._folder / model.kind / f"{hashlib.sha256(about.encode()).hexdigest()[:24]}.json"
 
 
 def _content(path: Path, model: type[M]) -> M | None:
-    try:
-        text = files.read(path, private=True, largest=LARGEST)
-    except files.ConfigError as error:
-        raise StateError(str(error)) from None
+    text = files.read(path, private=True, largest=LARGEST)
     if text is None:
         return None
     try:
         return model.model_validate_json(text)
     except ValidationError as error:
         if any(problem["loc"] == ("version",) for problem in error.errors(include_url=False, include_input=False)):
-            raise StateError(f"{path} was written by another version of this program; it is left alone") from None
+            raise ConfigError(f"{path} was written by another version of this program; it is left alone") from None
         raise _DamagedError from None
 
 
@@ -118,7 +112,7 @@ def _undamaged(path: Path, model: type[M]) -> M | None:
 def _write(path: Path, content: StateModel) -> None:
     text = content.model_dump_json()
     if len(text.encode()) > LARGEST:
-        raise StateError(f"{path} would be larger than {LARGEST // 1024} kB")
+        raise ConfigError(f"{path} would be larger than {LARGEST // 1024} kB")
     files.write(path, text)
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.config.state import StateError, StateFiles, StateModel
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.state import StateFiles, StateModel
 
 M = TypeVar("M", bound=StateModel)
 
@@ -21,16 +22,16 @@ class KeptState:
         """What is kept about a server, None where nothing is."""
         try:
             return await asyncio.to_thread(self._files.read, model, about)
-        except StateError as error:
+        except ConfigError as error:
             raise _in_words(error) from None
 
     async def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
         """Keep what `change` makes of what is kept, and return it; it is called in another thread."""
         try:
             return await asyncio.to_thread(self._files.change, model, about, change)
-        except StateError as error:
+        except ConfigError as error:
             raise _in_words(error) from None
 
 
-def _in_words(error: StateError) -> ServiceError:
+def _in_words(error: ConfigError) -> ServiceError:
     return ServiceError(ErrorKind.LOCAL, f"{error}.", outcome=Outcome.NOT_APPLIED)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
+from quarterdeck.config.files import ConfigError
 from quarterdeck.tui import files, text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -17,15 +18,15 @@ from quarterdeck.tui.text import Shown
 def path_dialog(
     title: str, said: Iterable[Cell], path: str, use: Callable[[Path], Awaitable[Result]]
 ) -> FormDialog[Result]:
-    """Ask for a path and use it; what `use` raises as FileRefusedError is said."""
+    """Ask for a path and use it; what `use` raises as ConfigError is said."""
 
     async def send(typed: Typed) -> Result:
         if not typed["path"]:
             raise RefusedError("Type the path of a file.", "path")
         try:
             return await use(_path(typed["path"]))
-        except files.FileRefusedError as error:
-            raise RefusedError(str(error), "path") from error
+        except ConfigError as error:
+            raise RefusedError(f"{error}.", "path") from error
 
     field = Field(name="path", label="Path", value=path, placeholder=path or "settings.toml")
     return FormDialog(Shown(title), [field], send, said=said, verb="go on", sending="Waiting for the disk…")

@@ -9,6 +9,7 @@ from pathlib import Path
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.models.server import Server
+from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.bulk import CONVERSATIONS, BulkAction, RowState, plan
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Filter, Kind
@@ -19,7 +20,6 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
 from quarterdeck.tui.dialogs.file_path import choose_dialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
-from quarterdeck.tui.files import FileRefusedError
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import OneOf, PlainArea
@@ -172,8 +172,8 @@ class ConversationCommands:
             self._screen.say_error(error)
         except FileExistsError:
             say(text.line(f"{path} came to be meanwhile and was left as it is. Nothing was written."), Tone.BAD)
-        except FileRefusedError as error:
-            say(text.line(str(error)), Tone.BAD)
+        except ConfigError as error:
+            say(text.line(f"{error}."), Tone.BAD)
         else:
             say(text.line(f"Written to {path}: {_size(len(content))}, readable by you alone."), Tone.GOOD)
 

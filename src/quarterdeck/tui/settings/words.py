@@ -21,9 +21,8 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.file_path import path_dialog, save_dialog
-from quarterdeck.tui.dialogs.form import FormDialog
+from quarterdeck.tui.dialogs.form import FormDialog, RefusedError
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
-from quarterdeck.tui.files import FileRefusedError
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import FormView
 
@@ -150,6 +149,6 @@ def import_dialog(draft: Draft) -> FormDialog[tuple[Path, Imported]]:
         try:
             return path, settings_files.imported(await asyncio.to_thread(files.read, path), draft)
         except settings_files.ImportRefused as error:
-            raise FileRefusedError(str(error)) from None
+            raise RefusedError(str(error), "path") from None
 
     return path_dialog("Import settings", _READ, "", read)
