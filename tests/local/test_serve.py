@@ -2,12 +2,12 @@
 
 import signal
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import pytest
 
-from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.serve import serve
+from quarterdeck.cli.main import main
 from tests.cli.serving import KEY, serving
 from tests.local.conftest import processes
 
@@ -31,18 +31,27 @@ def test_a_signal_right_after_the_first_line_ends_it_cleanly(number: signal.Sign
 
 
 @pytest.mark.parametrize("key", ["with\nnewline", "with blank", "ключ"])
-async def test_a_key_that_no_header_can_carry_is_refused(
-    tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+def test_a_key_that_no_header_can_carry_is_refused(
+    folder: Path, key: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("QUARTERDECK_API_KEY", key)
-    with pytest.raises(LocalServiceError, match="cannot be sent"):
-        await serve(tmp_path, 0)
+    assert main(["serve", "--port", "0"]) == 1
+    assert "cannot be sent" in capsys.readouterr().err
 
 
 def test_it_answers_to_names_of_loopback_only() -> None:
     with serving() as (url, _), httpx.Client(base_url=url, trust_env=False) as client:
-        for host in ("localhost", "LOCALHOST:80", "127.0.0.1", "127.8.8.8:1", "[::1]:3000"):
+        for host in ("localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:80", "[::1]:3000"):
             assert client.get("/alive", headers={"Host": host}).status_code == 200, host
-        for host in ("example.com", "127.0.0.1.example.com:3000", "localhost.example.com", "10.0.0.1", "[::1", ""):
+        strangers = "example.com 127.8.8.8 127.0.0.1.example.com:3000 localhost.example.com 10.0.0.1 [::1"
+        for host in (*strangers.split(), ""):
             for path in ("/alive", "/api/settings", "/nowhere"):
-                assert client.get(path, headers={"Host": host}).status_code == 421, (host, path)
+                assert client.get(path, headers={"Host": host}).status_code == 400, (host, path)
+
+
+def test_no_socket_is_opened_to_another_name() -> None:
+    opening = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": KEY}
+    with serving() as (url, _), httpx.Client(base_url=url, trust_env=False, headers=opening) as client:
+        path = f"/agent/sockets/events/{uuid4()}"
+        for host, status in (("example.com", 400), ("localhost", 403)):
+            assert client.get(path, headers={"Host": host}).status_code == status, host

@@ -1,9 +1,13 @@
 """`quarterdeck serve`: the local service on loopback."""
 
 import asyncio
+import os
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.output import CommandError
+from quarterdeck.cli.target import KEY_VARIABLE
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.keys import sendable
 from quarterdeck.config.load import Config
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.runtime.simulated import Simulation
@@ -16,7 +20,10 @@ def run(arguments: CommandLine, config: Config) -> int:
         words = "`serve` runs the local service; it takes no server and has no read-only mode."
         raise CommandError(words, "Leave out --url, --connection and --read-only.", status=2)
     try:
-        asyncio.run(serve(config.folders.data, arguments.port, _simulation(arguments)))
+        key = sendable(os.environ.get(KEY_VARIABLE), f"environment variable {KEY_VARIABLE}")
+        asyncio.run(serve(config.folders.data, arguments.port, key, _simulation(arguments)))
+    except ConfigError as error:
+        raise CommandError(error.sentence) from None
     except LocalServiceError as error:
         raise CommandError(str(error)) from error
     return 0
