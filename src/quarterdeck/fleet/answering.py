@@ -162,7 +162,7 @@ class Answering:
 
     def _agent(self) -> AgentServer:
         agent = self._following.agent
-        if agent is None or not self._following.reached:
+        if agent is None:
             raise _not_sent(self._following.note or "Its agent server is not reached, so nothing can be sent.")
         return agent
 

@@ -66,25 +66,18 @@ class Store(Generic[R]):
         self.by_id: dict[str, R] = {}
         """In the server's order; one that is new stands last until the whole list has been read."""
         self._carry = carry
-        self._told: dict[str, R] = {}
-        """What was read of the records that are held otherwise."""
 
     def take(self, records: Iterable[R], unknown: Iterable[str] = ()) -> Changes[R]:
         """Take records as they were read, whoever asked for them; those that the server does not know are gone."""
         read, added, changed = list[R](), set[str](), set[str]()
         for told in records:
-            record_id = told.id
-            held = self.by_id.get(record_id)
-            before = self._told.get(record_id, held)
-            if held is not None and (before is told or before == told):
+            held = self.by_id.get(told.id)
+            record = told if held is None else self._carry(held, told)
+            if held is not None and (record is held or record == held):
                 read.append(held)
                 continue
-            record = told if held is None else self._carry(held, told)
-            (added if held is None else changed).add(record_id)
-            self._told.pop(record_id, None)
-            if record is not told:
-                self._told[record_id] = told
-            self.by_id[record_id] = record
+            (added if held is None else changed).add(told.id)
+            self.by_id[told.id] = record
             read.append(record)
         gone = frozenset(each for each in unknown if self.by_id.pop(each, None) is not None)
         return Changes(frozenset(added), frozenset(changed - added), gone, tuple(read))
@@ -93,7 +86,6 @@ class Store(Generic[R]):
         """Take the order of the whole list, as it was just read, and drop what is not in it; gives that."""
         before = self.by_id
         self.by_id = {record_id: before[record_id] for record_id in listed if record_id in before}
-        self._told = {record_id: told for record_id, told in self._told.items() if record_id in self.by_id}
         return frozenset(before.keys() - self.by_id.keys())
 
 

@@ -44,19 +44,13 @@ def line(value: str) -> Shown:
 
 def block(value: str) -> Shown:
     """Make safe text of several lines, its line breaks and indentation kept."""
-    lines = _cut(value).replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ").split("\n")
-    return Shown("\n".join(map(_harmless, lines)))
+    return whole(_cut(value))
 
 
 def whole(value: str) -> Shown:
     """Make safe text of several lines, however long it is."""
-    if len(value) <= LONGEST:
-        return block(value)
-    return Shown("\n".join(_long_line(line) for line in value.split("\n")))
-
-
-def _long_line(value: str) -> str:
-    return "".join(block(value[at : at + LONGEST]) for at in range(0, len(value), LONGEST))
+    lines = value.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ").split("\n")
+    return Shown("\n".join(map(_harmless, lines)))
 
 
 def escaped(value: str) -> str:

@@ -39,12 +39,7 @@ class ConfirmDialog(Dialog[bool]):
 class TypedConfirmDialog(Dialog[bool]):
     """Ask for a word to be typed before something that destroys data."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "scroll(1)", "Down", show=False),
-        Binding("up", "scroll(-1)", "Up", show=False),
-        Binding("pagedown", "scroll(10)", "Page down", show=False),
-        Binding("pageup", "scroll(-10)", "Page up", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = SCROLLING
     HINTS = (("enter", "do it"), ("escape", "cancel"))
 
     def __init__(self, title: Shown, said: Iterable[Cell], word: Shown) -> None:

@@ -1,7 +1,7 @@
 """What a list holds: its rows by id, which of them a person lets through, and in which order they stand."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from datetime import datetime
 from time import monotonic
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -82,15 +82,6 @@ class View(NamedTuple):
         return self._replace(columns=chosen or None, sort=self.sort if self.sort in columns else None)
 
 
-class Update(NamedTuple):
-    """What became of rows that were made anew: the ids of those that show something else, and of those that went."""
-
-    changed: frozenset[str] = frozenset()
-    gone: frozenset[str] = frozenset()
-    rearranged: bool = False
-    """Whether other rows are shown now, or in another order."""
-
-
 class Listing(Generic[R]):
     """The rows of a list, kept up to date at the cost of what changed."""
 
@@ -130,8 +121,12 @@ class Listing(Generic[R]):
 
     # What is read, and the passing of time
 
-    def update(self, session: Session, ids: Iterable[str]) -> Update:
-        """Make these rows anew."""
+    def update(self, session: Session, ids: Iterable[str]) -> tuple[Set[str], Set[str], bool]:
+        """Make these rows anew.
+
+        Gives the ids of those that show something else and of those that went, and whether other rows are shown now,
+        or in another order.
+        """
         now, contents = self._clock(), self.contents
         ranks: dict[str, Rank] = {}
         gone: set[str] = set()
@@ -152,7 +147,7 @@ class Listing(Generic[R]):
             if (parent := contents.parent(row)) is not None:
                 self.folding.parents[row_id] = parent
         moved = self._order.take(ranks, gone, monotonic())
-        return Update(frozenset(ranks), frozenset(gone), self._sift(ranks, gone) or moved)
+        return ranks.keys(), gone, self._sift(ranks, gone) or moved
 
     def pass_time(self, *, aged: bool) -> bool:
         """Put into their places what waits, as time has passed; whether others are shown, or in another order.

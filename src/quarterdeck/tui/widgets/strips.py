@@ -100,15 +100,12 @@ class LineOfText:
     def __init__(self, style: RichStyle) -> None:
         self.cells = 0
         self._style = style
-        self._texts: list[str] = []
         self._segments: list[Segment] = []
 
     def add(self, text: str, cells: int, style: RichStyle) -> None:
         """Write a text that takes `cells` cells."""
-        if style is not self._style:
-            self._close_segment()
-            self._style = style
-        self._texts.append(text)
+        self._style = style
+        self._segments.append(Segment(text, style))
         self.cells += cells
 
     def add_cell(self, cell: Cell, width: int, tones: Mapping[Tone, RichStyle], *, right: bool = False) -> None:
@@ -129,13 +126,7 @@ class LineOfText:
         """The line, filled with blanks (of a style of their own, where one is given) up to `width` cells."""
         self.add("", 0, style or self._style)
         self.blank_to(width)
-        self._close_segment()
-        return Strip(self._segments, self.cells)
-
-    def _close_segment(self) -> None:
-        if text := "".join(self._texts):
-            self._segments.append(Segment(text, self._style))
-        self._texts = []
+        return Strip(filter(None, self._segments), self.cells).simplify()
 
 
 def tone_styles(widget: Widget) -> Mapping[Tone, RichStyle]:
