@@ -9,7 +9,6 @@ from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
-from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Grammar, Kind, Token, haystack
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
@@ -249,17 +248,3 @@ def sweep(rows: Iterable[SandboxRow], threshold: float, now: datetime) -> Sweep:
     up = [(row, row.quiet(now)) for row in rows if not row.working and row.state(now).known in UP]
     found = [(-quiet, row.id, row) for row, quiet in up if quiet is not None and quiet >= threshold]
     return Sweep(tuple(row for _, _, row in sorted(found)), tuple(row for row, quiet in up if quiet is None))
-
-
-# What lost its counterpart in the other list
-
-
-class Unlinked(NamedTuple):
-    """What both lists prove to be so."""
-
-    sandboxes: tuple[SandboxRow, ...]
-    """Those no conversation lives in; none while conversations are still being read."""
-    conversations: tuple[ConversationRow, ...]
-    """Those whose sandbox is missing, or was not listed when all sandboxes had been read."""
-    complete: bool
-    """Whether both lists have been read completely; until then more may be found, and less is claimed."""

@@ -24,7 +24,7 @@ from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import Residents, SandboxRow, Unlinked, sandbox_row, short_id
+from quarterdeck.fleet.sandboxes import Residents, SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import in_progress, start_row, worth_showing
 from quarterdeck.fleet.unread import Unread, Watched
@@ -167,13 +167,10 @@ class Session:
         now, dismissed = self.server_clock.there, self.unread.dismissed
         return worth_showing(task, now, listed=listed, followed=followed, dismissed=dismissed)
 
-    def find_unlinked(self) -> Unlinked:
-        """What lost its counterpart in the other list."""
-        return Unlinked(
-            tuple(row for row in self.sandbox_rows if row.unlinked),
-            tuple(row for row in self.conversation_rows if row.unlinked),
-            not (self.sandboxes.health.incomplete or self.conversations.health.incomplete),
-        )
+    @property
+    def all_listed(self) -> bool:
+        """Whether both lists have been read completely; until then more may have lost its counterpart in the other."""
+        return not (self.sandboxes.health.incomplete or self.conversations.health.incomplete)
 
     # What is looked at
 

@@ -14,7 +14,7 @@ from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.entry_lines import took
-from quarterdeck.tui.look import glyph
+from quarterdeck.tui.look import signed
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
 
@@ -50,11 +50,9 @@ def about_line(
         sandbox_status=SandboxStatus.RUNNING if following.reached else record.sandbox_status,
         execution_status=transcript.status or record.execution_status,
     )
-    word = conversation_state(known).word
-    sign, tone = glyph(word)
     branch = f"@{record.selected_branch}" if record.selected_branch else ""
     parts: dict[str, Span] = {
-        "state": (text.line(f"{sign} {word}"), tone),
+        "state": signed(conversation_state(known).word)[0],
         "title": (text.line(record.title or conversation_id), Tone.STRONG),
         "place": (text.line(f"{record.selected_repository}{branch}" if record.selected_repository else ""), Tone.MUTED),
     }

@@ -3,7 +3,8 @@
 import os
 from functools import cache
 
-from quarterdeck.tui.cells import Tone
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown
 
 GLYPHS: dict[str, tuple[str, str, Tone]] = {
@@ -47,6 +48,12 @@ WATCHED = ("◉", "@", Tone.KEY)
 def glyph(word: str) -> tuple[Shown, Tone]:
     """The sign and tone of a state word; a word we do not know gets a dot, and who wants no colour gets ASCII."""
     return drawn(GLYPHS.get(word, UNKNOWN))
+
+
+def signed(word: str, said: Shown | None = None, tone: Tone | None = None) -> Cell:
+    """The sign of a state word, and behind it the word, or what is `said` in its place; in its tone or another one."""
+    sign, usual = glyph(word)
+    return cell(Shown(f"{sign} {said or text.line(word)}"), tone or usual)
 
 
 def drawn(look: tuple[str, str, Tone]) -> tuple[Shown, Tone]:

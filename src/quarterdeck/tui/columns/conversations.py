@@ -12,20 +12,17 @@ from quarterdeck.fleet.start_tasks import FAILED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
 from quarterdeck.tui.columns.details import counted, fact, heading, moment_fact, text_column, text_fact
-from quarterdeck.tui.look import WATCHED, drawn, glyph
+from quarterdeck.tui.look import WATCHED, drawn, signed
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
-
-TONES = {Category.TROUBLE: Tone.BAD, Category.BUSY: Tone.BUSY}
 
 
 def state(row: ConversationRow, now: datetime) -> Cell:
     """Glyph and words of its state."""
-    sign, tone = glyph(row.state.word)
-    if row.task is not None:
-        sign, _ = glyph("failed" if row.state.category is Category.TROUBLE else "Starting")
-        tone = TONES[row.state.category]
-    return ((sign, tone), (Shown(" "), tone), (text.line(row.state.word), tone))
+    if row.task is None:
+        return signed(row.state.word)
+    failed = row.state.category is Category.TROUBLE
+    return signed("failed" if failed else "Starting", text.line(row.state.word))
 
 
 def marked_state(row: ConversationRow, now: datetime) -> Cell:
@@ -126,10 +123,9 @@ BEING_STARTED = "starting"
 
 def wanting(need_you: int, unseen: int) -> Cell:
     """How many conversations want somebody, for the line above the list."""
-    sign, tone = glyph(ConversationWord.NEEDS_YOU)
-    asks = Shown(f"{sign} {need_you:,} need{'s' if need_you == 1 else ''} you  ")
-    news = Shown(f"+ {unseen:,} unread  ")
-    return (*(cell(asks, tone) if need_you else ()), *(cell(news, Tone.KEY) if unseen else ()))
+    asks = signed(ConversationWord.NEEDS_YOU, Shown(f"{need_you:,} need{'s' if need_you == 1 else ''} you  "))
+    news = cell(Shown(f"+ {unseen:,} unread  "), Tone.KEY)
+    return (*(asks if need_you else ()), *(news if unseen else ()))
 
 
 def so_far(read: int, left: int) -> Cell:

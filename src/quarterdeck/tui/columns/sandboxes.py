@@ -23,7 +23,7 @@ from quarterdeck.tui.columns.details import (
     text_column,
     text_fact,
 )
-from quarterdeck.tui.look import glyph
+from quarterdeck.tui.look import glyph, signed
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
 
@@ -33,10 +33,7 @@ UNKNOWN = cell(Shown("?"), Tone.MUTED)
 def status(row: SandboxRow, now: datetime) -> Cell:
     """Glyph and words of its state."""
     state = row.state(now)
-    sign, tone = glyph(state.word)
-    if state.slow or state.silent:
-        tone = Tone.WARN
-    return ((sign, tone), (Shown(" "), tone), (text.line(state.words), tone))
+    return signed(state.word, text.line(state.words), Tone.WARN if state.slow or state.silent else None)
 
 
 def conversation(row: SandboxRow, now: datetime) -> Cell:
@@ -158,13 +155,11 @@ def timeline(events: Sequence[Event], now: datetime) -> list[Cell]:
 
 
 def _event(event: Event, now: datetime, *, lasts: bool) -> list[Cell]:
-    sign, tone = glyph(event.what)
     took = calm_age(event.seen_at, now) if lasts else age(event.lasted)
     moment = format(event.seen_at.astimezone(), "%H:%M:%S" if now - event.seen_at < DAY else "%b %d %H:%M")
     line = (
         (Shown(f"{moment:<{LABEL_WIDE}}"), Tone.MUTED),
-        (sign, tone),
-        (Shown(f" {text.line(event.what):<10}"), tone),
+        *signed(event.what, Shown(f"{text.line(event.what):<10}")),
         (Shown(f"{took:<7}"), Tone.MUTED),
         (Shown(event.cause), CAUSES[event.cause]),
     )

@@ -17,7 +17,7 @@ from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.look import glyph
+from quarterdeck.tui.look import glyph, signed
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
@@ -95,7 +95,7 @@ class ProgressDialog(Dialog[Copyable]):
             return cell(said, Tone.WARN if row.words and row.state is not RowState.SKIPPED else Tone.MUTED)
 
         columns: list[Column[BulkRow]] = [
-            Column("state", "STATE", 12, lambda row, now: state_cell(row)),
+            Column("state", "STATE", 12, lambda row, now: signed(row.state)),
             Column("id", title, max(9, len(title)), lambda row, now: cell(text.line(job.named[row.id].short_id))),
             Column("words", "", 12, words, flex=1),
         ]
@@ -220,9 +220,3 @@ def counts_cell(job: BulkJob) -> Cell:
     if not job.ended and (waits := job.waits) > 0:
         said.append((Shown(f"the server asked to wait {waits:.0f}s"), Tone.WARN))
     return tuple(said)
-
-
-def state_cell(row: BulkRow) -> Cell:
-    """Sign and word of how far a row is."""
-    sign, tone = glyph(row.state)
-    return ((Shown(f"{sign} {row.state}"), tone),)

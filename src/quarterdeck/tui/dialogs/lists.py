@@ -2,18 +2,18 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.sandboxes import SandboxRow, Unlinked
+from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.sandboxes import status
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickSeveralDialog
-from quarterdeck.tui.look import glyph
+from quarterdeck.tui.look import signed
 from quarterdeck.tui.text import Shown
 
 NOTE = Shown("The first one is always shown; where there is little room the last ones go first.")
@@ -45,11 +45,7 @@ def pick_statuses(counts: Counter[str], chosen: Collection[str]) -> PickSeveralD
     words = [*present, *dict.fromkeys(asked)]
 
     def line(word: str, is_on: bool) -> Cell:
-        sign, tone = glyph(word)
-        return (
-            (Shown(f"{sign} {text.line(word):<{WORD_WIDE}}"), tone),
-            (Shown(f"{counts[word]:>6,}"), Tone.MUTED),
-        )
+        return (*signed(word, Shown(f"{text.line(word):<{WORD_WIDE}}")), (Shown(f"{counts[word]:>6,}"), Tone.MUTED))
 
     on = [word for word in words if any(value in word.casefold() for value in chosen)]
     return PickSeveralDialog(Shown("Which statuses are shown"), words, on, line, usual=("all", ()))
@@ -60,25 +56,24 @@ LISTED = 300
 TITLE = "No conversation, or no sandbox"
 
 
-@dataclass(frozen=True)
-class RowPlace:
-    """A row of one of the lists."""
-
-    place: Place
-    id: str
+RowPlace = tuple[Place, str]
+"""The list that a row is in, and its id."""
 
 
-def pick_unlinked(found: Unlinked, now: datetime) -> PickDialog[RowPlace]:
-    """Both kinds with their counts; the answer is where to go."""
-    sandboxes = [Item(_sandbox(row, now), RowPlace(Place.SANDBOXES, row.id)) for row in found.sandboxes]
+def pick_unlinked(session: Session, now: datetime) -> PickDialog[RowPlace]:
+    """What lost its counterpart in the other list, both kinds with their counts; the answer is where to go."""
+    complete = session.all_listed
+    sandboxes = [Item(_sandbox(row, now), (Place.SANDBOXES, row.id)) for row in session.sandbox_rows if row.unlinked]
     conversations = [
-        Item(_conversation(row, now), RowPlace(Place.CONVERSATIONS, row.id)) for row in found.conversations
+        Item(_conversation(row, now), (Place.CONVERSATIONS, row.id))
+        for row in session.conversation_rows
+        if row.unlinked
     ]
     items = [
-        *_headed("Sandboxes that no conversation lives in", sandboxes, complete=found.complete),
-        *_headed("Conversations whose sandbox is gone", conversations, complete=found.complete),
+        *_headed("Sandboxes that no conversation lives in", sandboxes, complete=complete),
+        *_headed("Conversations whose sandbox is gone", conversations, complete=complete),
     ]
-    title = Shown(TITLE if found.complete else f"{TITLE}: so far, the lists are still being read")
+    title = Shown(TITLE if complete else f"{TITLE}: so far, the lists are still being read")
     return PickDialog(title, items, take="go to it", wide=True)
 
 

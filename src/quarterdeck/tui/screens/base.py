@@ -27,7 +27,7 @@ from quarterdeck.tui.columns.details import log_lines
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import menu
-from quarterdeck.tui.look import glyph
+from quarterdeck.tui.look import signed
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, MessageLine
@@ -67,8 +67,7 @@ def state_words(watched: Watched, now: datetime) -> Cell:
     """What it is at, and since when as far as that is known."""
     if watched.state is None:
         return cell(Shown(" - not read yet"), Tone.MUTED)
-    sign, tone = glyph(watched.state.word)
-    said: Cell = ((Shown(" - "), Tone.MUTED), (text.line(f"{sign} {watched.state.word}"), tone))
+    said: Cell = ((Shown(" - "), Tone.MUTED), *signed(watched.state.word))
     if not watched.since:
         return said
     lasted = calm_age(datetime.fromtimestamp(watched.since, UTC), now)

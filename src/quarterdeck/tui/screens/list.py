@@ -438,8 +438,8 @@ class ListScreen(DeckScreen, Generic[R]):
         """Show the sandboxes without a conversation and the conversations without a sandbox, and go to one."""
         session = self.app.session
         if session is not None:
-            await self.app.push_screen(pick_unlinked(session.find_unlinked(), self.app.clock()), self._unlinked_chosen)
+            await self.app.push_screen(pick_unlinked(session, self.app.clock()), self._unlinked_chosen)
 
     async def _unlinked_chosen(self, to: RowPlace | None) -> None:
         if to is not None:
-            await self.go_to(to.place, to.id)
+            await self.go_to(*to)
