@@ -206,7 +206,8 @@ class BulkJob:
         self._progress = progress
         self._clock = clock
         self._sleep = sleep
-        self._stopped = False
+        self.stopped = False
+        """Nothing more is asked for."""
         self._line: deque[str] = deque()
         """The rows that wait for their turn."""
         self._resume_at = 0.0
@@ -261,7 +262,7 @@ class BulkJob:
 
     async def run(self) -> None:
         """Do it to the rows that wait; returns when every row has come to its end."""
-        self._stopped = False
+        self.stopped = False
         self._tries.clear()
         self._line.extend(row.id for row in self.rows.values() if row.state is RowState.WAITING)
         async with asyncio.TaskGroup() as group:
@@ -271,7 +272,7 @@ class BulkJob:
 
     def stop(self, words: str = "Stopped before its turn.") -> None:
         """Ask for nothing more; what was asked for already is still followed to its end."""
-        self._stopped = True
+        self.stopped = True
         self._line.clear()
         for row in list(self.rows.values()):
             if row.state is RowState.WAITING:
@@ -326,8 +327,8 @@ class BulkJob:
             self.stop(f"Not tried: {words}")
             return
         self._resume_at = max(self._resume_at, self._clock() + asked)
-        self._say(row_id, RowState.STOPPED if self._stopped else RowState.WAITING, words)
-        if not self._stopped:
+        self._say(row_id, RowState.STOPPED if self.stopped else RowState.WAITING, words)
+        if not self.stopped:
             self._line.appendleft(row_id)
 
     # What the readings say

@@ -190,15 +190,12 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
 
 def commands_at(place: Place) -> tuple[Command, ...]:
     """The commands that work at a place, its own first."""
-    return EVERYWHERE if place is Place.EVERYWHERE else COMMANDS[place] + EVERYWHERE
+    return COMMANDS[place] + EVERYWHERE
 
 
 def command_at(place: Place, name: str) -> Command:
-    """The command of that name at a place; raises KeyError where there is none."""
-    for command in commands_at(place):
-        if command.name == name:
-            return command
-    raise KeyError(name)
+    """The command of that name at a place, where there is one."""
+    return next(command for command in commands_at(place) if command.name == name)
 
 
 def key_bar_hints(place: Place, works: Callable[[Command], bool]) -> tuple[tuple[str, str, bool], ...]:

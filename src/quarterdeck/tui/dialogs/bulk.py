@@ -82,7 +82,6 @@ class ProgressDialog(Dialog[Copyable]):
         super().__init__(Shown(job.title), wide=True)
         self._job = job
         self._begin = begin
-        self._stopping = False
         self._ended = False
 
     def body(self) -> Iterable[Widget]:
@@ -122,7 +121,7 @@ class ProgressDialog(Dialog[Copyable]):
 
     def _hints_now(self) -> Hints:
         if not self._ended:
-            stop: Hints = () if self._stopping else (("escape", "stop the rest"),)
+            stop: Hints = () if self._job.stopped else (("escape", "stop the rest"),)
             return (*stop, ("b", "go on in the background"), ("y", "copy"))
         retry: Hints = (("R", "retry failed"),) if self._job.failed else ()
         return (*retry, ("y", "copy"), ("f", "save"), ("escape", "close"))
@@ -132,7 +131,6 @@ class ProgressDialog(Dialog[Copyable]):
         if self._job.ended:
             self.dismiss(None)
         else:
-            self._stopping = True
             self._job.stop()
             self._look()
 
@@ -145,7 +143,6 @@ class ProgressDialog(Dialog[Copyable]):
         else:
             self._begin(self._job)
             self.complain(None)
-            self._stopping = False
             self._look()
 
     def action_copy(self) -> None:

@@ -128,7 +128,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if not anew:
             ids, top = held(ids, self._ids, self._cursor, top, self._page)
         self._ids, self._by_id = ids, rows
-        found = self._number(self._at, near=top + line)
+        found = self._number(self._at)
         self._put_cursor(top + line if found is None else found)
         if were_rows != bool(ids):
             self.refresh()
@@ -279,10 +279,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def _page(self) -> int:
         return max(self.size.height - HEADER, 0)
 
-    def _number(self, row_id: str, *, near: int = 0) -> int | None:
-        """The place of an id in the list, looked for at `near` first."""
-        if 0 <= near < len(self._ids) and self._ids[near] == row_id:
-            return near
+    def _number(self, row_id: str) -> int | None:
+        """The place of an id in the list."""
         try:
             return self._ids.index(row_id)
         except ValueError:
