@@ -1,3 +1,4 @@
+from quarterdeck.settings.fields import Control
 from tests.client.fakes import Answer, Asked, FakeServer
 from tests.client.nested_server import NestedServer
 from tests.tui.seat import WIDE
@@ -7,6 +8,25 @@ VERIFICATION = "agent_settings.verification"
 TIMEOUT = "agent_settings.llm.timeout"
 HEADERS = "agent_settings.llm.extra_headers"
 KIND = "agent_settings.agent_kind"
+
+
+async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(sit: Sit) -> None:
+    async with sit(store="nested") as seat:
+        await seat.sees("Nothing stored yet")
+        for entry in seat.form.draft.fields.fields:
+            if entry.control is Control.SELECT and not (entry.minor or entry.extra):
+                await seat.go_to(entry.key, "enter", "escape")
+        assert not seat.form.draft.edited
+        await seat.go_to("security_analyzer", "enter")
+        await seat.type("none", "enter")
+        await seat.save_verified(1)
+
+
+async def test_a_sentence_on_a_field_is_whole_beside_the_scroll_bar(sit: Sit) -> None:
+    async with sit(store="nested") as seat:
+        await seat.fill("security_analyzer", "none")
+        await seat.press("enter")
+        await seat.sees("· It has no effect while the\n")
 
 
 async def test_canonical_fields_are_saved_as_differences(sit: Sit) -> None:

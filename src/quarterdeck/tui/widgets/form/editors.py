@@ -181,8 +181,7 @@ class SelectEditor(FieldEditor):
         known |= self.entry.choices
         own = self.entry.reads(query)
         rows: dict[Any, str] = {None: ""} if self.entry.nullable else {}
-        if self._was is not None:
-            rows[self._was] = ""
+        rows[self._was] = ""  # also where that is nothing: before the first save even what cannot be unset is not set
         rows |= known
         if query:
             rows = {value: said for value, said in rows.items() if _matches(value, said, query)}

@@ -270,7 +270,7 @@ class SettingsForm(Vertical):
 
     def _paint(self) -> None:
         if self.is_mounted:
-            self.list.show(form_lines(self.view, self.list.size.width))
+            self.list.show(form_lines(self.view, self.list.scrollable_content_region.width))
             self._paint_around()
 
     def _paint_around(self) -> None:
