@@ -262,6 +262,21 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
         assert agent.ran == []
 
 
+async def test_the_key_bar_says_how_to_stop_the_agent_and_in_a_field_how_to_leave_it(
+    agent: FakeAgent, tmp_path: Path
+) -> None:
+    agent.says("hello", "user")
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("p Pause agent", "[ Messages")
+        await seat.press("m")
+        await seat.sees("^s send", "esc leave; the draft is kept")
+        assert "Pause agent" not in seat.text
+        await seat.press("escape", "slash")
+        await seat.sees("enter the one before", "esc close")
+        await seat.press("escape")
+        await seat.sees("p Pause agent")
+
+
 async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
     agent.says("hello", "user")
     state = KeptState(tmp_path / "state")

@@ -7,6 +7,7 @@ from typing import ClassVar
 from pydantic import SecretStr
 from textual import on, work
 from textual.binding import BindingType
+from textual.events import DescendantBlur, DescendantFocus
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -30,13 +31,15 @@ from quarterdeck.tui.paint import content
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.talk import Talk, Tell
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Header
+from quarterdeck.tui.widgets.bars import Header, Hint
 from quarterdeck.tui.widgets.composer import Composer
 from quarterdeck.tui.widgets.log import Log
 from quarterdeck.tui.widgets.question import Question
 
 PAINTED_EVERY = 0.1
 """Seconds in which all that is told is gathered."""
+WRITING: tuple[Hint, ...] = (("^s", "send", True), ("esc", "leave; the draft is kept", True), ("f4", "$EDITOR", True))
+FINDING: tuple[Hint, ...] = (("enter", "the one before", True), ("esc", "close", True))
 
 
 class ConversationScreen(DeckScreen):
@@ -127,6 +130,16 @@ class ConversationScreen(DeckScreen):
         below = self.log_view.below
         self._below.display = below > 0
         self._below.update(content(((Shown(f"{below:,} new below, G"), Tone.WARN),)))
+
+    @on(DescendantFocus)
+    @on(DescendantBlur)
+    def refresh_frame(self) -> None:
+        """The key bar has the keys of the field that is written in."""
+        super().refresh_frame()
+        if self._composer.has_focus:
+            self.key_bar.hints = WRITING
+        elif self._find.has_focus:
+            self.key_bar.hints = FINDING
 
     def health(self) -> Cell:
         """Where what is shown comes from."""
