@@ -62,6 +62,7 @@ async def opened(
         up = agent.sandbox == "RUNNING"
         fleet.conversations[ID] |= {
             "sandbox_status": agent.sandbox,
+            "execution_status": "running" if agent.status == "idle" else agent.status,
             "conversation_url": f"{agent.host}{C}" if up else None,
             "session_api_key": "agent-key" if up else None,
         }
@@ -260,6 +261,17 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
         await seat.press("ctrl+s", "n")
         await seat.sees("Rejected, and your reason sent.")
         assert agent.ran == []
+
+
+async def test_what_it_came_to_while_it_was_open_is_not_unread_afterwards(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("hello", "user")
+    async with opened(agent, tmp_path) as seat:
+        assert agent.status == "idle"
+        agent.set("finished")
+        await seat.sees("Finished")
+        await seat.press("q", "ctrl+r")
+        await seat.sees("1 Finished")
+        assert "unread" not in seat.text
 
 
 async def test_the_key_bar_says_how_to_stop_the_agent_and_in_a_field_how_to_leave_it(

@@ -403,9 +403,9 @@ class Session:
         self.unread.dismiss(dismissed)
         self._publish(News(About.CONVERSATIONS, dismissed))
 
-    def looked(self, conversation_ids: Iterable[str]) -> None:
-        """Note that somebody looks at these."""
-        if seen := self.unread.looked(conversation_ids, self._clock()):
+    def looked(self, conversation_ids: Iterable[str], *, ended: bool = False) -> None:
+        """Note that somebody looks at these; `ended` says that they see what these came to."""
+        if seen := self.unread.looked(conversation_ids, self._clock(), ended=ended):
             self._publish(News(About.CONVERSATIONS, seen))
 
     @property

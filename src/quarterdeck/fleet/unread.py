@@ -184,10 +184,13 @@ class Unread(KeptPart[KeptUnread]):
         else:
             self.ids.discard(conversation_id)
 
-    def looked(self, conversation_ids: Iterable[str], now: datetime) -> frozenset[str]:
-        """Note that somebody looked at these; gives those at which there was anything to see."""
+    def looked(self, conversation_ids: Iterable[str], now: datetime, *, ended: bool = False) -> frozenset[str]:
+        """Note that somebody looked at these; gives those at which there was anything to see.
+
+        `ended` says that what they came to was there, whatever was read last.
+        """
         known = {each: self._known[each] for each in conversation_ids if each in self._known}
-        seen = {each: outcome for each, outcome in known.items() if outcome.word != AT_WORK}
+        seen = {each: outcome for each, outcome in known.items() if ended or outcome.word != AT_WORK}
         for each, outcome in seen.items():
             self._know(each, outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf))))
             self.changed.set()

@@ -86,7 +86,9 @@ class ConversationScreen(DeckScreen):
         self.set_interval(1.0, self.refresh_health)
 
     def on_unmount(self) -> None:
-        """Remember where it was read."""
+        """Remember where it was read, and that what it came to was seen: the list may learn of that later."""
+        transcript = self._following.transcript
+        self._session.looked((self.conversation_id,), ended=bool(transcript.status) and not transcript.running)
         self.app.readings[self.conversation_id] = Reading(self.log_view.place(), frozenset(self.log_view.unfolded))
 
     def on_news(self, news: News) -> None:
