@@ -136,7 +136,7 @@ class FakeFleet:
             return Answer({"detail": "Conversation not found"}, 404)
         if conversation_id in self.fails:
             return Answer({"detail": "It broke"}, 400)
-        if method == "DELETE":
+        if method == "DELETE" and conversation_id not in self.deaf:
             return Answer(self.conversations.pop(conversation_id))
         if conversation_id not in self.deaf:
             self.conversations[conversation_id] |= asked.body

@@ -69,6 +69,8 @@ async def test_its_sandbox_is_gone_to_and_back_and_paused_and_resumed_from_the_c
         await seat.sees("1 Sandbox paused")
         await seat.press("r")
         await seat.sees("1 Idle")
+        await seat.press("D")
+        await seat.sees("No sandbox goes too.")
 
 
 ZIP = b"PK\x03\x04" + bytes(5000)
@@ -114,12 +116,15 @@ async def test_a_conversation_is_deleted_once_its_short_id_was_typed(fleet: Fake
 
 
 async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet, tmp_path: Path) -> None:
-    fleet.fails = {"c1"}
+    fleet.fails, fleet.deaf = {"c1"}, {"c2"}
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("asterisk", "D")
         await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Their sandboxes go too", "Type 4")
         await seat.press("4", "enter")
-        await seat.sees("CONVERSATION", "3 done", "1 failed", "status 400")
+        await seat.sees("CONVERSATION", "2 done", "1 failed", "1 asked for", "status 400")
+        del fleet.conversations["c2"]
+        seat.session.refresh()
+        await seat.sees("3 done", "1 failed")
         assert seat.session.job is not None
         states = {row.id: row.state for row in seat.session.job.rows.values()}
         assert states == {**dict.fromkeys(("c0", "c2", "c3"), RowState.DONE), "c1": RowState.FAILED}

@@ -135,7 +135,7 @@ async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_its_wo
         await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "t" * 32)
         await seat.press("n")
-        await seat.sees("First message", "port it")
+        await seat.sees("First message", "port it", "Unknown whether it happened.")
 
 
 async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: FakeFleet, tmp_path: Path) -> None:
