@@ -23,6 +23,8 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
     assert run("settings", "show", "--json").json is None
     changed = run("settings", "set", "language=fr", "max_iterations=30", "confirmation_mode=on")
     assert (changed.status, changed.out, changed.err) == (0, "3 of 3 changes verified\n", "")
+    odd = run("settings", "set", "max_budget_per_task=0.5")
+    assert (odd.status, odd.err.startswith("quarterdeck: max_budget_per_task: The service's web page")) == (0, True)
     assert run("settings", "set", "language=").status == 0
     stored = run("settings", "show", "--json").json
     assert stored["language"] is None

@@ -123,12 +123,17 @@ def test_the_last_save_is_taken_back_and_then_brought_back(
 
 def test_the_journal_is_private_and_holds_no_secret(run: Run, home: Home) -> None:
     fill(run)
-    run("settings", "set", "llm_api_key=-", typed="sentinel-llm")
+    for key in ("sentinel-llm", "sentinel-other"):
+        run("settings", "set", "llm_api_key=-", typed=key)
     pages = list((home.state / "state").rglob("*.json"))
     assert pages
     for page in pages:
         assert "sentinel" not in page.read_text()
         assert S_IMODE(page.stat().st_mode) == 0o600
+    undone = run("settings", "undo")
+    assert undone.status == 1
+    assert "API key: cannot be brought back, for secrets are not kept." in undone.err
+    assert "Nothing of the last save can be undone." in undone.err
 
 
 def test_without_a_save_there_is_nothing_to_undo(run: Run) -> None:

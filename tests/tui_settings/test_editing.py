@@ -68,6 +68,8 @@ async def test_a_secret_is_kept_unless_something_is_typed_or_chosen(sit: Sit) ->
         await seat.sees("(•) clear")
         await seat.type("typed-1")
         await seat.sees("(•) replace", "•••••••")
+        await seat.press("f4")
+        await seat.sees("A secret is not written to a")
         await seat.press("ctrl+t")
         await seat.sees("typed-1")
         await seat.press("ctrl+u")
