@@ -110,6 +110,14 @@ async def test_a_refresh_reads_at_once_but_never_twice_in_a_second() -> None:
         assert deck.server.times("page 0") == pytest.approx([0.0, 3.0, 4.0])
 
 
+async def test_a_refresh_that_is_asked_for_while_a_reading_waits_for_its_answer_comes_a_second_after_that() -> None:
+    async with Deck("a", latency=1.5) as deck:
+        await deck.clock.run(1.0)
+        deck.watch.refresh()
+        await deck.clock.run(3.0)
+        assert deck.server.times("page 0") == pytest.approx([0.0, 2.5])
+
+
 async def test_a_refused_key_stops_the_reading_until_somebody_asks() -> None:
     async with Deck("a") as deck:
         await deck.clock.run()

@@ -167,11 +167,11 @@ class Watch(Generic[R]):
         self._one_page = False
         self._pages_read = 0
         """How many pages the reading that is under way has brought."""
-        self._began_at = -math.inf
+        self._ended_at = -math.inf
         self._tick_at = -math.inf
         self._pass_at = -math.inf
         self._pass_took = 0.0
-        self._asked_at: float | None = None
+        self._asked = False
 
     @property
     def records(self) -> Mapping[str, R]:
@@ -193,7 +193,7 @@ class Watch(Generic[R]):
         if asked and not self.health.refreshing:
             self.health = self.health._replace(refreshing=True)
             self._tell(Changes())
-        self._asked_at = max(self._clock(), self._began_at + REFRESH)
+        self._asked = True
         self._wake()
 
     def take(self, records: Sequence[R]) -> None:
@@ -212,8 +212,8 @@ class Watch(Generic[R]):
 
     def _due(self) -> tuple[float, bool]:
         """When the next reading is due, and whether it is one of the whole list."""
-        if self._asked_at is not None:
-            return self._asked_at, True
+        if self._asked:
+            return self._ended_at + REFRESH, True
         if self.health.state is HealthState.REFUSED:
             return math.inf, True
         if self.health.next_try_at is not None:
@@ -251,7 +251,6 @@ class Watch(Generic[R]):
             self._nap.cancel()
 
     async def _read(self, *, whole: bool) -> None:
-        self._began_at = self._clock()
         self._pages_read = 0
         try:
             await (self.read_all() if whole else self._read_looked_at())
@@ -261,10 +260,12 @@ class Watch(Generic[R]):
             broken = self._pages_read > 0
             self.health = self.health.failed(error, next_try_at=self._clock() + wait, broken=broken)
             self._publish(Changes(all_known=all_known))
+        finally:
+            self._ended_at = self._clock()
 
     async def read_all(self) -> None:
         """Read the whole list once; raises ServiceError. What was read before that is published."""
-        self._asked_at, began = None, self._clock()
+        self._asked, began = False, self._clock()
         listed: list[str] = []
         unreadable, partial = 0, False
         last: Changes[R] = Changes()
