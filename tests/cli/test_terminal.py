@@ -71,6 +71,18 @@ def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant() -> None:
         assert terminal.ends() == 0
 
 
+def test_an_escape_and_the_key_after_it_are_two_keys_also_when_they_come_together() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service", "No conversations")
+        terminal.press("/xyz\x1b2")
+        terminal.shows("[2 Sandboxes]", "No sandboxes")
+        terminal.press("?\x1b\x1b3/xyz\x1b1/it")
+        terminal.shows("[1 Conversations]", "/ it")
+        terminal.press("erations\x1bb(\x1b[D\x1bOC)")
+        terminal.shows("/ ()iterations")
+        terminal.quit()
+
+
 ANSWERS = b"\x1b[12;40R\x1b[?2026;0$y\x1b]11;rgb:1010/1515/1c1c\x07\x1b]10;?\x1b\\\x1bP>|tmux 3.4\x1b\\\x1b[?62;22c"
 """What a terminal says of its cursor, modes, colours, name and attributes."""
 

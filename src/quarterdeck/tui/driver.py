@@ -1,8 +1,9 @@
 """The driver of a person's terminal: Textual's, but for how it takes in what is typed and pasted.
 
 Textual 8.2.8 takes an escape inside a bracketed paste for the paste's end and hands the rest on as keys, so that a
-pasted coloured log presses commands; its input ends at a byte that is no UTF-8, and spins when the terminal goes away
-without a signal. All three are in the one method that is overridden here.
+pasted coloured log presses commands; it takes an escape and the key after it for one when they come together, as tmux
+sends what is typed within half a second; its input ends at a byte that is no UTF-8, and spins when the terminal goes
+away without a signal. All four are in the one method that is overridden here.
 """
 
 import os
@@ -28,6 +29,10 @@ _CONTROLS = re.compile("\x1b\\[[0-9;:]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Colours (ECMA-48, SGR), and all controls but blanks and line breaks."""
 _ANSWERS = re.compile("\x1b[\\]P][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b\\[[?>=][0-9;]*c")
 """What a terminal says of itself, late, to who asked before the deck: colours and names (OSC, DCS), attributes (DA)."""
+_LONE_ESCAPE = re.compile("\x1b(?=[^\x00-\x1f\x7f\\[\\]\\\\OPbf])")
+"""An escape that begins nothing a terminal sends; before b and f it is the word to the left and right of iTerm."""
+ESCAPE_KEY = "\x1b[27u"
+"""How a terminal writes the key where it cannot be the beginning of anything else (kitty, "Keyboard Protocol")."""
 LOOK = 0.1
 """Seconds between two looks whether the deck is leaving."""
 
@@ -96,7 +101,8 @@ class PersonDriver(LinuxDriver):
                         self._hand_on(parser, text)
                 wait = ESCAPE_DELAY
             elif pastes.patience:
-                self._hand_on(parser, pastes.give_up())
+                given = pastes.give_up()
+                self._hand_on(parser, ESCAPE_KEY if given == ESCAPE else given)
             else:
                 wait = LOOK
             for message in parser.tick():
@@ -104,7 +110,7 @@ class PersonDriver(LinuxDriver):
 
     def _hand_on(self, parser: XTermParser, text: str) -> None:
         if typed := _ANSWERS.sub("", text):
-            for message in parser.feed(typed):
+            for message in parser.feed(_LONE_ESCAPE.sub(ESCAPE_KEY, typed)):
                 self.process_message(message)
 
 
