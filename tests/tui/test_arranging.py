@@ -51,7 +51,7 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(
             await seat.until(partial(are_shown, seat, ids))
             await seat.sees(f"{len(ids)} of 6")
         await seat.press("ctrl+u", "end", "ctrl+u", *"idle", "greater_than_sign", *"abc")
-        await seat.sees("abc is no")
+        await seat.sees("write idle>30m, 2h or 1d, not abc")
         assert len(shown(seat)) == 6
         await seat.press("escape")
         await seat.until(lambda: "abc" not in seat.text)
@@ -67,6 +67,26 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
         await seat.sees("[x] ‖ Paused")
         await seat.press("d", "enter")
         await seat.until(lambda: len(shown(seat)) == 6)
+
+
+async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_lets_through(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    for number in range(40):
+        fleet.add(f"box{number:02}", "PAUSED" if number < 30 else "RUNNING")
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("G", "slash")
+        await seat.type("status:running")
+        await seat.press("enter")
+        assert seat.list_screen.table.cursor_id == shown(seat)[0] == "box30"
+        await seat.press("escape")
+        assert seat.list_screen.table.cursor_id == "box30"
+
+
+async def test_the_column_sorted_by_is_there_where_there_is_room_for_few(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path, size=(60, 20)) as seat:
+        await seat.until(lambda: "SPEC" not in seat.text)
+        await seat.press(*("s",) * 8)
+        await seat.sees("Sorted by spec", "SPEC ▲")
 
 
 async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet, tmp_path: Path) -> None:

@@ -133,9 +133,9 @@ def counted(rows: Iterable[BulkRow]) -> str:
 
 
 _WHY = {
-    RowState.FAILED: "The readings say that it has failed instead.",
-    RowState.UNCHANGED: "The server said that it did it, but the readings show no change.",
-    RowState.UNDONE: "It was done, but something else has changed it back since.",
+    RowState.FAILED: "The readings show an error instead.",
+    RowState.UNCHANGED: "The server said yes; the readings say no.",
+    RowState.UNDONE: "Done, but something changed it back.",
     RowState.GONE: "It is no longer there.",
 }
 """What is said of a state that readings gave."""

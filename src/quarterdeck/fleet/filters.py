@@ -175,7 +175,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term | str | No
     elif sign not in ("", ":") and kind in (Kind.NUMBER, Kind.DURATION):
         amount = quantity(value, kind)
         if value and amount is None:
-            return f"{typed}: {value} is no {kind.value}; write it as {spelt}{sign}{example(kind)}."
+            return f"write {spelt}{sign}{example(kind)}, not {value}."  # so short that it fits beside the filter
         term = None if amount is None else Term(kind, name, (), sign, amount, inverted)
     elif not sign and kind is Kind.FLAG:
         term = Term(kind, name, inverted=inverted)

@@ -147,10 +147,13 @@ class Arranging(Generic[R]):
         await self._screen.app.push_screen(dialog, answered)
 
     def filter_by(self, words: str) -> None:
-        """Show only rows that match."""
+        """Show only rows that match; where the row of the cursor does not, the first one gets the cursor."""
+        before = self._table.cursor_id
         self._filter_bar.put(words)
         self._listing.filter_by(words)
         self._show_anew()
+        if before is not None and before not in self._table.ids:
+            self._table.action_first()
 
     def say_found(self) -> None:
         """Say how much the filter lets through, and what is wrong with it."""

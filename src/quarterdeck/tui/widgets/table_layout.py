@@ -78,8 +78,10 @@ def fit(
     """Place columns in `room` cells in their order, between gutter and margin.
 
     `content` tells by key how many cells the widest text in a column takes; a column in which nothing stands gives its
-    place away. Without it each column is taken to be full.
+    place away. Without it each column is taken to be full. The one sorted by is always there: it says why the rows are
+    in their order.
     """
+    columns = [column._replace(priority=0) if column.key == sorted_by else column for column in columns]
     wanted = {number: _wanted(column, content, sorted_by) for number, column in enumerate(columns)}
     widths = {number: min(cells, columns[number].width) for number, cells in wanted.items() if cells}
     _drop(columns, widths, room)
