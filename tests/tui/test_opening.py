@@ -152,6 +152,16 @@ async def test_a_small_terminal_is_survived(sit: Sit) -> None:
             await seat.until(lambda: "smaller than" not in seat.text)
 
 
+async def test_a_narrow_header_says_which_server_it_is_and_how_it_is(sit: Sit, tmp_path: Path) -> None:
+    async with sit(size=(60, 20)) as seat:
+        await seat.until(lambda: "local service" in seat.line(0) and "live now" in seat.line(0))
+        await seat.press("2")
+        await seat.until(lambda: "[2 Sandboxes]" in seat.line(0))
+    down = FakeServer(lambda _: httpx.ConnectError("refused"))
+    async with seated(answering(down), SERVER, size=(60, 20), crashes=tmp_path) as seat:
+        await seat.until(lambda: "nothing read yet, next try" in seat.line(0))
+
+
 async def test_ctrl_c_tells_what_leaves(folder: Path, tmp_path: Path) -> None:
     async with seated(local(folder), crashes=tmp_path) as seat:
         await seat.sees("No conversations.")

@@ -19,6 +19,8 @@ TABS = {Place.CONVERSATIONS: "1 Conversations", Place.SANDBOXES: "2 Sandboxes", 
 BRAND = Shown(" Quarterdeck ")
 WITH_BRAND = 100
 """Columns from which the header has the name of the program in it."""
+WITH_LABELS = 70
+"""Columns below which the other tabs are their keys alone: which server it is and how it is come first."""
 SHORTEST_NAME = 5
 """Cells of a connection's name below which it is left out."""
 STAYS = 12.0
@@ -51,13 +53,14 @@ class Header(Widget):
     def _tab(self, place: Place) -> Content:
         """The tab of a screen, which a click opens; that of this one stands in brackets: it is seen without colour."""
         here = place is self._place
-        key, label = map(Shown, TABS[place].split())
+        key, name = TABS[place].split()
+        label = Shown(f" {name}" if here or self.size.width >= WITH_LABELS else "")
         edits = Shown(f" *{self.state.edits}" if place is Place.SETTINGS and self.state.edits else "")
         tab = content(
             (
                 (Shown("[" if here else " "), Tone.KEY),
-                (key, Tone.KEY if here else Tone.MUTED),
-                (Shown(f" {label}"), Tone.STRONG if here else Tone.MUTED),
+                (Shown(key), Tone.KEY if here else Tone.MUTED),
+                (label, Tone.STRONG if here else Tone.MUTED),
                 (edits, Tone.EDITED),
                 (Shown("]" if here else " "), Tone.KEY),
             )
@@ -85,7 +88,7 @@ def right_side(state: HeaderState, room: int) -> Content:
     for name_and_rest in (name + release + mark + dot, name + mark + dot, shortest + mark + dot, mark, Content("")):
         if (name_and_rest + health).cell_length <= room:
             return name_and_rest + health
-    return Content("")
+    return health.truncate(max(0, room), ellipsis=True)
 
 
 class MessageLine(Widget):
