@@ -3,6 +3,7 @@
 import re
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, NoReturn, TypeVar
 
@@ -162,12 +163,9 @@ def _number(read: Callable[[str], N], most: float, words: str) -> Callable[[str]
     """Read a number from 0 to the most; `words` say what is wanted."""
 
     def number(text: str) -> N:
-        try:
-            value = read(text)
-        except ValueError:
-            raise ArgumentTypeError(words) from None
-        if 0 <= value <= most:
-            return value
+        with suppress(ValueError):
+            if 0 <= (value := read(text)) <= most:
+                return value
         raise ArgumentTypeError(words)
 
     return number

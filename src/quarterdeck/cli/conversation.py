@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import until_told, utc_now, with_client, words_of
-from quarterdeck.cli.output import CommandError, as_json, json_line, note, say, typed_text
+from quarterdeck.cli.output import CommandError, as_json, note, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
@@ -163,7 +163,7 @@ def show(arguments: CommandLine, config: Config) -> int:
             for event in conversation.transcript.listed_after(told):
                 told = event.id
                 if arguments.json:
-                    json_line(event.model_dump(mode="json"))
+                    as_json(event.model_dump(mode="json"), indent=None)
                 else:
                     _print(event, following)
             sys.stdout.flush()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 CLEANUP = 1.0
 """Seconds that tasks and threads still get when the terminal is back."""
+STDIN, STDERR = 0, 2
 ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 BEHIND_FRAME = "quarterdeck.cli.behind_frame"
 GRACE = 2.0
@@ -107,9 +108,7 @@ class Terminal:
     """The terminal as it was before the deck drew on it."""
 
     def __init__(self) -> None:
-        self._input = sys.__stdin__.fileno() if sys.__stdin__ is not None else 0
-        self._output = sys.__stderr__.fileno() if sys.__stderr__ is not None else 2
-        self._modes: list[Any] = termios.tcgetattr(self._input)
+        self._modes: list[Any] = termios.tcgetattr(STDIN)
 
     def restore(self) -> None:
         """Put it back without Textual; waits at most half a second for a terminal that does not read."""
@@ -119,8 +118,8 @@ class Terminal:
 
     def _put_back(self) -> None:
         try:
-            termios.tcsetattr(self._input, termios.TCSANOW, self._modes)
-            os.write(self._output, _RESTORE.encode())
+            termios.tcsetattr(STDIN, termios.TCSANOW, self._modes)
+            os.write(STDERR, _RESTORE.encode())
         except (OSError, termios.error):
             return  # the terminal is gone: nothing is left to put back
 

@@ -27,18 +27,9 @@ def note(words: str, advice: str = "") -> None:
     print(line(f"quarterdeck: {words} {advice}"), file=sys.stderr)
 
 
-def as_json(value: Any) -> None:
-    """Print JSON; every character a terminal could act on is escaped."""
-    print(_json(value, 2))
-
-
-def json_line(value: Any) -> None:
-    """Print JSON on one line, as one of many."""
-    print(_json(value, None))
-
-
-def _json(value: Any, indent: int | None) -> str:
-    return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
+def as_json(value: Any, indent: int | None = 2) -> None:
+    """Print JSON, on one line without an indent; every character a terminal could act on is escaped."""
+    print(json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f"))
 
 
 FROM_INPUT = "-"

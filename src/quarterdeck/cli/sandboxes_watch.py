@@ -7,7 +7,7 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import typed_filter, until_told, utc_now, with_client, words_of
-from quarterdeck.cli.output import json_line, note, say
+from quarterdeck.cli.output import as_json, note, say
 from quarterdeck.cli.sandboxes import GRAMMAR, asks_about_conversations
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
@@ -91,7 +91,8 @@ class _Watching:
             events = self._session.memories.timelines.of(sandbox_id)
             cause, why = (events[-1].cause, events[-1].words) if events else (Cause.UNKNOWN, "")
         if self._json:
-            json_line({"time": now, "id": sandbox_id, "from": was, "to": word, "cause": cause, "why": why})
+            change = {"time": now, "id": sandbox_id, "from": was, "to": word, "cause": cause, "why": why}
+            as_json(change, indent=None)
         else:
             say(f"{now}  {sandbox_id}  {was or 'new'} -> {word or 'gone'}  {cause}")
         sys.stdout.flush()

@@ -105,13 +105,9 @@ class Network(httpx.AsyncBaseTransport):
         self._app = app
         self._kept = limits.kept
         self._certificates = _certificates(url, ca_file)
-        self._reads: httpx.AsyncBaseTransport
-        self._writes: httpx.AsyncBaseTransport
-        if app is not None:
-            self._reads = self._writes = httpx.ASGITransport(app, raise_app_exceptions=False)
-        else:
-            self._reads = self._pool(url, self._certificates, kept=CONNECTIONS)
-            self._writes = self._pool(url, self._certificates, kept=0)
+        inside = app and httpx.ASGITransport(app, raise_app_exceptions=False)
+        self._reads = inside or self._pool(url, self._certificates, kept=CONNECTIONS)
+        self._writes = inside or self._pool(url, self._certificates, kept=0)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request over the connections that are meant for it."""
