@@ -36,6 +36,16 @@ def test_lesser_settings_are_shown_where_all_are_asked_for(run: Run, nested: str
     assert len(everything.out.splitlines()) > len(some.out.splitlines())
 
 
+def test_what_the_server_does_not_take_is_refused_before_it_is_asked(run: Run, nested: str) -> None:
+    assert run("--url", nested, "settings", "set", "max_iterations=30").status == 0
+    for assignment, words in (
+        ("max_iterations=", "keeps the stored value when it is cleared; replace it instead.\n"),
+        ("enable_solvability_analysis=on", "lists those of a server.\n"),
+    ):
+        ended = run("--url", nested, "settings", "set", assignment)
+        assert (ended.status, ended.err.endswith(words)) == (2, True), ended.err
+
+
 def test_secrets_of_servers_are_lost_only_where_somebody_says_so(run: Run, nested: str) -> None:
     assert run("--url", nested, "settings", "set", "mcp_config=-", typed=json.dumps(SERVERS)).status == 0
     change = ("--url", nested, "settings", "set", "mcp_config=-")

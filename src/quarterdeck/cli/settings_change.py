@@ -105,7 +105,7 @@ def undo(arguments: CommandLine, config: Config) -> int:
 def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
     """The draft with a text in a field; raises CommandError (status 2) for one that means nothing."""
     entry = draft.fields.by_key.get(key)
-    if entry is None or entry.control is Control.READ_ONLY:
+    if entry is None or entry.absent or entry.control is Control.READ_ONLY:
         advice = "`quarterdeck settings show --all` lists those of a server."
         raise CommandError(f"{key!a} is not a setting that can be changed.", advice, status=2)
     if text not in ("", FROM_INPUT) and (entry.secret or key == MCP):
