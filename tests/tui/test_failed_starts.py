@@ -41,7 +41,7 @@ def fleet() -> FakeFleet:
 
 async def at_failed(seat: Seat) -> None:
     await seat.until(lambda: seat.deck.session)
-    await seat.sees("✕ 1 failed", "Bug")
+    await seat.sees("✗ 1 failed", "Bug")
     assert "starting" not in seat.line(1)
     await seat.until(lambda: "box" in seat.session.sandboxes.records)
 

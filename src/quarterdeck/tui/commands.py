@@ -64,6 +64,18 @@ def shown_key(key: str) -> str:
     return _KEY_WORDS.get(key, key)
 
 
+MOVING: list[BindingType] = [
+    Binding("down,j", "move(1)", "Down", show=False),
+    Binding("up,k", "move(-1)", "Up", show=False),
+    Binding("pagedown", "page(1.0)", "Page down", show=False),
+    Binding("pageup", "page(-1.0)", "Page up", show=False),
+    Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+    Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+    Binding("home,g", "first", "To the top", show=False),
+    Binding("end,G", "last", "To the end", show=False),
+]
+"""Bindings of whatever one moves in: a table, a log, the text of a dialog."""
+
 EVERYWHERE = (
     Command("conversations", "1", "Conversations", "Show the conversations"),
     Command("sandboxes", "2", "Sandboxes", "Show the sandboxes"),

@@ -6,11 +6,12 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from quarterdeck.fleet.ages import stopwatch
+from quarterdeck.fleet.conversations import ConversationWord
 from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.look import drawn
+from quarterdeck.tui.look import glyph
 from quarterdeck.tui.markdown import markdown_lines, plain_lines, wrap
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
@@ -30,15 +31,6 @@ TOOL = 14
 """Cells of the name of a tool."""
 BODY = 9
 """Where the lines under a tool begin."""
-SIGNS: dict[Outcome | None, tuple[str, str, Tone]] = {
-    Outcome.OPEN: ("◔", "~", Tone.BUSY),
-    Outcome.RUNS_ON: ("◔", "~", Tone.BUSY),
-    Outcome.DONE: ("✓", "v", Tone.GOOD),
-    Outcome.FAILED: ("✗", "x", Tone.BAD),
-    Outcome.REJECTED: ("✗", "x", Tone.WARN),
-    None: ("·", ".", Tone.MUTED),
-}
-ASKED = ("◆", "!", Tone.WARN)
 RISKS = {"HIGH": Tone.BAD, "MEDIUM": Tone.WARN}
 CHANGES = {"+": Tone.GOOD, "-": Tone.BAD}
 TASK_SIGNS = {"done": "[x]", "in_progress": "[>]"}
@@ -61,7 +53,7 @@ class Layout(NamedTuple):
             case EntryKind.TOOL:
                 return self._tool(entry, time)
             case EntryKind.ERROR:
-                head = ((time, Tone.MUTED), drawn(SIGNS[Outcome.FAILED]), (_after(entry.title), Tone.BAD))
+                head = ((time, Tone.MUTED), glyph(Outcome.FAILED), (_after(entry.title), Tone.BAD))
                 return [head, *_set_in(self._plain(entry.text, Tone.BAD))]
             case _:
                 return self._quiet(entry, time)
@@ -98,7 +90,7 @@ class Layout(NamedTuple):
         name, named = clip(text.line(entry.who), TOOL)
         head: Cell = (
             (time, Tone.MUTED),
-            drawn(ASKED if asked else SIGNS[entry.outcome]),
+            glyph(ConversationWord.NEEDS_YOU if asked else entry.outcome or EntryKind.QUIET),
             (Shown(f" {name}{' ' * (TOOL - named)} "), Tone.MUTED),
             (Shown(title + " " * (room - cells)), Tone.PLAIN),
             *right,
@@ -155,7 +147,7 @@ class Layout(NamedTuple):
     def _quiet(self, entry: Entry, time: Shown) -> list[Cell]:
         more = f", {len(entry.text.splitlines()):,} lines, enter" if entry.text and not self.unfolded else ""
         words, _ = clip(_after(f"{entry.title}{more}"), self.width - TIME - 1)
-        head = ((time, Tone.MUTED), drawn(SIGNS[None]), (Shown(words), Tone.MUTED))
+        head = ((time, Tone.MUTED), glyph(EntryKind.QUIET), (Shown(words), Tone.MUTED))
         return [head, *_set_in(self._plain(entry.text, Tone.MUTED) if self.unfolded else [])]
 
     def _plain(self, words: str, tone: Tone = Tone.PLAIN) -> list[Cell]:

@@ -26,7 +26,8 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "Sandbox paused": ("‖", "=", Tone.REST),
     "Sandbox resuming": ("◔", "~", Tone.BUSY),
     "No answer": ("◔", "~", Tone.WARN),
-    "failed": ("✕", "x", Tone.BAD),
+    "failed": ("✗", "x", Tone.BAD),
+    "rejected": ("✗", "x", Tone.WARN),
     "Sandbox error": ("✕", "x", Tone.BAD),
     "Sandbox missing": ("·", ".", Tone.MUTED),
     "done": ("✓", "v", Tone.GOOD),
@@ -37,6 +38,9 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "waiting": ("·", ".", Tone.PLAIN),
     "stopped": ("■", "#", Tone.MUTED),
     "skipped": ("-", "-", Tone.MUTED),
+    "open": ("◔", "~", Tone.BUSY),
+    "runs on": ("◔", "~", Tone.BUSY),
+    "quiet": ("·", ".", Tone.MUTED),
 }
 """State word -> glyph, its stand-in for terminals without colour, tone."""
 

@@ -16,7 +16,7 @@ from textual.widgets import OptionList, Static
 
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.commands import shown_key
+from quarterdeck.tui.commands import MOVING, shown_key
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import hint_content
@@ -25,14 +25,7 @@ Result = TypeVar("Result")
 Hints = Sequence[tuple[str, str]]
 """Keys as Textual names them, with what each does; one that begins with a blank is shown and no key."""
 PAGE = 12
-SCROLLING: list[BindingType] = [
-    Binding("j,down", "scroll(1)", "Down", show=False),
-    Binding("k,up", "scroll(-1)", "Up", show=False),
-    Binding("pagedown,ctrl+d,space", f"scroll({PAGE})", "Page down", show=False),
-    Binding("pageup,ctrl+u", f"scroll(-{PAGE})", "Page up", show=False),
-    Binding("g,home", "scroll_to_end(0)", "To the top", show=False),
-    Binding("G,end", "scroll_to_end(1)", "To the end", show=False),
-]
+SCROLLING: list[BindingType] = [*MOVING, Binding("space", "page(1.0)", "Page down", show=False)]
 """Bindings of a dialog in which nothing has the focus, and whose body may be long."""
 
 
@@ -100,14 +93,21 @@ class Dialog(ModalScreen[Result | None]):
         """Leave without an answer."""
         self.dismiss(None)
 
-    def action_scroll(self, lines: int) -> None:
+    def action_move(self, lines: int) -> None:
         """Scroll the body by lines."""
         self.query_one("#body").scroll_relative(y=lines, animate=False)
 
-    def action_scroll_to_end(self, end: int) -> None:
-        """Scroll to the end of the body, or to its top."""
-        body = self.query_one("#body")
-        body.scroll_to(y=end * body.max_scroll_y, animate=False)
+    def action_page(self, pages: float) -> None:
+        """Scroll the body by pages."""
+        self.action_move(round(pages * PAGE))
+
+    def action_first(self) -> None:
+        """Scroll to the top of the body."""
+        self.query_one("#body").scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        """Scroll to the end of the body."""
+        self.query_one("#body").scroll_end(animate=False)
 
 
 def hints_line(hints: Hints) -> Content:

@@ -21,6 +21,7 @@ from textual.widget import Widget
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.entry_lines import Layout
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import cell_strip, tone_styles
@@ -53,16 +54,7 @@ class Log(Widget, can_focus=True):
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "Log { height: 1fr; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("pagedown,space", "page(1.0)", "Page down", show=False),
-        Binding("pageup", "page(-1.0)", "Page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-        Binding("home,g", "first", "First", show=False),
-        Binding("end,G", "last", "Last, and follow", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*MOVING, Binding("space", "page(1.0)", "Page down", show=False)]
 
     class Moved(Message):
         """Another part of the log is shown."""

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -19,6 +19,7 @@ from textual.visual import Visual
 
 from quarterdeck.fleet.order import held
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
+from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import Look, Palette, header_strip, row_strip
@@ -49,18 +50,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         content-align: center middle;
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("pagedown", "page(1.0)", "Page down", show=False),
-        Binding("pageup", "page(-1.0)", "Page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-        Binding("home,g", "first", "First row", show=False),
-        Binding("end,G", "last", "Last row", show=False),
-        Binding("space", "mark", "Mark", show=False),
-        Binding("enter", "choose", "Open", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = MOVING
 
     virtual_size: Reactive[Size] = Reactive(Size(0, HEADER), layout=False, repaint=False)
     """Textual's own has the whole screen laid out anew whenever a row comes or goes."""
@@ -73,7 +63,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self.was = was
 
     class Chosen(Message):
-        """Enter, or a double click on a row."""
+        """A double click on a row."""
 
     class Marked(Message):
         """The marks changed."""
@@ -242,11 +232,6 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """Take all marks away, also those of rows that are not shown."""
         self.set_marks(())
 
-    def action_choose(self) -> None:
-        """Open the row."""
-        if self.cursor_id is not None:
-            self.post_message(self.Chosen())
-
     def on_click(self, event: events.Click) -> None:
         """Click: a title asks for sorting, the gutter marks, a row takes the cursor; a double click opens it."""
         if event.y < HEADER:
@@ -259,7 +244,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if event.x < GUTTER:
             self._turn_mark(self._ids[number])
         elif event.chain == 2:
-            self.action_choose()
+            self.post_message(self.Chosen())
 
     def _click_title(self, x: int) -> None:
         for place in self._placed():
