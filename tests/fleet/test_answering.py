@@ -96,6 +96,17 @@ async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(
         assert agent.policy == "ConfirmRisky"
 
 
+async def test_it_asks_as_before_where_all_that_follow_was_not_accepted_after_all() -> None:
+    agent = FakeAgent()
+    agent.asks("harmless")
+    async with talking(agent) as (following, answering):
+        agent.next = ["rm -r build"]
+        agent.meanwhile["/confirmation_policy"] = agent.run  # somebody else is faster
+        with pytest.raises(ServiceError, match="something else"):
+            await answering.accept(question(following), all_that_follow=True)
+        assert (agent.ran, agent.policy) == (["harmless"], "ConfirmRisky")
+
+
 async def test_an_answer_that_was_overheard_is_given_again() -> None:
     agent = FakeAgent()
     agent.asks("one")

@@ -65,28 +65,40 @@ class Answering:
     async def accept(self, shown: frozenset[str], *, saying: str = "", all_that_follow: bool = False) -> str:
         """Let the agent do the actions that were shown; sends nothing if it waits with others by now.
 
-        It may be told something before, and to do `all_that_follow` without asking again. An agent that has just begun
-        to wait overhears an answer, which its server affirms: it is said again, where the log shows that the agent
-        still waits with the same actions.
+        It may be told something before, and to do `all_that_follow` without asking again, unless it is not accepted.
         """
         async with self._alone():
-            agent, transcript = await self._still(shown), self._following.transcript
-            if all_that_follow:
-                await agent.set_policy(NEVER)
+            agent, policy = await self._still(shown), self._following.transcript.policy
             if saying:
                 await agent.send(saying)
-            async for _ in self._tries():
-                await self._still(shown)
-                last = transcript.last_id
-                try:
-                    await agent.answer(accept=True)
-                finally:
-                    await self._following.catch_up()
-                if _ran_others(transcript.listed_after(last), shown):
-                    await agent.interrupt()
-                    raise ServiceError(ErrorKind.CONFLICT, RAN_OTHERS, "Look at what it did.")
-                if await self._taken(last):
-                    return "Accepted."
+            try:
+                if all_that_follow:
+                    await agent.set_policy(NEVER)
+                return await self._accept(agent, shown)
+            except ServiceError:
+                if all_that_follow and policy is not None:
+                    await agent.set_policy(policy)
+                raise
+
+    async def _accept(self, agent: AgentServer, shown: frozenset[str]) -> str:
+        """Let the agent do just these actions.
+
+        One that has just begun to wait overhears an answer, which its server affirms: it is said again, where the log
+        shows that the agent still waits with the same actions.
+        """
+        transcript = self._following.transcript
+        async for _ in self._tries():
+            await self._still(shown)
+            last = transcript.last_id
+            try:
+                await agent.answer(accept=True)
+            finally:
+                await self._following.catch_up()
+            if _ran_others(transcript.listed_after(last), shown):
+                await agent.interrupt()
+                raise ServiceError(ErrorKind.CONFLICT, RAN_OTHERS, "Look at what it did.")
+            if await self._taken(last):
+                return "Accepted."
         raise ServiceError(ErrorKind.CONFLICT, "The agent server affirms the answer, and the agent still waits.")
 
     async def reject(self, shown: frozenset[str], reason: str = "") -> str:
