@@ -145,15 +145,15 @@ def _where() -> ArgumentParser:
     return where
 
 
-def _command(add: AddParser, name: str, command: str, help_text: str) -> ArgumentParser:
-    added = add(name, help=help_text, description=help_text, parents=[_where()])
+def _command(add: AddParser, name: str, command: str, help_text: str, *, of_server: bool = True) -> ArgumentParser:
+    added = add(name, help=help_text, description=help_text, parents=[_where()] if of_server else [])
     added.add_argument("--json", action="store_true", help="print JSON")
     added.set_defaults(command=command)
     return added
 
 
-def _group(add: AddParser, name: str, help_text: str) -> AddParser:
-    group = add(name, help=help_text, description=help_text, parents=[_where()])
+def _group(add: AddParser, name: str, help_text: str, *, of_server: bool = True) -> AddParser:
+    group = add(name, help=help_text, description=help_text, parents=[_where()] if of_server else [])
     return group.add_subparsers(
         title="commands", metavar="COMMAND", required=True, prog=f"quarterdeck {name}"
     ).add_parser
@@ -308,11 +308,8 @@ def _one_conversation(add: AddParser) -> None:
 
 def _connections(add: AddParser) -> None:
     text = "list the connections of connections.toml, and where the key of each is"
-    group = add("connections", help=text, description=text)
-    below = group.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="quarterdeck connections")
-    listing = below.add_parser("list", help=text, description=text)
-    listing.add_argument("--json", action="store_true", help="print JSON")
-    listing.set_defaults(command="connections.show")
+    below = _group(add, "connections", text, of_server=False)
+    _command(below, "list", "connections.show", text, of_server=False)
 
 
 def _help(add: AddParser) -> None:

@@ -30,8 +30,8 @@ class Finding:
     name: str
     words: str
     good: bool = True
-    careful: bool = False
-    """Good, but not without a danger."""
+    sign: str = "ok"
+    """What is shown of a good one: "careful" where it is not without a danger."""
 
 
 _GENERATION_WORDS = {
@@ -53,28 +53,19 @@ def run(arguments: CommandLine, config: Config) -> int:
     ]
     healthy = all(finding.good for finding in findings)
     if arguments.json:
-        as_json({"healthy": healthy, "findings": [_plain(finding) for finding in findings]})
+        found = [{"name": each.name, "words": each.words, "good": each.good} for each in findings]
+        as_json({"healthy": healthy, "findings": found})
     else:
-        rows = [(_sign(finding), finding.name, finding.words) for finding in findings]
+        rows = [(each.sign if each.good else "wrong", each.name, each.words) for each in findings]
         table(("", "CHECK", "FOUND"), rows)
     return 0 if healthy else 1
-
-
-def _plain(finding: Finding) -> dict[str, Any]:
-    return {"name": finding.name, "words": finding.words, "good": finding.good}
-
-
-def _sign(finding: Finding) -> str:
-    if finding.good:
-        return "careful" if finding.careful else "ok"
-    return "wrong"
 
 
 def _in_clear(connection: Connection) -> list[Finding]:
     if connection.url is None or not sends_in_clear(connection.url):
         return []
     words = f"none: all that goes to {shown_host(connection.url)} travels in clear, the key too; https:// would hide it"
-    return [Finding("encryption", words, careful=True)]
+    return [Finding("encryption", words, sign="careful")]
 
 
 async def _examine(config: Config, connection: Connection) -> list[Finding]:
@@ -97,7 +88,7 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
 def _clock(client: Client) -> list[Finding]:
     """Whether the server's clock is far from this machine's, where it tells the time."""
     hint = ServerClock(offset=client.clock_offset).hint
-    return [Finding("clock", hint, careful=True)] if hint else []
+    return [Finding("clock", hint, sign="careful")] if hint else []
 
 
 def _answer_words(server: Server, release: str | None) -> str:

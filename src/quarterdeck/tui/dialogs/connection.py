@@ -19,7 +19,8 @@ from quarterdeck.tui.paint import mark
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import OneOf, Toggle
 
-HEADERS = ((Shown("X-Session-API-Key"), "session"), (Shown("Authorization: Bearer"), "bearer"))
+HEADERS = {"session": Shown("X-Session-API-Key"), "bearer": Shown("Authorization: Bearer")}
+"""How a key is sent, in the words for it."""
 
 
 class KeyChoice(StrEnum):
@@ -72,6 +73,7 @@ def edit_connection(connection: Connection, taken: Collection[str]) -> FormDialo
 def _fields(connection: Connection) -> tuple[Field, ...]:
     new = not connection.kept
     colours = [(mark(None) + "none", ""), *((mark(each) + each.value, each.value) for each in Colour)]
+    headers = [(words, header) for header, words in HEADERS.items()]
     keys = [choice for choice in KeyChoice if not (new and choice is KeyChoice.KEEP)]
     key_now = KeyChoice.ENTER if new else KeyChoice.KEEP
     if connection.key_env is not None:
@@ -80,7 +82,7 @@ def _fields(connection: Connection) -> tuple[Field, ...]:
         Field("name", "Name", connection.name, placeholder="work"),
         Field("colour", "Colour", control=OneOf(connection.colour or "", colours)),
         Field("address", "Address", connection.url or "", placeholder="https://agents.example.org"),
-        Field("header", "Key is sent as", control=OneOf(connection.header, HEADERS)),
+        Field("header", "Key is sent as", control=OneOf(connection.header, headers)),
         Field("read-only", "", control=Toggle(Shown("Read-only: nothing is changed"), on=connection.read_only)),
         Field(
             "ca-file",

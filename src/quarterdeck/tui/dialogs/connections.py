@@ -25,7 +25,7 @@ from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.connections import Verdict, check
 from quarterdeck.tui.dialogs.base import ChoiceList, Dialog, Result
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.connection import Filled, GivenKey, KeyChoice, ask_key, edit_connection
+from quarterdeck.tui.dialogs.connection import HEADERS, Filled, GivenKey, KeyChoice, ask_key, edit_connection
 from quarterdeck.tui.dialogs.form import FormDialog
 from quarterdeck.tui.paint import content, lines, mark, plain
 from quarterdeck.tui.text import Shown
@@ -187,8 +187,7 @@ class ConnectionsDialog(Dialog[Connection]):
         where = self._keys.get(connection)
         yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
         if not connection.embedded:
-            bearer = connection.header == "bearer"
-            yield "sent as", (Shown("Authorization: Bearer" if bearer else "X-Session-API-Key"), Tone.PLAIN)
+            yield "sent as", (HEADERS[connection.header], Tone.PLAIN)
         if self._connecting.opened_as(connection).read_only:
             yield "read-only", (Shown("nothing is changed on the server"), Tone.PLAIN)
         if connection.ca_file is not None:
