@@ -32,12 +32,13 @@ def agent() -> FakeAgent:
 
 
 class Holding(FakeServer):
-    """Holds messages until the gate is open, as an agent server does while a tool runs."""
+    """Holds messages until the gate is open, as an agent server does while a tool runs; or what is asked elsewhere."""
 
     gate: asyncio.Event | None = None
+    held = f"{C}/events"
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if self.gate is not None and request.url.path == f"{C}/events":
+        if self.gate is not None and request.url.path == self.held:
             await self.gate.wait()
         return await super().handle_async_request(request)
 
@@ -50,8 +51,9 @@ async def opened(
     state: KeptState | None = None,
     read_only: bool = False,
     gate: asyncio.Event | None = None,
+    held: str = Holding.held,
 ) -> AsyncIterator[Seat]:
-    """A deck on the conversation of that agent; `gate` holds messages."""
+    """A deck on the conversation of that agent; `gate` holds messages, or what is asked at `held`."""
     fleet = FakeFleet()
     fleet.add("box")
     fleet.talk(ID, "box", "Fix login", execution_status="running")
@@ -70,7 +72,7 @@ async def opened(
 
     prod = Connection("prod", "http://server.test", read_only=read_only)
     server = Holding(answer)
-    server.gate = gate
+    server.gate, server.held = gate, held
     async with seated(answering(server), prod, size=NARROW, crashes=tmp_path, state=state) as seat:
         await seat.sees("Fix login")
         await seat.press("enter")
@@ -367,6 +369,24 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
         await seat.sees("Resume its sandbox?")
         await seat.press("escape")
         assert "kept" in seat.text
+
+
+async def test_a_sandbox_that_the_list_knows_to_be_paused_is_resumed_while_the_conversation_still_opens(
+    agent: FakeAgent, tmp_path: Path
+) -> None:
+    gate = asyncio.Event()
+    gate.set()
+    agent.says("kept")
+    async with opened(agent, tmp_path, gate=gate, held="/api/v1/app-conversations") as seat:
+        agent.sandbox, agent.unreached = "PAUSED", True
+        await seat.press("q", "ctrl+r")
+        await seat.sees("1 Sandbox paused")
+        gate.clear()
+        await seat.press("enter")
+        await seat.sees("opening")
+        await seat.press("r")
+        await seat.sees("Resume its sandbox?")
+        gate.set()
 
 
 async def test_what_a_server_says_is_only_text(agent: FakeAgent, tmp_path: Path) -> None:

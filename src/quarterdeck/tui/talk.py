@@ -5,8 +5,9 @@ from functools import partial
 
 from quarterdeck.client.agent_server import ALWAYS, NEVER, RISKY
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.answering import Answering
-from quarterdeck.fleet.following import Following, Origin
+from quarterdeck.fleet.following import Following
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
@@ -72,8 +73,9 @@ class Talk:
     def action_go_on(self) -> None:
         """Let the agent go on, or resume its sandbox where that is what sleeps."""
         following, session = self._following, self._session
-        sandbox_id = following.record.sandbox_id if following.record is not None else None
-        if following.origin is not Origin.ASLEEP or sandbox_id is None:
+        record = following.record or session.conversations.records.get(following.conversation_id)
+        sandbox_id = record.sandbox_id if record is not None else None
+        if record is None or sandbox_id is None or record.sandbox_status != SandboxStatus.PAUSED:
             self.tell(self.answering.go_on)
             return
 
