@@ -111,8 +111,6 @@ class LoggedRequest(NamedTuple):
     ms: float
     when: datetime
     """When it was sent, UTC."""
-    attempt: int = 1
-    """Which try of the same request it was, counted from 1."""
 
 
 def http_date(text: str) -> datetime | None:

@@ -148,18 +148,18 @@ class Transport:
             raise ServiceError(ErrorKind.READ_ONLY, words, advice, request=str(request), outcome=Outcome.NOT_SENT)
         await self._turn(request)
         since, seconds = _now(), request.seconds or self.limits.total
-        deadline, attempt = since + seconds, 1
+        deadline, repeats = since + seconds, 0
         while True:
             try:
-                return await self._attempt(request, attempt, since, deadline)
+                return await self._attempt(request, since, deadline)
             except ServiceError as error:
-                wait = _again(request, error, attempt - 1)
-                wait = None if wait is None else max(wait, self.limits.repeat_after * 2 ** (attempt - 1))
+                wait = _again(request, error, repeats)
+                wait = None if wait is None else max(wait, self.limits.repeat_after * 2**repeats)
                 if wait is None or (request.reads and _now() + wait >= deadline):
                     raise _final(request, error) from None
             await asyncio.sleep(wait)
             await self._turn(request)
-            attempt += 1
+            repeats += 1
             if not request.reads:
                 deadline = _now() + seconds
 
@@ -197,7 +197,7 @@ class Transport:
         if self._pace is not None:
             await self._pace.turn(background=request.background)
 
-    async def _attempt(self, request: Request, attempt: int, since: float, deadline: float) -> Response:
+    async def _attempt(self, request: Request, since: float, deadline: float) -> Response:
         """Send a request once and log it; `since` is when it was sent first, on the loop's clock as the deadline."""
         started = time.perf_counter()
         status: int | None = None
@@ -210,15 +210,13 @@ class Transport:
             status, kind = error.status, error.kind
             raise
         finally:
-            self.note(request, started, status, kind, attempt)
+            self.note(request, started, status, kind)
 
-    def note(
-        self, request: Request, started: float, status: int | None, kind: ErrorKind | None, attempt: int = 1
-    ) -> None:
+    def note(self, request: Request, started: float, status: int | None, kind: ErrorKind | None) -> None:
         """Put a request into the log that was `started` then, as `time.perf_counter` tells it."""
         ms = (time.perf_counter() - started) * 1000
         when = datetime.now(UTC) - timedelta(milliseconds=ms)
-        self.log.append(LoggedRequest(request.method, request.path, status, kind, ms, when, attempt))
+        self.log.append(LoggedRequest(request.method, request.path, status, kind, ms, when))
 
     async def _exchange(self, request: Request, since: float, deadline: float) -> Response:
         """Send a request, follow a read within the same origin, and return an answer of status 2xx."""
