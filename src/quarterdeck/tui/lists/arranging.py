@@ -107,10 +107,6 @@ class Arranging(Generic[R]):
         """Turn the order round."""
         self.sort(self._listing.view.sort, reverse=not self._listing.view.reverse)
 
-    def title_clicked(self, key: str) -> None:
-        """Sort by a column, or turn it round if it is sorted by already."""
-        self.sort(key, reverse=self._listing.view.sort == key and not self._listing.view.reverse)
-
     def sort(self, key: str | None, *, reverse: bool) -> None:
         """Sort as a person asked for it, and say so."""
         self._sort_by(key, reverse=reverse)

@@ -92,12 +92,11 @@ class ListScreen(DeckScreen, Generic[R]):
     # News, and the passing of time
 
     def on_mount(self) -> None:
-        """Show what is known already, and let time pass."""
+        """Let time pass."""
         self.set_interval(TICK, self._pass_time)
-        self._follow()
 
     def on_screen_resume(self) -> None:
-        """Catch up with what happened while another screen was shown."""
+        """Show what is known already, and what happened while another screen was shown."""
         self._follow()
 
     def on_news(self, news: News) -> None:
@@ -234,7 +233,8 @@ class ListScreen(DeckScreen, Generic[R]):
 
     @on(Table.SortAsked)
     def _title_clicked(self, event: Table.SortAsked) -> None:
-        self.arranging.title_clicked(event.key)
+        view = self.listing.view
+        self.arranging.sort(event.key, reverse=view.sort == event.key and not view.reverse)
 
     @on(FilterBar.Changed)
     def _filter_typed(self, event: FilterBar.Changed) -> None:
