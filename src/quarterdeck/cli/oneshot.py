@@ -87,32 +87,28 @@ async def until_told(work: Coroutine[Any, Any, T]) -> T | None:
 
     Raises BrokenPipeError as soon as nobody reads the pipe any more that standard output is.
     """
-    loop = asyncio.get_running_loop()
-    told: asyncio.Future[None] = loop.create_future()
+    loop, pipe = asyncio.get_running_loop(), _output_pipe()
     task = asyncio.create_task(work)
-    pipe = _output_pipe()
+    unread = False
 
-    def end() -> None:
-        if not told.done():
-            told.set_result(None)
-
-    def closed(number: int) -> None:
+    def nobody_reads(number: int) -> None:
+        nonlocal unread
+        unread = True
         loop.remove_reader(number)
-        if not told.done():
-            told.set_exception(BrokenPipeError())
+        task.cancel()
 
     for number in _ENDINGS:
-        loop.add_signal_handler(number, end)
+        loop.add_signal_handler(number, task.cancel)
     if pipe is not None:
         # A pipe that is written to is never ready to be read; it says so only when nobody reads it any more.
-        loop.add_reader(pipe, closed, pipe)
+        loop.add_reader(pipe, nobody_reads, pipe)
     try:
-        waited: set[asyncio.Future[Any]] = {task, told}
-        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else told.result()
+        return await task
+    except asyncio.CancelledError:
+        if unread:
+            raise BrokenPipeError from None
+        return None
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
         if pipe is not None:
             loop.remove_reader(pipe)
         for number in _ENDINGS:

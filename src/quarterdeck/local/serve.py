@@ -11,7 +11,6 @@ from pydantic import SecretStr
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.records import new_key
 from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import App, LocalService
 
@@ -26,11 +25,10 @@ async def serve(folder: Path, port: int, given: SecretStr | None, simulation: Si
     `serving http://127.0.0.1:N` on standard output, and the key on the line after it where one has to be made, for none
     was `given`. Raises `LocalServiceError` when the port or the folder cannot be used.
     """
-    key = given or new_key()
     if simulation is None:
-        service = await LocalService.open(folder, key=key)
+        service = await LocalService.open(folder, key=given)
     else:
-        service = await LocalService.simulated(simulation, key=key)
+        service = await LocalService.simulated(simulation, key=given)
     try:
         listening = _listen(port)
         ending = asyncio.Event()
@@ -38,7 +36,7 @@ async def serve(folder: Path, port: int, given: SecretStr | None, simulation: Si
             asyncio.get_running_loop().add_signal_handler(number, ending.set)
         print(f"serving http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
         if given is None:
-            print(f"key {key.get_secret_value()}", flush=True)
+            print(f"key {service.key.get_secret_value()}", flush=True)
         config = Config()
         config.bind = [f"fd://{listening.detach()}"]
         config.loglevel = "WARNING"
