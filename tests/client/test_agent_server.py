@@ -10,10 +10,12 @@ from pydantic import SecretStr
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from quarterdeck.client.agent_server import AgentServer
+from quarterdeck.client.agent_server import NEVER, RISKY, AgentServer
 from quarterdeck.client.agent_socket import heard
 from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.event import Event
+from quarterdeck.client.request import KeyHeader, LoggedRequest
 from tests.client.fakes import FAST, KEY, Answer, Asked, client_at, client_of
 
 ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
@@ -40,6 +42,17 @@ async def test_its_key_goes_to_its_own_origin_and_the_servers_key_never() -> Non
     assert {each.headers["host"] for each in asked} == {"sandbox.test:8123"}
     assert not any(KEY in str(each.headers) for each in asked)
     assert asked[0].body == {"role": "user", "content": [{"type": "text", "text": "hello"}], "run": False}
+
+
+async def test_an_answer_and_a_policy_hold_what_they_have_and_nothing_empty() -> None:
+    agent, asked = agent_at(f"https://sandbox.test/api/conversations/{ID}")
+    await agent.answer(accept=True)
+    await agent.answer(accept=False, reason="no")
+    await agent.set_policy(NEVER)
+    await agent.set_policy(RISKY)
+    risky = {"kind": "ConfirmRisky", "threshold": "MEDIUM", "confirm_unknown": True}
+    policies = [{"policy": {"kind": "NeverConfirm"}}, {"policy": risky}]
+    assert [each.body for each in asked] == [{"accept": True}, {"accept": False, "reason": "no"}, *policies]
 
 
 @pytest.mark.parametrize("host", ["localhost:8001", "127.0.0.1:8001", "[::1]:8001"])
@@ -76,20 +89,28 @@ async def sockets(frames: tuple[str | bytes, ...], *, redirect: str = "") -> Asy
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", opened
 
 
-async def listened(url: str) -> list[Event]:
-    async with client_at("http://127.0.0.1:3000", limits=FAST) as client:
+async def listened(url: str, limits: Limits = FAST) -> tuple[list[Event], list[LoggedRequest]]:
+    """What was heard by a client that signs in as a bearer at its own server, and what that wrote down."""
+    async with client_at("http://127.0.0.1:3000", limits=limits, header=KeyHeader.BEARER) as client:
         agent = AgentServer.at(client.transport, SecretStr(f"{url}/api/conversations/{ID}"), SecretStr(AGENT_KEY))
         async with asyncio.timeout(5):
-            return [event async for event in heard(agent)]
+            return [event async for event in heard(agent)], list(client.log)
 
 
 async def test_the_socket_has_the_key_of_its_sandbox_and_is_read_with_care() -> None:
     delta = '{"id": "d", "kind": "StreamingDeltaEvent", "content": "w"}'
     async with sockets(("", "no json", "7", b"\xff", "[" * 100_000, "[]", FRAME, delta)) as (url, opened):
-        read = await listened(url)
+        read, (logged,) = await listened(url)
     assert [event.kind for event in read] == ["MessageEvent", "StreamingDeltaEvent"]
     assert [request.headers["X-Session-API-Key"] for request in opened] == [AGENT_KEY]
-    assert opened[0].path == f"/sockets/events/{ID}"
+    assert opened[0].path == logged.path == f"/sockets/events/{ID}"
+
+
+async def test_a_frame_beyond_the_limit_is_not_taken_in() -> None:
+    async with sockets((FRAME * 9,)) as (url, _):
+        with pytest.raises(ServiceError) as broken:
+            await listened(url, FAST._replace(body=500))
+    assert broken.value.kind is ErrorKind.BROKEN
 
 
 async def test_a_socket_that_is_sent_elsewhere_is_refused_and_its_key_goes_nowhere() -> None:

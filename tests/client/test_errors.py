@@ -144,6 +144,7 @@ async def test_no_secret_is_in_any_log_or_error(caplog: pytest.LogCaptureFixture
     with caplog.at_level(logging.DEBUG):
         for answer in (Answer({"detail": KEY + secret}, 500), httpx.ReadError(KEY), httpx.LocalProtocolError(KEY)):
             client, _ = client_of({STORE: [answer]})
+            await client.probe("https://sentinel-user:word@tools.test/mcp?token=sentinel-token")
             error = await error_of(client.settings.store(None, {"llm_api_key": SecretStr(secret)}))
             told += f"{error!r} {error.words} {error.advice} {error.request} {list(client.log)}"
             told += repr(vars(client)) + repr(vars(client.settings))

@@ -339,6 +339,16 @@ async def test_a_ca_file_counts_where_the_server_vouches_for_an_address_and_nowh
         assert not await other.alive(SecretStr(sandbox))
 
 
+async def test_beside_a_ca_file_no_other_certificate_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    usual = trustme.CA()
+    usual.cert_pem.write_to_path(tmp_path / "usual.pem")
+    trustme.CA().cert_pem.write_to_path(tmp_path / "ca.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "usual.pem"))
+    access = Access(ca_file=str(tmp_path / "ca.pem"), limits=FAST)
+    async with port(b"", certified(usual)) as host, Client(f"https://{host}", access=access) as client:
+        assert (await error_of(first_page(client))).kind is ErrorKind.TLS
+
+
 @contextmanager
 def full_port() -> Iterator[str]:
     """A port that takes no connection and refuses none: as many wait there as it lets wait."""

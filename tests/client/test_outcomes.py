@@ -159,3 +159,4 @@ async def test_not_found_on_a_pause_does_not_say_that_it_is_gone() -> None:
 def test_a_call_that_takes_a_server_long_has_the_time_for_it() -> None:
     limits = Limits()
     assert limits.slow >= 60 > limits.total >= 30
+    assert limits.per_second <= 5 > limits.kept

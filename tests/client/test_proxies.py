@@ -11,12 +11,14 @@ from tests.client.test_network import EMPTY, answering
 FAR = "http://far.invalid"
 
 
-@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+@pytest.mark.parametrize(
+    ("name", "prefix"), [("HTTP_PROXY", ""), ("http_proxy", ""), ("ALL_PROXY", ""), ("HTTP_PROXY", "http://")]
+)
 async def test_another_machine_is_asked_through_the_proxy_of_the_environment(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with raw_server(answering(plain(ITEMS, "200 OK", "Set-Cookie: a=tracked"))) as proxy:
-        monkeypatch.setenv(name, proxy.url)
+        monkeypatch.setenv(name, proxy.url.removeprefix(prefix))
         async with client_at(FAR) as client:
             for _ in range(2):
                 assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]

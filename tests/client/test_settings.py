@@ -151,6 +151,7 @@ async def test_a_number_that_json_does_not_have_is_refused(number: float) -> Non
     [
         ("enable_sound_notifications", None),
         ("user_consents_to_analytics", None),
+        ("enable_solvability_analysis", None),
         ("agent_settings.llm.temperature", 1.0),
         ("language", "half \ud800"),
     ],

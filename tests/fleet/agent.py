@@ -129,7 +129,7 @@ class FakeAgent:
             case "/alive":
                 return Answer({"status": "ok"})
             case "/server_info":
-                return Answer({"version": self.version})
+                return Answer({"version": self.version}) if self.version else NO_ROUTE
             case _:
                 return NO_ROUTE
 
