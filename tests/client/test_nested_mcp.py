@@ -54,18 +54,24 @@ def test_no_member_of_any_server_is_lost_on_the_way_and_back(servers: dict[str, 
 def test_secrets_that_were_typed_are_sent_as_the_server_wants_them() -> None:
     b, c = {"url": "https://b.example/mcp"}, {"url": "https://c.example/mcp"}
     signing_in = {"strategy": "api_key", "header_name": "X-K"}
+    basic = {"strategy": "basic", "username": "me", "password": "k5"}
     config = {
-        "sse_servers": [{"url": "https://a.example/sse", "api_key": "k1"}],
+        "sse_servers": [{"url": "https://a.example/sse", "api_key": "k1"}, {"url": "https://a.example/other/sse"}],
         "shttp_servers": [
             b | {"name": "tools", "headers": {"X-Key": "k2"}},
             c | {"name": "keyed", "api_key": "k3", "auth": signing_in},
+            c | {"name": "typed", "auth": basic},
+            c | {"name": "open", "auth": {"strategy": "oauth2"}},
         ],
         "stdio_servers": [{"name": "fs", "command": "npx", "env": {"T": "k4"}}],
     }
     assert as_sent(McpConfig.model_validate(config)) == {
         "a-example": {"url": "https://a.example/sse", "auth": {"strategy": "bearer", "value": "k1"}},
+        "a-example-2": {"url": "https://a.example/other/sse"},
         "tools": b | {"headers": {"X-Key": "k2"}},
         "keyed": c | {"auth": signing_in | {"value": "k3"}},
+        "typed": c | {"auth": basic},
+        "open": c | {"auth": {"strategy": "oauth2"}},
         "fs": {"command": "npx", "env": {"T": "k4"}},
     }
 
