@@ -154,7 +154,7 @@ async def take(root: Path) -> None:
                 (PICTURES / f"{name}.svg").write_text(picture(pilot))
                 print(f"{name}.svg")
     finally:
-        await service.close()
+        await service.aclose()
 
 
 if __name__ == "__main__":

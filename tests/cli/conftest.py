@@ -68,4 +68,4 @@ async def _delete_sandboxes(folder: Path) -> None:
                 for sandbox in page.items:
                     await client.sandboxes.delete(sandbox.id)
     finally:
-        await service.close()
+        await service.aclose()

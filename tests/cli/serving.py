@@ -71,7 +71,7 @@ def answering(opening: Callable[[], Coroutine[Any, Any, LocalService]]) -> Itera
         config.bind = [f"fd://{listening.detach()}"]
         opened.set()
         await serve(service.app, config, shutdown_trigger=lambda: asyncio.to_thread(ended.wait))
-        await service.close()
+        await service.aclose()
 
     thread = Thread(target=lambda: asyncio.run(answer()))
     thread.start()

@@ -125,7 +125,7 @@ async def open_service(folder: Path) -> AsyncIterator[Opener]:
     yield open_one
     for caller in callers:
         await caller.http.aclose()
-        await caller.service.close()
+        await caller.service.aclose()
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ async def simulated(simulation: Simulation) -> AsyncIterator[Simulated]:
     caller = Simulated(service, clock)
     yield caller
     await caller.http.aclose()
-    await service.close()
+    await service.aclose()
 
 
 async def until(found: Callable[[], Json], within: float = 10.0) -> Json:

@@ -66,7 +66,7 @@ async def test_messages_are_kept_and_it_is_said_that_nobody_answers(open_service
     assert [await agent.post(path) for path in ("/run", "/interrupt")] == [200] * 2
     assert await agent.status() == "idle"
     assert [(event["kind"], text_of(event)) for event in (await agent.log())[2:]] == [("MessageEvent", "hello")]
-    await caller.service.close()
+    await caller.service.aclose()
     again = await open_service()
     (record,) = await again.get(CONVERSATIONS, ids=record["id"])
     kept = Agent(again.http, record)

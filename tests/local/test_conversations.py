@@ -68,7 +68,7 @@ async def test_a_conversation_says_when_its_sandbox_does_not_run(caller: Caller)
 async def test_a_task_whose_service_closed_is_taken_up_by_the_next(open_service: Opener) -> None:
     first = await open_service()
     begun = await first.post(PATH, saying("hello"))
-    await first.service.close()
+    await first.service.aclose()
 
     second = await open_service()
     task = await second.ended(begun["id"])

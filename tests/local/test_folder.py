@@ -39,7 +39,7 @@ async def test_sandboxes_outlive_the_service_and_are_known_again(open_service: O
     first = await open_service()
     running, paused = [await first.start(spec) for spec in ("files", "shell")]
     await first.post(f"/api/v1/sandboxes/{paused['id']}/pause")
-    await first.service.close()
+    await first.service.aclose()
 
     second = await open_service()
     assert await second.sandbox(running["id"]) == running
@@ -51,7 +51,7 @@ async def test_sandboxes_outlive_the_service_and_are_known_again(open_service: O
 async def test_a_process_that_took_the_pid_is_not_the_sandbox(open_service: Opener, folder: Path) -> None:
     first = await open_service()
     sandbox = await first.start("shell")
-    await first.service.close()
+    await first.service.aclose()
     leader = leaders(folder)[0]
     with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
         database.execute("UPDATE sandboxes SET ticks = ticks - 1")
@@ -86,7 +86,7 @@ async def test_a_second_opener_signals_but_leaves_it_to_the_owner_to_declare_dea
 async def test_ownership_passes_on_when_the_owner_closes(open_service: Opener, folder: Path) -> None:
     owner, second = await open_service(), await open_service()
     sandbox = await owner.start("shell")
-    await owner.service.close()
+    await owner.service.aclose()
     (leader,) = leaders(folder)
     os.kill(leader.pid, signal.SIGKILL)
     await until(lambda: look(leader) is Seen.GONE)

@@ -186,7 +186,7 @@ async def test_closing_does_not_wait_for_a_sandbox_that_never_gets_ready(open_se
     start = asyncio.ensure_future(caller.http.post(SANDBOXES))
     await until(lambda: leaders(folder))
     began = time.monotonic()
-    await caller.service.close()
+    await caller.service.aclose()
     await asyncio.wait([start])
     assert time.monotonic() - began < READY_WITHIN / 2
     assert processes(folder), "it goes on without the service"

@@ -54,7 +54,7 @@ async def test_all_documented_fields_come_back_and_secrets_do_not(caller: Caller
 async def test_settings_outlive_the_service(open_service: Opener) -> None:
     first = await open_service()
     await first.post("/api/settings", {"language": "fr"})
-    await first.service.close()
+    await first.service.aclose()
     second = await open_service()
     assert (await second.get("/api/settings"))["language"] == "fr"
 

@@ -141,7 +141,7 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
             ) as client:
                 yield client
         finally:
-            await service.close()
+            await service.aclose()
 
     return connect
 

@@ -76,7 +76,7 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
 
     yield opened
     for service in services.values():
-        await service.close()
+        await service.aclose()
 
 
 def served_by(service: LocalService) -> Connect:

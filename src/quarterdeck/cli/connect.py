@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -50,8 +50,6 @@ async def _embedded(data: Path, *, read_only: bool) -> AsyncIterator[Client]:
         service = await local.LocalService.open(data)
     except LocalServiceError as error:
         raise ServiceError(ErrorKind.LOCAL, str(error), outcome=Outcome.NOT_SENT) from error
-    try:
-        async with Client(IN_PROCESS, service.key, access=Access(read_only=read_only, app=service.app)) as client:
-            yield client
-    finally:
-        await service.close()
+    access = Access(read_only=read_only, app=service.app)
+    async with aclosing(service), Client(IN_PROCESS, service.key, access) as client:
+        yield client

@@ -57,8 +57,7 @@ def change(arguments: CommandLine, config: Config) -> int:
 def take(arguments: CommandLine, config: Config) -> int:
     """Store what the file holds; 0 only when all of it was read back."""
     try:
-        from_file = arguments.file not in (None, FROM_INPUT)
-        text = files.read(Path(arguments.file or "")) if from_file else from_input("settings")
+        text = from_input("settings") if arguments.file == FROM_INPUT else files.read(Path(arguments.file or ""))
     except ConfigError as error:
         raise CommandError(f"{error}.", status=2) from None
 

@@ -58,8 +58,7 @@ def shown_host(address: str) -> str:
 
 def origin_of(address: str) -> str:
     """Scheme, host and port of any address, without user name, path and query."""
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    return f"{urlsplit(address).scheme}://{shown_host(address)}"
 
 
 def is_loopback(address: str) -> bool:

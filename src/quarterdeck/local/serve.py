@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+from contextlib import aclosing
 from pathlib import Path
 
 from hypercorn.asyncio import serve as serve_asgi
@@ -29,7 +30,7 @@ async def serve(folder: Path, port: int, given: SecretStr | None, simulation: Si
         service = await LocalService.open(folder, key=given)
     else:
         service = await LocalService.simulated(simulation, key=given)
-    try:
+    async with aclosing(service):
         listening = _listen(port)
         ending = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -44,8 +45,6 @@ async def serve(folder: Path, port: int, given: SecretStr | None, simulation: Si
         config.include_server_header = False
         app: App = TrustedHostMiddleware(service.app, HOSTS, www_redirect=False)
         await serve_asgi(app, config, shutdown_trigger=ending.wait)
-    finally:
-        await service.close()
 
 
 def _listen(port: int) -> socket.socket:

@@ -85,7 +85,7 @@ class LocalService:
             app, _ = await asyncio.to_thread(build, store, sandboxes, key, simulation.sandboxes)
             return cls(app, key, store, opened.pop_all())
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Finish the changes under way, close the database and give the folder up; sandboxes go on running."""
         await self._closing.aclose()
 
