@@ -91,8 +91,10 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works(t
         await seat.sees("Fix the build")
         screen = seat.list_screen
         screen.table.move_to("calm")
+        await seat.press("space")
+        await seat.sees("1 marked")
         await seat.press("p")
-        await seat.until(lambda: fleet.orders == [("pause", "calm")])
+        await seat.until(lambda: fleet.orders == [("pause", "calm")] and "1 marked" not in seat.text)
         screen.table.move_to("busy")
         await seat.press("p")
         await seat.sees("Pause busy?", "The agent of Fix the build is at work")

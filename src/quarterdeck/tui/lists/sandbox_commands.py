@@ -136,10 +136,10 @@ class SandboxCommands:
         await self._screen.app.push_screen(question, answered)
 
     async def _carry_out(self, session: Session, order: BulkAction, planned: Plan[N], *, sweep: bool = False) -> None:
+        self._unmark()
         if planned.alone and not sweep:
             self._screen.run_worker(self._do_one(order, planned.rows[0]), group="change")
             return
-        self._unmark()
         session.begin(BulkJob(order, planned, place=self._screen.PLACE, sweep=sweep))
         await self.action_bulk_job()
 
