@@ -1,7 +1,6 @@
 """The client of one server: settings, secrets, profiles, conversations, sandboxes, and what the server is."""
 
 from datetime import timedelta
-from types import TracebackType
 from typing import Self
 
 from pydantic import SecretStr
@@ -90,7 +89,5 @@ class Client:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.aclose()
