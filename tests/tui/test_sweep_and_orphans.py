@@ -55,6 +55,21 @@ async def test_orphans_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> 
         await seat.until(lambda: seat.list_screen.table.cursor_id == "c6")
 
 
+async def test_one_in_which_a_conversation_is_just_starting_is_no_orphan(tmp_path: Path) -> None:
+    fleet = FakeFleet(nested=True)
+    fleet.add("box")
+    fleet.add("alone")
+    task = {"id": "f" * 32, "status": "WAITING_FOR_SANDBOX", "sandbox_id": "box", "request": {}, "created_at": ago()}
+    fleet.tasks = [task]
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.until(lambda: seat.session.start_tasks.records)
+        await seat.press("slash", *"no-conversation", "enter")
+        await seat.sees("1 of 2", "alone")
+        task |= {"status": "ERROR", "detail": "no room"}
+        await seat.press("ctrl+r")
+        await seat.sees("2 of 2", "box")
+
+
 async def test_orphans_are_called_what_is_known_so_far_while_a_list_is_unread(tmp_path: Path) -> None:
     fleet = idle_fleet()
     fleet.mute = True

@@ -40,6 +40,7 @@ async def read(session: Session, wanted: Filter, ids: Sequence[str] = ()) -> int
     await session.sandboxes.read_all()
     if about_conversations:
         await session.conversations.read_all()
+        await session.start_tasks.read_all()  # what is about to live in one is not missing
     return 0 if ids else session.sandboxes.health.unreadable + session.conversations.health.unreadable
 
 
@@ -88,12 +89,13 @@ def _print(rows: list[SandboxRow], now: datetime) -> None:
     """Print a table; what comes from conversations has columns only where they were read."""
     titles = ["ID", "STATE", "SPEC", "CREATED (UTC)"]
     cells = [[row.id, row.state(now).words, row.record.sandbox_spec_id, moment(row.record.created_at)] for row in rows]
-    if rows and rows[0].complete:
+    if any(row.complete for row in rows):
         titles += ["QUIET", "SPENT", "CONVERSATION"]
         for row, line in zip(rows, cells, strict=True):
             quiet = row.quiet(now)
-            living = "; ".join(title or "untitled" for title in row.conversation_titles) or "no conversation"
-            line += ["" if quiet is None else age(quiet), f"${row.spent:.2f}", living]
+            living = "; ".join(title or "untitled" for title in row.conversation_titles)
+            nobody = "no conversation" if row.unlinked else ""
+            line += ["" if quiet is None else age(quiet), f"${row.spent:.2f}", living or nobody]
     table(titles, cells)
 
 

@@ -26,7 +26,7 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import Residents, SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
-from quarterdeck.fleet.start_tasks import in_progress, start_row, worth_showing
+from quarterdeck.fleet.start_tasks import has_ended, in_progress, start_row, worth_showing
 from quarterdeck.fleet.unread import Unread, Watched
 from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import LOST, Starts, Writes
@@ -58,6 +58,8 @@ class Session:
         self.sandboxes = Watch(client.sandboxes, self._sandboxes_read)
         self.conversations = Watch(client.conversations, self._conversations_read, carry=with_last_word)
         self.start_tasks = Watch(client.start_tasks, self._start_tasks_read)
+        self._beginning: dict[str | None, StartTask] = {}
+        """By sandbox, the start of a conversation in it that had not ended when that was last read."""
         self.writes = Writes()
         self._starts = Starts(self.writes, clock)
         self.memories = SandboxMemories(lambda: self._starts.awaited)
@@ -127,7 +129,9 @@ class Session:
             return None
         # A conversation that could not be read may live in any of them.
         lists_all = not (self.conversations.health.incomplete or self.conversations.health.unreadable)
-        complete = lists_all and not self.memories.timelines.perhaps_ours(sandbox_id)
+        start = self._beginning.get(sandbox_id)
+        about_to = start is not None and in_progress((start,), self.server_clock.there)
+        complete = lists_all and not about_to and not self.memories.timelines.perhaps_ours(sandbox_id)
         living = self.residents.of(sandbox_id)
         return sandbox_row(record, memory, living, complete=complete, clock=self.server_clock)
 
@@ -249,6 +253,10 @@ class Session:
         self._publish_beside(About.SANDBOXES, touched, changes, self.conversations)
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
+        before, tasks = self._beginning.keys(), self.start_tasks.records.values()
+        self._beginning = {task.sandbox_id: task for task in tasks if not has_ended(task)}
+        if touched := before ^ self._beginning.keys():
+            self._publish(News(About.SANDBOXES, frozenset(filter(None, touched))))
         self._look_closely()
         ended = {record.app_conversation_id for record in changes.read} - {None}
         if not ended <= self.conversations.records.keys() and changes:

@@ -45,9 +45,14 @@ def start_state(task: StartTask, now: datetime) -> ConversationState:
     return ConversationState(word, Category.TROUBLE, detail or no_news)
 
 
+def has_ended(task: StartTask) -> bool:
+    """Whether it came to a conversation, or to nothing."""
+    return task.status in (StartTaskStatus.READY, StartTaskStatus.ERROR)
+
+
 def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
     """Which tasks have not ended and may still do so soon, for `Watch.look`; by the server's clock."""
-    going_on = (task for task in tasks if task.status not in (StartTaskStatus.READY, StartTaskStatus.ERROR))
+    going_on = (task for task in tasks if not has_ended(task))
     return frozenset(task.id for task in going_on if start_state(task, now).category is Category.BUSY)
 
 

@@ -174,7 +174,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
         Field(
             "mcp_config",
             "MCP servers",
-            "Tool servers that agents may use: a adds one, enter edits, c copies, d deletes.",
+            "Tool servers that agents may use: a adds one, enter edits, Y copies, D deletes.",
             Control.SERVERS,
         ),
     ),

@@ -298,9 +298,10 @@ class SecretControl(Compound):
         choices = {KEEP: Shown("keep"), REPLACE: Shown("replace"), None: Shown("clear")}
         if stored is False:
             choices = {KEEP: none, REPLACE: Shown("set one")}
+        hint = "type or paste it" if stored is False else "type or paste to replace"
         begun = value.get_secret_value() if isinstance(value, SecretStr) else ""
         self.choices = ChoiceLine(choices, REPLACE if begun else value, focusable=False)
-        self.field = LineInput(begun, placeholder="type or paste to replace", password=True)
+        self.field = LineInput(begun, placeholder=hint, password=True)
 
     def compose(self) -> ComposeResult:
         """The choices, and the field under them."""
