@@ -131,8 +131,10 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def _make_due(self) -> None:
         """Make the rows anew that wait for it: those on the screen now, of the others a few at a time."""
-        seen = [row_id for row_id in self.table.visible_ids if row_id in self._due]
-        few = dict.fromkeys(islice(chain(seen, self._due), AT_ONCE))
+        seen, session = self.table.visible_ids, self._session
+        came = map(session.became, seen) if session is not None else ()
+        first = [row_id for row_id in chain(seen, came) if row_id in self._due]
+        few = dict.fromkeys(islice(chain(first, self._due), AT_ONCE))
         for row_id in few:
             del self._due[row_id]
         if self._due:
