@@ -61,7 +61,7 @@ class ConnectionsDialog(Dialog[Connection]):
         Binding("K", "key", "Key", show=False),
         Binding("t", "check", "Check", show=False),
         Binding("d,D", "delete", "Delete", show=False),
-        Binding("c,q", "cancel", "Close", show=False),
+        Binding("q", "cancel", "Close", show=False),
     ]
     HINTS = (
         ("enter", "open"),
