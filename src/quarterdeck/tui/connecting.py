@@ -23,9 +23,11 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connections import Releases
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.text import Shown
 
 Connect = Callable[[Connection, SecretStr | None], AbstractAsyncContextManager[Client]]
 """Opens a client for a connection; a key of None means the one its configuration names."""
+KEY_REFUSED = Shown("The server refused the key: c, then K gives another one.")
 ANOTHER_SERVER = "Another server answers at this address than before; everything is read anew."
 
 
@@ -136,5 +138,10 @@ class Connecting:
             app.run_worker(self._ask_for_key(), group="ask for key")
 
     async def _ask_for_key(self) -> None:
-        await self._app.loaded.wait()
-        await self.choose()
+        """Show the connections, but over nothing that somebody types into: what is typed would be commands there."""
+        app = self._app
+        await app.loaded.wait()
+        if app.screen.is_modal or (app.focused is not None and app.focused.check_consume_key("c", "c")):
+            app.say_on_top(KEY_REFUSED)
+        else:
+            await self.choose()
