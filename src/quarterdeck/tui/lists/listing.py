@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from datetime import datetime
 from time import monotonic
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from quarterdeck.fleet.filters import Filter, Grammar, Kind, Searchable, parse
+from quarterdeck.fleet.bulk import Named
+from quarterdeck.fleet.filters import Filter, Grammar, Kind, parse
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.order import Order, Rank
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -16,14 +17,9 @@ from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.lists.folding import Folding
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.table_layout import Column, Keyed
+from quarterdeck.tui.widgets.table_layout import Column
 
-
-class Row(Keyed, Searchable, Protocol):
-    """A row of a list: it has an id, and text that a filter looks into."""
-
-
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=Named)
 
 
 class Contents(NamedTuple, Generic[R]):
