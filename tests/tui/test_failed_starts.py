@@ -125,6 +125,12 @@ def starting() -> FakeFleet:
     return fleet
 
 
+async def test_the_step_of_a_start_is_told_whole_where_there_is_room(starting: FakeFleet, tmp_path: Path) -> None:
+    starting.tasks[0]["status"] = "WAITING_FOR_SANDBOX"
+    async with at_conversations(starting, tmp_path) as seat:
+        await seat.sees("2/7 waiting for a sandbox")
+
+
 async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(
     starting: FakeFleet, tmp_path: Path
 ) -> None:

@@ -173,6 +173,9 @@ async def test_a_server_suggests_models_and_any_text_is_as_good(sit: Sit) -> Non
         await seat.sees("openai/gpt-5-mini", "edited")
         await seat.edit("llm_model", "my/own-model")
         assert seat.form.draft.changes == {"llm_model": "my/own-model"}
+        await seat.go_to("llm_model", "enter", "ctrl+u")
+        await seat.type("o", "down", "enter")  # what begins so comes before what only has it somewhere
+        assert seat.form.draft.changes == {"llm_model": "openai/gpt-5"}
         asked = [request for request in seat.client.log if "models" in request.path]
         assert len(asked) == 1
 

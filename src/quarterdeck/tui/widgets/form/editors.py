@@ -121,7 +121,8 @@ class TextEditor(FieldEditor):
 
     def _offer(self, query: str) -> None:
         wanted = query.casefold()
-        self._offered = [value for value in self._suggested if wanted in value.casefold()][:MOST]
+        found = [value for value in self._suggested if wanted in value.casefold()]
+        self._offered = sorted(found, key=lambda value: not value.casefold().startswith(wanted))[:MOST]
         self._choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._offered])
         self._choices.highlighted = None
         self._choices.display = bool(self._offered)
