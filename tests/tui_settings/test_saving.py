@@ -96,6 +96,9 @@ async def test_what_a_replacing_server_would_lose_is_said_first_and_enter_does_n
         assert seat.posts == 0
         await seat.press("escape")
         await seat.sees("Not saved; your edits are kept.", "1 edited")
+        await seat.press("u")
+        await seat.sees("As stored")
+        assert "your edits are kept" not in seat.text
 
 
 async def test_what_somebody_else_saves_before_and_during_the_review_is_kept(sit: Sit) -> None:

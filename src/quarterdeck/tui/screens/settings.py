@@ -76,6 +76,8 @@ class SettingsScreen(DeckScreen):
         self._to_offer = False
         """Whether edits of an earlier run are still to be asked about."""
         self._outcome: Cell = EMPTY
+        self._left_edits = False
+        """Whether there were edits left when that came: it is not said any more once they are gone."""
         """What became of a save; it stays in the bar."""
         self._said_of: Edits = NO_EDITS
         """The edits that the sentence in the message line is about."""
@@ -135,7 +137,8 @@ class SettingsScreen(DeckScreen):
 
     def _show_outcome(self, outcome: Cell) -> None:
         """Show in the bar what is edited, and behind it what became of a save."""
-        self._outcome = outcome
+        if outcome is not self._outcome:
+            self._outcome, self._left_edits = outcome, bool(self.form.draft.edited)
         self.bar.say((*words.edited(self.form.view), GAP, *outcome) if self.record.loaded else EMPTY)
 
     def _trouble(self) -> ServiceError | None:
@@ -146,6 +149,8 @@ class SettingsScreen(DeckScreen):
     def _edited(self) -> None:
         if self.form.draft.edits != self._said_of:
             self.message_line.clear()
+        if self._left_edits and not self.form.draft.edited:
+            self._outcome = EMPTY
         self._count_edits()
 
     @on(FieldList.Moved)
