@@ -227,5 +227,5 @@ async def test_a_socket_tells_the_state_and_what_happens(monkeypatch: pytest.Mon
                 with pytest.raises((ConnectionClosed, InvalidStatus)):
                     await first_frame(place, **headers)
             elsewhere = socket.replace("127.0.0.1", "example.com")
-            with pytest.raises(InvalidStatus, match="403"):
+            with pytest.raises(InvalidStatus, match="400"):
                 await connect(elsewhere, host="127.0.0.1", additional_headers=agent.headers, proxy=None)
