@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings.mcp_json import PasteError, pasted, without_secrets
-from quarterdeck.settings.mcp_server import bare, identities, missing
+from quarterdeck.settings.mcp_server import bare, missing, place_of
 from tests.settings.strategies import MARKED_SERVER
 
 FILES = StdioServer(name="files", command="npx", args=("-y", "pkg"), env={"K": SecretStr("v")})
@@ -143,7 +143,7 @@ def test_any_json_is_read_or_refused(data: object) -> None:
 @given(st.lists(MARKED_SERVER, min_size=1, max_size=4))
 def test_a_copy_without_secrets_is_read_back(servers: list[McpServer]) -> None:
     text = without_secrets(servers)
-    assert identities(pasted(text).servers) == identities(map(bare, servers))
+    assert [*map(place_of, pasted(text).servers)] == [place_of(bare(server)) for server in servers]
     for server, copy in zip(servers, pasted(text, nested=True).servers, strict=True):
         hidden = bare(server).model_dump(exclude_none=True)
         assert {**copy.model_dump(exclude_none=True), "name": hidden.get("name")} == {"name": None, **hidden}

@@ -25,7 +25,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.kept import Journal, last, undone, with_save
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_server import identities
+from quarterdeck.settings.mcp_server import paired, versions
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Line, Review, problems
 from quarterdeck.settings.save import Caller, SaveResult, save
@@ -134,13 +134,11 @@ def _servers(held: Servers, text: str) -> Servers:
             f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors(include_input=False)
         )
         raise CommandError(f"mcp_config: {where}.", "Give the three lists as one JSON object.", status=2) from None
-    rows = dict(zip(identities(entry.server for entry in held.left), held.left, strict=True))
-    for identity, server in zip(identities(wanted), wanted, strict=True):
-        entry = rows.pop(identity, None)
-        held = held.add(server) if entry is None else held.edit(entry.row, server)
-    for entry in rows.values():
-        held = held.remove(entry.row)
-    return held
+    rows = paired(versions(enumerate(wanted)), versions((entry.row, entry.server) for entry in held.left))
+    gone = [entry.row for entry in held.left if entry.row not in rows.values()]
+    for number, server in enumerate(wanted):
+        held = held.edit(rows[number], server) if number in rows else held.add(server)
+    return held.remove(*gone)
 
 
 # Saving

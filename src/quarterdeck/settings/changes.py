@@ -22,11 +22,11 @@ from quarterdeck.settings.mcp_server import (
     bare,
     filled,
     holds_hidden,
-    identities,
     missing,
     paired,
     place_of,
     typed_anew,
+    versions,
 )
 
 
@@ -255,7 +255,6 @@ def _rows(changes: Sequence[ServerChange], servers: Servers) -> dict[int, Entry]
 
 def _versions(servers: Servers, *, here: bool) -> dict[int, Version]:
     """Row -> what the server holds of it, or what only this machine keeps, without its secrets."""
-    entries = {entry.row: entry.before for entry in servers.entries if (entry.was is None) is here}
-    held = {row: server for row, server in entries.items() if server is not None}
-    places = zip(held.items(), identities(held.values()), strict=True)
-    return {row: Version(row, bare(server), place.nth) for (row, server), place in places}
+    entries = ((entry.row, entry.before) for entry in servers.entries if (entry.was is None) is here)
+    held = versions((row, server) for row, server in entries if server is not None)
+    return {version.key: version._replace(server=bare(version.server)) for version in held}

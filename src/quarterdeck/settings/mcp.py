@@ -17,7 +17,7 @@ from quarterdeck.client.models.mcp import (
     listed,
     name_of,
 )
-from quarterdeck.settings.mcp_server import Identity, Version, bare, filled, identities, members, paired, place_of
+from quarterdeck.settings.mcp_server import Version, bare, filled, members, paired, place_of, versions
 
 
 class EntryState(StrEnum):
@@ -33,14 +33,18 @@ class EntryState(StrEnum):
     """The server will have it again, and this machine not."""
 
 
+Place = tuple[str, str, int | None]
+"""Kind, name or address, and which one it is of several such."""
+
+
 @dataclass(frozen=True)
 class Entry:
-    """One row: `was` is what the server holds of it and `origin` its identity there, both None where it holds none."""
+    """One row: `was` is what the server holds of it, as the `nth` of that kind and name; None where it holds none."""
 
     row: int
     server: McpServer
     was: McpServer | None = None
-    origin: Identity | None = None
+    nth: int | None = None
     removed: bool = False
     disabled: bool = False
     """Whether this machine keeps it after a save, and the server does not."""
@@ -66,9 +70,9 @@ class Entry:
         return self.kept if self.was is None else self.was
 
     @property
-    def nth(self) -> int | None:
-        """Which one it is of those with its kind and name that the server holds."""
-        return None if self.origin is None else self.origin.nth
+    def place(self) -> Place | None:
+        """What tells it from all others that the server holds, also in another reading."""
+        return None if self.was is None else (*place_of(self.was), self.nth)
 
     @property
     def stays(self) -> bool:
@@ -93,9 +97,8 @@ class Servers:
     @classmethod
     def of(cls, config: McpConfig | None, disabled: Iterable[McpServer] = ()) -> "Servers":
         """Rows of what is stored, then of what is kept here; ids count from 0 in the order SSE, HTTP, stdio."""
-        servers = listed(config)
-        stored = zip(servers, identities(servers), strict=True)
-        entries = tuple(Entry(row, server, server, origin) for row, (server, origin) in enumerate(stored))
+        stored = versions(enumerate(listed(config)))
+        entries = tuple(Entry(row, server, server, nth) for row, server, nth in stored)
         here = enumerate(disabled, len(entries))
         kept = tuple(Entry(row, server, disabled=True, kept=server) for row, server in here)
         return cls((*entries, *kept), tuple((config.model_extra or {}).items()) if config else ())
@@ -132,17 +135,11 @@ class Servers:
 
     def edit(self, row: int, server: McpServer) -> "Servers":
         """Give a row new content; a removed one comes back."""
-        return self._with(row, lambda entry: replace(entry, server=server, removed=False))
+        return self._with(lambda entry: replace(entry, server=server, removed=False), row)
 
     def remove(self, *rows: int) -> "Servers":
         """Mark rows as to be removed; what neither the server nor this machine has yet goes at once."""
-
-        def without(entry: Entry) -> Entry | None:
-            return None if entry.was is None and entry.kept is None else replace(entry, removed=True)
-
-        gone = frozenset(rows)
-        result = (without(entry) if entry.row in gone else entry for entry in self.entries)
-        return replace(self, entries=tuple(entry for entry in result if entry is not None))
+        return self._with(lambda entry: None if entry.before is None else replace(entry, removed=True), *rows)
 
     def disable(self, row: int, *, with_secrets: bool = True) -> "Servers":
         """Have this machine keep a row in the server's place; without its secrets they are to be typed again."""
@@ -151,26 +148,21 @@ class Servers:
             server = entry.server if with_secrets else bare(entry.server)
             return replace(entry, server=server, disabled=True, removed=False)
 
-        return self._with(row, disabled)
+        return self._with(disabled, row)
 
     def enable(self, row: int) -> "Servers":
         """Have the server hold a row again, with its secrets where the server still has them."""
-        return self._with(row, lambda entry: replace(entry, server=filled(entry.server, entry.was), disabled=False))
+        return self._with(lambda entry: replace(entry, server=filled(entry.server, entry.was), disabled=False), row)
 
     def restore(self, row: int) -> "Servers":
-        """Take back what was done to a row: first its removal, then its disabling, then its edits; a new one goes."""
-        entry = self.entry(row)
-        match entry.state if entry is not None else EntryState.KEPT:
-            case EntryState.ADDED:
-                return self.remove(row)
-            case EntryState.REMOVED:
-                return self._with(row, lambda entry: replace(entry, removed=False))
-            case EntryState.DISABLED:
-                return self.enable(row)
-            case EntryState.ENABLED:
-                return self._with(row, lambda entry: replace(entry, server=entry.kept or entry.server, disabled=True))
-            case _:
-                return self._with(row, lambda entry: replace(entry, server=entry.before or entry.server))
+        """Take back all that was done to a row; a new one goes."""
+
+        def restored(entry: Entry) -> Entry | None:
+            if entry.before is None:
+                return None
+            return replace(entry, server=entry.before, removed=False, disabled=entry.was is None)
+
+        return self._with(restored, row)
 
     def config(self) -> McpConfig:
         """What a save sends: three lists in row order, unknown members carried along."""
@@ -185,8 +177,11 @@ class Servers:
     def _by_row(self) -> Mapping[int, Entry]:
         return {entry.row: entry for entry in self.entries}
 
-    def _with(self, row: int, change: Callable[[Entry], Entry]) -> "Servers":
-        return replace(self, entries=tuple(change(entry) if entry.row == row else entry for entry in self.entries))
+    def _with(self, change: Callable[[Entry], Entry | None], *rows: int) -> "Servers":
+        """The list with what becomes of some rows; None takes one out."""
+        wanted = frozenset(rows)
+        changed = (change(entry) if entry.row in wanted else entry for entry in self.entries)
+        return replace(self, entries=tuple(entry for entry in changed if entry is not None))
 
 
 def held_of(servers: Servers, there: Sequence[McpServer]) -> dict[int, McpServer]:

@@ -7,7 +7,6 @@ has to be typed.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import PlainSerializer, PlainValidator, SecretStr
@@ -21,29 +20,9 @@ MODELS: Mapping[str, type[McpServer]] = {model.kind: model for model in LISTS.va
 """The word for how a server is reached -> its model."""
 
 
-@dataclass(frozen=True)
-class Identity:
-    """What makes two versions of a server the same one: kind, name or address, and which of several equal ones."""
-
-    kind: str
-    name: str
-    nth: int = 0
-
-
 def place_of(server: McpServer) -> tuple[str, str]:
     """Kind and name: what two versions of a server have in common."""
     return server.kind, name_of(server)
-
-
-def identities(servers: Iterable[McpServer]) -> tuple[Identity, ...]:
-    """The identity of each server, in the same order."""
-    seen = Counter[tuple[str, str]]()
-    found = []
-    for server in servers:
-        place = place_of(server)
-        found.append(Identity(*place, seen[place]))
-        seen[place] += 1
-    return tuple(found)
 
 
 class Version(NamedTuple):
@@ -52,6 +31,15 @@ class Version(NamedTuple):
     key: int
     server: McpServer
     nth: int | None = None
+
+
+def versions(servers: Iterable[tuple[int, McpServer]]) -> Iterator[Version]:
+    """Servers with their keys, those of one kind and name counted."""
+    seen = Counter[tuple[str, str]]()
+    for key, server in servers:
+        place = place_of(server)
+        yield Version(key, server, seen[place])
+        seen[place] += 1
 
 
 def paired(wanted: Iterable[Version], held: Iterable[Version]) -> dict[int, int]:

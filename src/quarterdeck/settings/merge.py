@@ -14,8 +14,8 @@ from typing import Any
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import MCP, Draft, Edits, is_same
-from quarterdeck.settings.mcp import Entry, EntryState, Servers
-from quarterdeck.settings.mcp_server import Identity, Version, paired
+from quarterdeck.settings.mcp import Entry, EntryState, Place, Servers
+from quarterdeck.settings.mcp_server import Version, paired
 
 
 class Side(StrEnum):
@@ -83,12 +83,7 @@ def settle(draft: Draft, conflict: Conflict, side: Side) -> Draft:
         return draft
     if conflict.row is None:
         return draft.revert(conflict.key)
-    entry = draft.servers.entry(conflict.row)
-    if entry is None:
-        return draft
-    if entry.was is None:
-        return draft.change_servers(Servers.remove, entry.row)
-    return draft.set(MCP, draft.servers.enable(entry.row).edit(entry.row, entry.was))
+    return draft.change_servers(Servers.restore, conflict.row)
 
 
 def _rebased(
@@ -121,8 +116,8 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
         there = held or kept
         if there is not None:
             merged[there.row] = _on_top(entry, held, kept)
-        elif not _is_gone(entry):
-            others.append(replace(entry, was=None, origin=None, kept=None))
+        elif entry.before is None or entry.state not in (EntryState.KEPT, EntryState.REMOVED):
+            others.append(_on_top(entry, None, None))
     taken = {entry.row for entry in here.values()}
     rows = count(mine.next_row)
     left = (entry for entry in theirs.entries if entry.row in merged or entry.row not in taken)
@@ -151,16 +146,11 @@ def _pairs(mine: Servers, theirs: Servers, *, here: bool) -> dict[int, Entry]:
 
 
 def _on_top(entry: Entry, held: Entry | None, kept: Entry | None) -> Entry:
-    """A row that both have: with their content where it was not edited here."""
-    was, origin = (held.server, held.origin) if held is not None else (None, None)
-    now = Entry(entry.row, entry.server, was, origin, entry.removed, entry.disabled, kept.server if kept else None)
+    """A row on top of what they have of it: with their content where it was not edited here."""
+    was, nth = (held.was, held.nth) if held is not None else (None, None)
+    now = replace(entry, was=was, nth=nth, kept=kept.kept if kept is not None else None)
     untouched = entry.removed or entry.server == entry.before
     return replace(now, server=now.before or entry.server) if untouched else now
-
-
-def _is_gone(entry: Entry) -> bool:
-    """Whether nothing is left of a row that is there no more: here it was untouched or deleted too."""
-    return entry.before is not None and entry.state in (EntryState.KEPT, EntryState.REMOVED)
 
 
 def _disagree(entry: Entry, held: McpServer | None) -> bool:
@@ -171,10 +161,10 @@ def _disagree(entry: Entry, held: McpServer | None) -> bool:
     return entry.server != entry.was and held not in (entry.was, entry.server)
 
 
-def news_of(old: Draft, merged: Merged) -> Iterator[str | Identity]:
-    """What a merge brought to a draft that was not edited there: keys of fields, identities of MCP servers."""
+def news_of(old: Draft, merged: Merged) -> Iterator[str | Place]:
+    """What a merge brought to a draft that was not edited there: keys of fields, places of MCP servers."""
     yield from (key for key in merged.arrived if key != MCP)
-    before = {entry.origin: entry.was for entry in old.stored_servers.entries}
+    before = {entry.place: entry.was for entry in old.stored_servers.entries}
     for entry in merged.draft.stored_servers.entries:
-        if entry.origin is not None and before.get(entry.origin) != entry.was:
-            yield entry.origin
+        if entry.place is not None and before.get(entry.place) != entry.was:
+            yield entry.place

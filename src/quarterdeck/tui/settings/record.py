@@ -14,7 +14,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
 from quarterdeck.settings.kept import DisabledServers, disabled_in
-from quarterdeck.settings.mcp_server import Identity
+from quarterdeck.settings.mcp import Place
 from quarterdeck.settings.merge import merge, news_of
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.tui.app import Deck
@@ -136,7 +136,7 @@ class Record:
         self._schema = schema
         self.put(self.form.draft, self.form.view.contested)
 
-    def put(self, draft: Draft, contested: Iterable[str] = (), arrived: Iterable[str | Identity] = ()) -> None:
+    def put(self, draft: Draft, contested: Iterable[str] = (), arrived: Iterable[str | Place] = ()) -> None:
         """Show a draft that did not come from the form."""
         self.form.show(draft.with_fields(self._fields_for(draft.base)), self.server, contested, arrived)
 

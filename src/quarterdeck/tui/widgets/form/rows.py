@@ -14,8 +14,7 @@ from quarterdeck.client.models.settings import CustomSecret, Profiles
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, Problem
-from quarterdeck.settings.mcp import Entry, EntryState
-from quarterdeck.settings.mcp_server import Identity
+from quarterdeck.settings.mcp import Entry, EntryState, Place
 from quarterdeck.settings.review import problems
 from quarterdeck.tui.cells import Tone
 
@@ -72,9 +71,9 @@ class Row:
         return self.group in AT_ONCE
 
     @property
-    def place(self) -> str | Identity:
+    def place(self) -> str | Place:
         """What holds on to it when the list of MCP servers is read anew."""
-        return self.entry.origin if self.entry is not None and self.entry.origin is not None else self.id
+        return (self.entry.place if self.entry is not None else None) or self.id
 
 
 NOWHERE = Row()
@@ -121,7 +120,7 @@ class FormView:
     """What the server said of the last save."""
     contested: frozenset[str] = frozenset()
     """Edited rows that someone else changed meanwhile."""
-    arrived: frozenset[str | Identity] = frozenset()
+    arrived: frozenset[str | Place] = frozenset()
     """Places of what came changed from the server and was not looked at since."""
     query: str = ""
     lists: Lists = field(default_factory=Lists)
