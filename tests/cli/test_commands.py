@@ -74,7 +74,7 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
     shown, data = run("settings", "show"), run("settings", "show", "--json")
     assert "sentinel" not in shown.out + data.out
     assert "stdio files" in shown.out
-    assert "key stored" in shown.out
+    assert "key: stored" in shown.out
     assert data.json["llm_api_key_set"] is True
     assert data.json["mcp_config"]["sse_servers"][0]["api_key_set"] is True
     assert data.json["mcp_config"]["stdio_servers"][0]["env_set"] == ["PASS"]

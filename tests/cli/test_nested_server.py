@@ -48,6 +48,9 @@ def test_what_the_server_does_not_take_is_refused_before_it_is_asked(run: Run, n
 
 def test_secrets_of_servers_are_lost_only_where_somebody_says_so(run: Run, nested: str) -> None:
     assert run("--url", nested, "settings", "set", "mcp_config=-", typed=json.dumps(SERVERS)).status == 0
+    assert "key: not told" in run("--url", nested, "settings", "show").out
+    told = json.loads(run("--url", nested, "settings", "show", "--json").out)["mcp_config"]
+    assert told["shttp_servers"][0]["api_key_set"] is None
     change = ("--url", nested, "settings", "set", "mcp_config=-")
     refused = run(*change, typed=json.dumps(SLOWER))
     assert refused.status == 2

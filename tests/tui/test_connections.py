@@ -112,7 +112,7 @@ async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) 
         await seat.press("n")
         await seat.sees("this connection is read-only")
         await at_list(seat, "e")
-        await seat.sees("Connection one", "[ ] Read-only")
+        await seat.sees("Connection one", "Read-only         (•) no")
         await seat.press("escape")
     assert "true" in desk.file.read_text().partition("[connections.two]")[2]
     assert "read_only" not in desk.file.read_text().partition("[connections.two]")[0]

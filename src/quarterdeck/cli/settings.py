@@ -9,7 +9,7 @@ from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import table, with_client
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import LISTS, McpServer, ShttpServer, StdioServer, listed
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
@@ -53,9 +53,12 @@ def _is_listed(draft: Draft, entry: Field) -> bool:
 def _rows(draft: Draft, entry: Field) -> Iterator[tuple[str, str]]:
     """A field with its value in words, MCP servers one by one below theirs."""
     yield entry.key, words.former(draft, entry.key)
-    for server in draft.servers.left if entry.key == MCP else ():
-        facts = (words.server_details(server.server), words.key_words(server.server))
-        yield f"  {words.server_title(server.server)}", ", ".join(fact for fact in facts if fact)
+    if entry.key != MCP or draft.base is None:
+        return
+    for server in listed(draft.base.mcp_config):
+        key = words.key_words(server, hidden=bool(draft.base.leaves))
+        facts = (words.server_details(server), key and f"key: {key}")
+        yield f"  {words.server_title(server)}", ", ".join(fact for fact in facts if fact)
 
 
 def export(arguments: CommandLine, config: Config) -> int:
@@ -103,24 +106,18 @@ def _plain(settings: Settings) -> dict[str, Any]:
     }
     if settings.leaves:
         plain["leaves"] = {place: masks.document(value, place) for place, value in settings.leaves.items()}
-    return plain | {"mcp_config": _mcp_plain(settings.mcp_config)}
-
-
-def _mcp_plain(config: McpConfig | None) -> dict[str, Any] | None:
-    if config is None:
-        return None
-    return {
-        "sse_servers": [_remote(server) for server in config.sse_servers],
-        "shttp_servers": [_remote(server) | {"timeout": server.timeout} for server in config.shttp_servers],
-        "stdio_servers": [_stdio(server) for server in config.stdio_servers],
+    servers, hidden = listed(settings.mcp_config), bool(settings.leaves)
+    lists = {
+        name: [_server_plain(server, hidden=hidden) for server in servers if isinstance(server, model)]
+        for name, model in LISTS.items()
     }
+    return plain | {"mcp_config": None if settings.mcp_config is None else lists}
 
 
-def _remote(server: SseServer | ShttpServer) -> dict[str, Any]:
-    key_set = server.api_key is not None and bool(server.api_key.get_secret_value())
-    return {"url": masks.address(server.url), "api_key_set": key_set}
-
-
-def _stdio(server: StdioServer) -> dict[str, Any]:
-    arguments = list(masks.arguments(server.args))
-    return {"name": server.name, "command": server.command, "args": arguments, "env_set": sorted(server.env)}
+def _server_plain(server: McpServer, *, hidden: bool) -> dict[str, Any]:
+    """A server; `hidden` says that the service does not tell whether there is a key."""
+    if isinstance(server, StdioServer):
+        arguments = masks.arguments(server.args)
+        return {"name": server.name, "command": server.command, "args": arguments, "env_set": sorted(server.env)}
+    told = {"url": masks.address(server.url), "api_key_set": None if hidden else words.has_secret(server)}
+    return told | ({"timeout": server.timeout} if isinstance(server, ShttpServer) else {})

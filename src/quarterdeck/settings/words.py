@@ -5,7 +5,7 @@ The text may be a server's and is not safe to paint as it is.
 
 from typing import Any
 
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer, name_of
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer, name_of
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.settings import masks, mcp_server
 from quarterdeck.settings.draft import Draft
@@ -102,12 +102,12 @@ def command_line(server: StdioServer) -> str:
 def key_words(server: McpServer, *, hidden: bool = False) -> str:
     """Whether a server has a key; `hidden` says that the service tells no secrets of any, so those here were typed."""
     if any(missing(server)):
-        return "to be typed"
+        return "to type"
     if hidden:
-        return "typed in this run" if has_secret(server) else "secrets not told"
-    if not isinstance(server, SseServer | ShttpServer):
+        return "typed" if has_secret(server) or (server.model_extra or {}).get("headers") else "not told"
+    if isinstance(server, StdioServer):
         return ""
-    return "key stored" if has_secret(server) else "no key"
+    return "stored" if has_secret(server) else "none"
 
 
 def to_type(server: McpServer) -> str:

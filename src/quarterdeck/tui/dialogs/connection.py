@@ -17,10 +17,12 @@ from quarterdeck.tui.connections import Verdict
 from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
 from quarterdeck.tui.paint import mark
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import OneOf, Toggle
+from quarterdeck.tui.widgets.form.inputs import ChoiceLine, OneOf
 
 HEADERS = {"session": Shown("X-Session-API-Key"), "bearer": Shown("Authorization: Bearer")}
 """How a key is sent, in the words for it."""
+READ_ONLY = {False: Shown("no"), True: Shown("yes, nothing is changed")}
+KEEPS = {True: Shown("in the system keyring"), False: Shown("for this run only")}
 
 
 class KeyChoice(StrEnum):
@@ -83,7 +85,7 @@ def _fields(connection: Connection) -> tuple[Field, ...]:
         Field("colour", "Colour", control=OneOf(connection.colour or "", colours)),
         Field("address", "Address", connection.url or "", placeholder="https://agents.example.org"),
         Field("header", "Key is sent as", control=OneOf(connection.header, headers)),
-        Field("read-only", "", control=Toggle(Shown("Read-only: nothing is changed"), on=connection.read_only)),
+        Field("read-only", "Read-only", control=ChoiceLine(READ_ONLY, connection.read_only)),
         Field(
             "ca-file",
             "CA file, PEM",
@@ -108,7 +110,7 @@ def _filled(typed: Typed) -> Filled:
         typed["name"],
         typed["address"].rstrip("/"),
         "bearer" if typed["header"] == "bearer" else "session",
-        bool(typed["read-only"]),
+        typed["read-only"],
         typed["ca-file"] or None,
         Colour(typed["colour"]) if typed["colour"] else None,
         typed["variable"] if key is KeyChoice.VARIABLE else None,
@@ -133,10 +135,10 @@ def ask_key(connection: Connection, prove: Callable[[SecretStr], Awaitable[Verdi
             refusal = "The server refused this key. It was not kept: try another one."
             raise RefusedError(refusal, "key", empty=True)
         proven = verdict.key is KeyState.ACCEPTED
-        return GivenKey(key, proven, to_keep=proven and bool(typed.get("keep")))
+        return GivenKey(key, proven, to_keep=proven and typed.get("keep", False))
 
     field = Field("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
-    keeping = Field("keep", "", control=Toggle(Shown("Keep it in the system keyring"), on=True))
+    keeping = Field("keep", "Keep it", control=ChoiceLine(KEEPS, value=True))
     said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
     return FormDialog(
         text.line(f"Key of {connection.name}"),

@@ -15,12 +15,12 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormControl, FormRow, LineInput, Toggle
+from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormControl, FormRow, LineInput
 
 ABOUT_A_FIELD = (ErrorKind.CONFLICT, ErrorKind.INVALID)
 """Refusals of a server that are about what was typed."""
-Typed = Mapping[str, str]
-"""What stands in each field, by name; of a switch "yes" or nothing."""
+Typed = Mapping[str, Any]
+"""What stands in each field, by name: text, or the choice taken."""
 Check = Callable[[Any], str | None]
 
 
@@ -75,7 +75,10 @@ class Field(FormRow):
 class FieldsDialog(Dialog[Result]):
     """Ask for the values of fields; what is wrong stands at each, and nothing is taken before it is mended."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Go on", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "accept", "Go on", show=False, priority=True),
+        Binding("enter", "accept", "Go on", show=False),
+    ]
     ASKS_TWICE: ClassVar[bool] = False
     """Whether escape drops what was changed only the second time."""
 
@@ -85,7 +88,7 @@ class FieldsDialog(Dialog[Result]):
         self._said = tuple(said)
         self._may_go: list[Mapping[str, Any]] = []
         """What may be dropped unasked."""
-        one_line = all(isinstance(field.control, LineInput | Toggle) for field in self.fields.values())
+        one_line = all(isinstance(field.control, LineInput | ChoiceLine) for field in self.fields.values())
         next_field: Hints = (("tab", "next field"),) if len(self.fields) > 1 else ()
         self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
 

@@ -59,7 +59,7 @@ def _server_words(conflict: Conflict, server: Any) -> str:
     if server is None:
         return "deleted" if conflict.base is not None else "not there"
     if conflict.base is None:
-        return words.server_details(server) or words.key_words(server)
+        return words.server_details(server) or f"key: {words.key_words(server)}"
     return ", ".join(differences(conflict.base, server)[1]) or "as it was"
 
 

@@ -103,7 +103,7 @@ def _server_facts(view: FormView, entry: Entry) -> Iterator[Cell]:
         for name in server.env:
             yield _fact(name, "••••")
     else:
-        yield cell(Shown(words.key_words(server, hidden=view.hides_secrets)), Tone.MUTED)
+        yield _fact("key", words.key_words(server, hidden=view.hides_secrets and entry.was is not None))
         if details:
             yield cell(brief(details), Tone.MUTED)
     if entry.was is not None and server != entry.was:

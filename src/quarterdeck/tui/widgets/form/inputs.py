@@ -26,7 +26,6 @@ from quarterdeck.tui.text import Shown
 MOST = 4_000
 """Characters that a line begins with, or takes from a paste: far more than anybody edits in one line."""
 NONE = Shown("none")
-YES = "yes"
 KEEP = object()
 """In place of a value: no edit, it stays as it is stored."""
 REPLACE = object()
@@ -238,39 +237,6 @@ class OneOf(Select[str]):
         return str(self.value)
 
 
-class Toggle(Widget, can_focus=True):
-    """`[x] label`, a yes or no that can be read without colour; turned by space or a click."""
-
-    DEFAULT_CSS = """
-    Toggle { height: 1; width: auto; }
-    Toggle:focus { background: $row-cursor; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("space,enter", "turn", "Turn", show=False)]
-    on: reactive[bool] = reactive(default=False)
-
-    def __init__(self, label: Shown, *, on: bool = False) -> None:
-        super().__init__()
-        self._label = label
-        self.set_reactive(Toggle.on, on)
-
-    def render(self) -> Content:
-        """The box and its label."""
-        return content(((Shown("[x] " if self.on else "[ ] "), Tone.KEY), (self._label, Tone.PLAIN)))
-
-    @property
-    def entered(self) -> str:
-        """Whether it is on: `YES`, or nothing."""
-        return YES if self.on else ""
-
-    def action_turn(self) -> None:
-        """Turn it."""
-        self.on = not self.on
-
-    def on_click(self) -> None:
-        """A click turns it."""
-        self.action_turn()
-
-
 class Compound(Vertical):
     """A control of several widgets."""
 
@@ -332,7 +298,7 @@ class SecretControl(Compound):
         self.screen.set_focus(self.field)
 
 
-FormControl = LineInput | PlainArea | ChoiceLine | OneOf | Toggle | Compound
+FormControl = LineInput | PlainArea | ChoiceLine | OneOf | Compound
 
 
 class FormRow(Horizontal):

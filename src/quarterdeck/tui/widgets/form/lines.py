@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from textwrap import wrap
 
-from quarterdeck.client.models.mcp import StdioServer, name_of
+from quarterdeck.client.models.mcp import name_of
 from quarterdeck.settings import words
 from quarterdeck.settings.fields import Field, Group
 from quarterdeck.settings.form_fields import NOT_HERE
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
-from quarterdeck.settings.mcp_server import missing
 from quarterdeck.settings.review import effect_word
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
@@ -214,6 +213,7 @@ _CHIPS = {
     EntryState.DISABLED: (Shown("will be disabled"), Tone.WARN),
     EntryState.ENABLED: (Shown("will be enabled"), Tone.EDITED),
 }
+_KEY_TONES = {"to type": Tone.WARN, "typed": Tone.GOOD, "stored": Tone.PLAIN}
 _MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments", "env": "variables"}
 """The word for a member that something is wrong with."""
 
@@ -257,15 +257,8 @@ def _columns(view: FormView, entry: Entry, name_width: int) -> tuple[tuple[Cell,
 
 def _key(entry: Entry, *, hidden: bool) -> Cell:
     """Whether a server has a key; `hidden` says that the service does not tell."""
-    if any(missing(entry.server)):
-        return cell(Shown("to type"), Tone.WARN)
-    held = words.has_secret(entry.server)
-    if hidden and entry.was is not None:
-        held |= bool((entry.server.model_extra or {}).get("headers"))
-        return cell(Shown("typed" if held else "not told"), Tone.GOOD if held else Tone.MUTED)
-    if isinstance(entry.server, StdioServer):
-        return cell(NOTHING, Tone.MUTED)
-    return cell(Shown("stored" if held else "none"), Tone.PLAIN if held else Tone.MUTED)
+    word = words.key_words(entry.server, hidden=hidden and entry.was is not None)
+    return cell(Shown(word) if word else NOTHING, _KEY_TONES.get(word, Tone.MUTED))
 
 
 def _server_chip(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Cell:
