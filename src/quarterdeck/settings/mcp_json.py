@@ -230,22 +230,10 @@ def _texts(value: Any, name: str, change: Callable[[str, str], str]) -> Any:
 
 @dataclass(frozen=True)
 class TakenIn:
-    """The list with the pasted servers in it, and how many of them it had already."""
+    """The list with the pasted servers in it, and how many of them it had already, in words."""
 
     servers: Servers
-    found: int
-    edited: int = 0
-    same: int = 0
-
-    @property
-    def words(self) -> str:
-        """`3 servers found, 1 is there already and will be edited`."""
-        parts = [f"{words.counted(self.found, 'server')} found"]
-        if self.edited:
-            parts.append(f"{self.edited} {_is(self.edited)} there already and will be edited")
-        if self.same:
-            parts.append(f"{self.same} {_is(self.same)} there already, unchanged")
-        return ", ".join(parts)
+    words: str
 
 
 def take_in(servers: Servers, pasted: Sequence[McpServer]) -> TakenIn:
@@ -271,7 +259,11 @@ def take_in(servers: Servers, pasted: Sequence[McpServer]) -> TakenIn:
         else:
             edited += 1
             servers = servers.edit(row, merged)
-    return TakenIn(servers, len(pasted), edited, same)
+    said = [f"{words.counted(len(pasted), 'server')} found"]
+    for count, becomes in ((edited, " and will be edited"), (same, ", unchanged")):
+        if count:
+            said.append(f"{count} {'is' if count == 1 else 'are'} there already{becomes}")
+    return TakenIn(servers, ", ".join(said))
 
 
 def _onto(held: McpServer, pasted: McpServer) -> McpServer:
@@ -284,7 +276,3 @@ def _places(server: McpServer) -> Iterable[tuple[str, str]]:
     """What a server goes by, and what of that a text without secrets says."""
     kind, name = place_of(server)
     return (kind, name), (kind, masks.address(name))
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"

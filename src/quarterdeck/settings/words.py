@@ -43,27 +43,29 @@ def editable(entry: Field, value: Any) -> str:
     return typed(masks.document(value, entry.key)) if isinstance(value, list | dict) else masks.address(typed(value))
 
 
-def stored_words(draft: Draft, key: str) -> str:
-    """Whether a secret is stored."""
-    return {True: "stored", False: "not stored", None: "this server does not tell"}[draft.stored(key)]
+def known_words(entry: Field, known: Any) -> str:
+    """What is known of a stored value; of a secret whether there is one."""
+    if entry.secret:
+        return {True: "stored", False: "not stored", None: "this server does not tell"}[known]
+    return value_words(entry, known)
+
+
+def edited_words(entry: Field, value: Any) -> str:
+    """What an edit gives to a field."""
+    if entry.secret:
+        return "cleared" if value is None else "new value"
+    return value_words(entry, value)
 
 
 def after_save(draft: Draft, key: str) -> str:
     """What a field holds after a save."""
-    entry = draft.field_at(key)
-    if key not in draft.edits:
-        return former(draft, key)
-    if entry.secret:
-        return "cleared" if draft.edits[key] is None else "new value"
-    return value_words(entry, draft.value(key))
+    return edited_words(draft.field_at(key), draft.edits[key]) if key in draft.edits else former(draft, key)
 
 
 def former(draft: Draft, key: str) -> str:
     """What a field holds, or held before its edit."""
     entry = draft.field_at(key)
-    if entry.control is Control.READ_ONLY:
-        return tokens_words(draft)
-    return stored_words(draft, key) if entry.secret else value_words(entry, draft.was(key))
+    return tokens_words(draft) if entry.control is Control.READ_ONLY else known_words(entry, draft.known(key))
 
 
 def tokens_words(draft: Draft) -> str:

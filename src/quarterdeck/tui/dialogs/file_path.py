@@ -36,10 +36,15 @@ def _path(typed: str) -> Path:
     return Path(typed).expanduser()
 
 
-def save_dialog(
-    app: Deck, title: str, said: Iterable[Cell], path: Path, written: Callable[[Path], str]
-) -> FormDialog[Path]:
-    """Ask for a path and write there what `written` makes for it; the answer is the path."""
+async def save_to_file(
+    app: Deck,
+    title: str,
+    said: Iterable[Cell],
+    path: Path,
+    written: Callable[[Path], str],
+    say: Callable[[Shown, Tone], None],
+) -> None:
+    """Ask for a path, write there what `written` makes for it, which holds no secret, and say so."""
 
     async def write(path: Path) -> Path:
         content = written(path)
@@ -50,7 +55,11 @@ def save_dialog(
             await asyncio.to_thread(files.write, path, content, over=True)
         return path
 
-    return path_dialog(title, said, str(path), write)
+    def saved(path: Path | None) -> None:
+        if path is not None:
+            say(text.line(f"Written to {path}, without secrets; only you can open it."), Tone.GOOD)
+
+    await app.push_screen(path_dialog(title, said, str(path), write), saved)
 
 
 def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> FormDialog[tuple[Path, bool]]:

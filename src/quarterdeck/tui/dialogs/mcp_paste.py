@@ -1,6 +1,6 @@
 """MCP servers out of pasted JSON: what is found in it is said while it is typed."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from textual import on
 from textual.widget import Widget
@@ -8,7 +8,7 @@ from textual.widgets import Static, TextArea
 
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_json import Pasted, PasteError, TakenIn, take_in
+from quarterdeck.settings.mcp_json import PasteError, TakenIn, pasted, take_in
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.form import Field, FieldsDialog
@@ -16,25 +16,23 @@ from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import PlainArea
 
-MOST_NOTES = 4
-LONGEST_NOTE = 300
 ASKED = Shown(
     "The mcpServers object of another tool, or what this deck copies with y. Nothing is sent before the save."
 )
 
 
 class PasteServersDialog(FieldsDialog[TakenIn]):
-    """Ask for JSON; the answer is the list with the servers in it. `read` is handed the text."""
+    """Ask for JSON; the answer is the list with the servers in it; `nested` is for `pasted`."""
 
     CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
     ASKS_TWICE = True
 
-    def __init__(self, servers: Servers, read: Callable[[str], Pasted]) -> None:
+    def __init__(self, servers: Servers, *, nested: bool) -> None:
         field = Field("pasted", "", control=PlainArea(soft_wrap=False))
         title = Shown("Paste MCP servers as JSON")
         super().__init__(title, [field], said=[cell(ASKED, Tone.MUTED)], verb="take over")
         self._servers = servers
-        self._read = read
+        self._nested = nested
         self._taken: TakenIn | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -50,9 +48,10 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
         said: Iterable[Cell] = ()
         try:
             if self.fields["pasted"].value:
-                found = self._read(self.fields["pasted"].value)
+                found = pasted(self.fields["pasted"].value, nested=self._nested)
                 self._taken = take_in(self._servers, found.servers)
-                said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes(found.notes)]
+                notes = (cell(text.line(note), Tone.WARN) for note in found.notes)
+                said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *notes]
         except PasteError as error:
             said = [cell(text.line(str(error)), Tone.WARN)]
         self.query_one("#found", Static).update(lines(said))
@@ -68,10 +67,3 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
     def take(self) -> None:
         """Answer with the list."""
         self.dismiss(self._taken)
-
-
-def _notes(notes: tuple[str, ...]) -> Iterable[Cell]:
-    for note in notes[:MOST_NOTES]:
-        yield cell(text.line(note[:LONGEST_NOTE]), Tone.WARN)
-    if len(notes) > MOST_NOTES:
-        yield cell(Shown(f"and {len(notes) - MOST_NOTES} more notes like these."), Tone.MUTED)

@@ -28,31 +28,23 @@ from quarterdeck.tui.text import Shown
 
 def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[str]:
     """Ask which of two changes of one thing is to be kept; the answer is a `Side`."""
-    is_server = conflict.key == MCP
-    label = words.server_title(conflict.mine or conflict.theirs or conflict.base) if is_server else entry.label
-    was = "" if is_server else f"  was {_value_words(conflict, Side.THEIRS, conflict.base, entry)}"
+    if conflict.key == MCP:
+        label, was = words.server_title(conflict.mine or conflict.theirs or conflict.base), ""
+        mine, theirs = (_server_words(conflict, server) for server in (conflict.mine, conflict.theirs))
+    else:
+        label, was = entry.label, f"  was {words.known_words(entry, conflict.base)}"
+        mine, theirs = words.edited_words(entry, conflict.mine), words.known_words(entry, conflict.theirs)
     said = (
         cell(Shown("Somebody saved this since you loaded it. Which value is to be kept?"), Tone.MUTED),
         ((text.line(label), Tone.STRONG), (text.line(was), Tone.MUTED)),
     )
-    sides = ((Side.MINE, "Mine", conflict.mine), (Side.THEIRS, "Theirs", conflict.theirs))
     choices = [
-        choice(side, side[0], Shown(label), text.line(_value_words(conflict, side, value, entry)))
-        for side, label, value in sides
+        choice(Side.MINE, "m", Shown("Mine"), text.line(mine)),
+        choice(Side.THEIRS, "t", Shown("Theirs"), text.line(theirs)),
     ]
     dialog = PickDialog(Shown("Changed here and on the server"), choices, said=said, leave="go on editing")
     dialog.add_class("-wraps")
     return dialog
-
-
-def _value_words(conflict: Conflict, side: Side, value: Any, entry: Field) -> str:
-    if conflict.key == MCP:
-        return _server_words(conflict, value)
-    if not entry.secret:
-        return words.value_words(entry, value)
-    if side is Side.THEIRS:
-        return "stored" if value else "not stored"
-    return "cleared" if value is None else "new value"
 
 
 def _server_words(conflict: Conflict, server: Any) -> str:

@@ -40,10 +40,6 @@ from quarterdeck.tui.widgets.form.help import title
 from quarterdeck.tui.widgets.form.lines import GAP
 from quarterdeck.tui.widgets.form.rows import RowKind
 
-UNLOADED = frozenset({"back"})
-"""Commands of this screen that work before anything is read."""
-WHILE_EDITING = frozenset({"save"})
-"""Commands that work while a field is edited, whose keys are the field's else."""
 KEYS_WAIT = 1.0
 """Seconds that keys wait for the first reading of the settings, which they were typed for."""
 
@@ -163,16 +159,16 @@ class SettingsScreen(DeckScreen):
     # What may be done now
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a field is edited, most keys are the field's."""
+        """While a field is edited, the keys are the field's, but for saving and what works everywhere."""
         if action == "command" and self.is_mounted and self.form.editor is not None:
             name = str(parameters[0])
-            return name in WHILE_EDITING or command_at(self.PLACE, name) in EVERYWHERE
+            return name == "save" or command_at(self.PLACE, name) in EVERYWHERE
         return super().check_action(action, parameters)
 
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the draft and of the row under the cursor."""
         reason = super().why_not(command)
-        if reason is not None or command in EVERYWHERE or command.name in UNLOADED:
+        if reason is not None or command in EVERYWHERE or command.name == "back":
             return reason
         if not self.is_mounted or not self.record.loaded:
             return f"{command.label}: the settings are not loaded."
@@ -279,12 +275,7 @@ class SettingsScreen(DeckScreen):
 
     async def action_export(self) -> None:
         """Write the settings to a file."""
-
-        def written(path: Path | None) -> None:
-            if path is not None:
-                self.say(text.line(f"Written to {path}, without secrets; only you can open it."), Tone.GOOD)
-
-        await self.app.push_screen(words.export_dialog(self.app, self.form.draft), written)
+        await words.export(self.app, self.form.draft, self.say)
 
     async def action_import(self) -> None:
         """Take settings from a file, as edits."""

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from quarterdeck.client.client import Client
@@ -12,12 +11,12 @@ from quarterdeck.settings import mcp_checks, words
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
 from quarterdeck.settings.mcp_checks import server_problems
-from quarterdeck.settings.mcp_json import TakenIn, pasted, without_secrets
+from quarterdeck.settings.mcp_json import TakenIn, without_secrets
 from quarterdeck.settings.mcp_server import bare, filled
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.dialogs.file_path import save_dialog
+from quarterdeck.tui.dialogs.file_path import save_to_file
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
 from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
 from quarterdeck.tui.dialogs.pick import Item, PickDialog, choice
@@ -161,8 +160,8 @@ class ServerList:
                 said = f"{taken.words}: ctrl+s reviews and saves, ctrl+z takes it back."
                 await self._change(lambda _: taken.servers, said, Tone.GOOD)
 
-        read = partial(pasted, nested=self.form.view.hides_secrets)
-        await self.app.push_screen(PasteServersDialog(self.form.draft.servers, read), pasted_in)
+        dialog = PasteServersDialog(self.form.draft.servers, nested=self.form.view.hides_secrets)
+        await self.app.push_screen(dialog, pasted_in)
 
     async def _change(self, change: Callable[[Servers], Servers], said: str, tone: Tone = Tone.PLAIN) -> None:
         if await self.form.change(lambda draft: draft.change_servers(change)):
@@ -190,13 +189,8 @@ class ServerList:
         entries = (here,) if here is not None else self.form.draft.servers.entries
         written = text.escaped(without_secrets(entry.server for entry in entries))
         said = [cell(Shown(f"{words.counted(len(entries), 'MCP server')} as JSON. No secret is in it."))]
-
-        def saved(path: Path | None) -> None:
-            if path is not None:
-                self.say(text.line(f"Written to {path}, without secrets."), Tone.GOOD)
-
         path = Path("mcp-servers.json")
-        await self.app.push_screen(save_dialog(self.app, "MCP servers to a file", said, path, lambda _: written), saved)
+        await save_to_file(self.app, "MCP servers to a file", said, path, lambda _: written, self.say)
 
     # Checks
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from quarterdeck.tui import files, text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.file_path import path_dialog, save_dialog
+from quarterdeck.tui.dialogs.file_path import path_dialog, save_to_file
 from quarterdeck.tui.dialogs.form import FormDialog, RefusedError
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.text import Shown
@@ -92,25 +92,19 @@ def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
 
 def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
     """Which save is taken back, and what of it stays as it is."""
-    said = [cell(Shown(f"This takes back the save of {when(saved.when, now)}."), Tone.STRONG)]
-    if undo.left_out:
-        said.append(
-            cell(text.line(f"Cannot be brought back, for secrets are not kept: {', '.join(undo.left_out)}."), Tone.WARN)
-        )
-    if undo.moved:
-        said.append(cell(text.line(f"Changed again since, and left alone: {', '.join(undo.moved)}."), Tone.WARN))
-    return said
+    takes_back = cell(Shown(f"This takes back the save of {when(saved.when, now)}."), Tone.STRONG)
+    gone, moved = "Cannot be brought back, for secrets are not kept", "Changed again since, and left alone"
+    return [takes_back, *_named((gone, undo.left_out), (moved, undo.moved))]
 
 
 def restored_lines(restored: Restored) -> list[Cell]:
     """What of some kept edits is not as it was left; nothing where all is."""
-    said: list[Cell] = []
-    if restored.left_out:
-        said.append(cell(text.line(f"Not kept, for it may be secret; type it again: {', '.join(restored.left_out)}.")))
-    if restored.moved:
-        moved = ", ".join(restored.moved)
-        said.append(cell(text.line(f"Changed on the server since, and edited here: {moved}."), Tone.WARN))
-    return said
+    gone, moved = "Not kept, for it may be secret; type it again", "Changed on the server since, and edited here"
+    return _named((gone, restored.left_out), (moved, restored.moved))
+
+
+def _named(*said: tuple[str, Sequence[str]]) -> list[Cell]:
+    return [cell(text.line(f"{what}: {', '.join(names)}."), Tone.WARN) for what, names in said if names]
 
 
 def when(moment: datetime, now: datetime) -> str:
@@ -131,7 +125,7 @@ _READ: tuple[Cell, ...] = (
 )
 
 
-def export_dialog(app: Deck, draft: Draft) -> FormDialog[Path]:
+async def export(app: Deck, draft: Draft, say: Callable[[Shown, Tone], None]) -> None:
     """Ask for a path and write the settings there."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", app.endpoint.name).strip("-.")
 
@@ -139,7 +133,8 @@ def export_dialog(app: Deck, draft: Draft) -> FormDialog[Path]:
         said = settings_files.exported(draft)
         return settings_files.as_json(said) if path.suffix.casefold() == ".json" else settings_files.as_toml(said)
 
-    return save_dialog(app, "Export the settings", _WRITTEN, Path(f"settings-{name or 'deck'}.toml"), written)
+    path = Path(f"settings-{name or 'deck'}.toml")
+    await save_to_file(app, "Export the settings", _WRITTEN, path, written, say)
 
 
 def import_dialog(draft: Draft) -> FormDialog[tuple[Path, Imported]]:

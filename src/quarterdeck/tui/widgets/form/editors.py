@@ -16,10 +16,10 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import KEEP, ChoiceLine, FormControl, FormRow, LineInput, SecretControl
+from quarterdeck.tui.widgets.strips import CURSOR
 
 Hints = Sequence[tuple[str, str]]
 """Keys, with what each does."""
-CURSOR = "▌"
 MOST = 200
 """Suggestions that are listed; typing narrows them down."""
 AS_TYPED = "as typed"

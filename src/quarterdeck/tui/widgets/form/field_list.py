@@ -14,9 +14,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.widgets.form.editors import CURSOR, FieldEditor
+from quarterdeck.tui.widgets.form.editors import FieldEditor
 from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, Line
-from quarterdeck.tui.widgets.strips import LineOfText, Look, Palette, fit_cell
+from quarterdeck.tui.widgets.strips import CURSOR, LineOfText, Look, Palette, fit_cell
 
 STRUCK = Style(strike=True)
 

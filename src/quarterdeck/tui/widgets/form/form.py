@@ -24,13 +24,14 @@ from quarterdeck.settings.mcp import Place, Servers
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.form.editors import CURSOR, FieldEditor, editor_for
+from quarterdeck.tui.widgets.form.editors import FieldEditor, editor_for
 from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.help import full_help, short_help
 from quarterdeck.tui.widgets.form.inputs import KEEP
 from quarterdeck.tui.widgets.form.lines import form_lines
 from quarterdeck.tui.widgets.form.rows import NOWHERE, FormView, Lists, Row, RowKind, row_of
 from quarterdeck.tui.widgets.lines import Lines
+from quarterdeck.tui.widgets.strips import CURSOR
 
 
 class Rail(Static):

@@ -188,7 +188,7 @@ def _state(view: FormView, entry: Field) -> Cell:
     if off is not None:
         return cell(brief(f"needs {off.label}"), Tone.MUTED)
     if secret:
-        return cell(Shown(words.stored_words(draft, entry.key)), Tone.GOOD if draft.stored(entry.key) else Tone.MUTED)
+        return cell(Shown(words.former(draft, entry.key)), Tone.GOOD if draft.stored(entry.key) else Tone.MUTED)
     if draft.value(entry.key) is None:
         return cell(Shown("server default" if entry.default else "not set"), Tone.MUTED)
     return EMPTY
