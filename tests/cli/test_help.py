@@ -5,7 +5,7 @@ import pytest
 from quarterdeck.fleet.conversations import DECK_GRAMMAR
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
 from quarterdeck.settings.catalogue import CATALOGUE
-from quarterdeck.tui.commands import COMMANDS, Place
+from quarterdeck.tui.commands import COMMANDS, Place, command_at
 from tests.cli.conftest import Run
 
 
@@ -38,6 +38,12 @@ def test_every_token_of_a_filter_is_explained(run: Run) -> None:
             assert f"{grammar.beginnings[name]} {token.help}" in read[title]
     assert "quiet> How long nothing has happened in it, while it is up. Also: idle. cost>" in read["Sandboxes"]
     assert "slow Its start, pause or resume takes longer than it should. Only in the deck." in read["Sandboxes"]
+
+
+def test_the_keys_that_a_setting_names_are_those_of_its_commands(run: Run) -> None:
+    add, copy, delete = (command_at(Place.SETTINGS, name).key for name in ("add", "copy_server", "delete"))
+    said = f"{add} adds one, enter edits, {copy} copies, {delete} deletes."
+    assert said in blocks(run("help", "settings").out)["MCP servers"]
 
 
 @pytest.mark.parametrize("topic", ["keys", "settings", "filters"])

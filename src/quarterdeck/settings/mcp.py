@@ -75,6 +75,11 @@ class Entry:
         return None if self.was is None else (*place_of(self.was), self.nth)
 
     @property
+    def edited(self) -> bool:
+        """Whether a save does something with it."""
+        return self.state is not EntryState.KEPT
+
+    @property
     def stays(self) -> bool:
         """Whether the server holds it after a save."""
         return not self.removed and not self.disabled
@@ -106,7 +111,7 @@ class Servers:
     @cached_property
     def edited(self) -> tuple[Entry, ...]:
         """The rows that a save does something with."""
-        return tuple(entry for entry in self.entries if entry.state is not EntryState.KEPT)
+        return tuple(entry for entry in self.entries if entry.edited)
 
     @property
     def sends(self) -> bool:

@@ -12,7 +12,7 @@ from quarterdeck.client.models.enums import is_mask
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer, name_of
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Problem, error, warning
-from quarterdeck.settings.mcp import Entry, EntryState, Servers
+from quarterdeck.settings.mcp import Entry, Servers
 from quarterdeck.settings.mcp_server import holds_hidden
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -27,19 +27,15 @@ def problems(servers: Servers) -> Iterator[Problem]:
     for entry in servers.left:
         by_name[name_of(entry.server)].append(entry)
         for problem in server_problems(entry.server):
-            yield _placed(entry, problem, touched=_touched(entry))
+            yield _placed(entry, problem, touched=entry.edited)
     for same in by_name.values():
         for entry in same:
             if twice := _twice(entry, same):
-                yield _placed(entry, twice, touched=any(map(_touched, same)))
+                yield _placed(entry, twice, touched=any(other.edited for other in same))
 
 
 def _placed(entry: Entry, problem: Problem, *, touched: bool) -> Problem:
     return replace(problem, row=entry.row, stops=problem.stops and touched)
-
-
-def _touched(entry: Entry) -> bool:
-    return entry.state is not EntryState.KEPT
 
 
 def _twice(entry: Entry, same: list[Entry]) -> Problem | None:

@@ -174,7 +174,7 @@ def _is_edited(draft: Draft, problem: Problem) -> bool:
     if problem.row is None:
         return problem.key in draft.edits
     entry = draft.servers.entry(problem.row)
-    return entry is not None and entry.state is not EntryState.KEPT
+    return entry is not None and entry.edited
 
 
 def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.mcp import EntryState, Servers, held_of
+from quarterdeck.settings.mcp import Servers, held_of
 from quarterdeck.settings.mcp_server import members, place_of
 from quarterdeck.settings.merge import merge
 
@@ -179,7 +179,7 @@ def _server_differences(meant: Servers, found: Settings | None, *, hidden: bool)
         elif entry.was in there:  # what it was made of is no difference of its own
             there.remove(entry.was)
         if one is None or _told(one, hidden=hidden) != _told(entry.server, hidden=hidden):
-            came, asked = "not there" if one is None else "different", entry.state is not EntryState.KEPT
+            came, asked = "not there" if one is None else "different", entry.edited
             differences.append(Difference(MCP, words.server_title(entry.server), "stored", came, asked))
     leaving = {
         place_of(entry.was): entry

@@ -14,7 +14,7 @@ from quarterdeck.client.models.settings import CustomSecret, Profiles
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, Problem
-from quarterdeck.settings.mcp import Entry, EntryState, Place
+from quarterdeck.settings.mcp import Entry, Place
 from quarterdeck.settings.review import problems
 from quarterdeck.tui.cells import Tone
 
@@ -157,7 +157,7 @@ class FormView:
 
     def is_edited(self, row: Row) -> bool:
         """Whether a row is edited; what is wrong with it then stands under it."""
-        return row.id in self.draft.edits if row.entry is None else row.entry.state is not EntryState.KEPT
+        return row.id in self.draft.edits if row.entry is None else row.entry.edited
 
     def is_news(self, row: Row) -> bool:
         """Whether somebody else changed what a row holds."""
