@@ -2,7 +2,7 @@
 
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer, listed
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
@@ -88,6 +88,18 @@ async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_
     assert (len(config.sse_servers), len(config.shttp_servers)) == (0, 1)
     first, second = config.stdio_servers
     assert second == first.model_copy(update={"name": "db-2"})
+
+
+async def test_the_cursor_stays_with_its_server_when_somebody_adds_one_before_it(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("mcp:2")
+        base, first = await seat.stored(), SseServer(url="https://first.example/sse")
+        await seat.client.settings.store(base, {"mcp_config": McpConfig.of((first, *listed(base.mcp_config)))})
+        await seat.press("ctrl+r")
+        await seat.sees("https://first.e", "changed on server")
+        await seat.press("d")
+        config = await seat.saved_servers(1)
+    assert (len(config.sse_servers), len(config.shttp_servers), len(config.stdio_servers)) == (2, 1, 0)
 
 
 async def test_a_thousand_servers_do_not_stop_the_keys(sit: Sit) -> None:

@@ -158,7 +158,7 @@ async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unask
         await seat.choose("JSON to file")
         await seat.sees("1 MCP server as JSON. No secret is in it.")
         await write_to(seat, path)
-        await seat.sees("without secrets.")
+        await seat.sees("without secrets;")
         assert "events.example.org" in path.read_text()
         assert "sentinel" not in path.read_text()
         assert path.stat().st_mode & 0o777 == 0o600

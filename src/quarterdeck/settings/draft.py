@@ -38,6 +38,8 @@ class Draft:
     """The settings there are, on the server they were loaded from."""
     disabled: tuple[McpServer, ...] = field(default=(), repr=False)
     """MCP servers that this machine keeps, and the server does not hold."""
+    listed: Servers | None = field(default=None, repr=False, compare=False)
+    """The MCP list as it was shown before this record was read."""
 
     @property
     def edited(self) -> bool:
@@ -87,7 +89,7 @@ class Draft:
     @cached_property
     def stored_servers(self) -> Servers:
         """The MCP list as it is stored, and below it what this machine keeps."""
-        return Servers.of(self._record.mcp_config, self.disabled)
+        return Servers.of(self._record.mcp_config, self.disabled, self.listed)
 
     @property
     def servers(self) -> Servers:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 from quarterdeck.client.models.mcp import (
@@ -31,10 +32,6 @@ class EntryState(StrEnum):
     """This machine will keep it, and the server not."""
     ENABLED = "enabled"
     """The server will have it again, and this machine not."""
-
-
-Place = tuple[str, str, int | None]
-"""Kind, name or address, and which one it is of several such."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +67,9 @@ class Entry:
         return self.kept if self.was is None else self.was
 
     @property
-    def place(self) -> Place | None:
-        """What tells it from all others that the server holds, also in another reading."""
-        return None if self.was is None else (*place_of(self.was), self.nth)
+    def place(self) -> tuple[str, str, int | None] | None:
+        """What tells it from all others in another reading; None for one that is new."""
+        return None if self.before is None else (*place_of(self.before), self.nth)
 
     @property
     def edited(self) -> bool:
@@ -100,13 +97,25 @@ class Servers:
     unknown: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, config: McpConfig | None, disabled: Iterable[McpServer] = ()) -> "Servers":
-        """Rows of what is stored, then of what is kept here; ids count from 0 in the order SSE, HTTP, stdio."""
-        stored = versions(enumerate(listed(config)))
-        entries = tuple(Entry(row, server, server, nth) for row, server, nth in stored)
-        here = enumerate(disabled, len(entries))
-        kept = tuple(Entry(row, server, disabled=True, kept=server) for row, server in here)
-        return cls((*entries, *kept), tuple((config.model_extra or {}).items()) if config else ())
+    def of(
+        cls, config: McpConfig | None, disabled: Iterable[McpServer] = (), before: "Servers | None" = None
+    ) -> "Servers":
+        """Rows of what is stored, in the order SSE, HTTP, stdio, then of what is kept here.
+
+        What was in the list `before` keeps its id.
+        """
+        before = before or cls()
+        known: dict[object, list[int]] = defaultdict(list)
+        for entry in before.entries:
+            known[entry.place].append(entry.row)
+        free = count(before.next_row)
+        stored = (Entry(number, server, server, nth) for number, server, nth in versions(enumerate(listed(config))))
+        kept = (Entry(number, server, disabled=True, kept=server) for number, server in enumerate(disabled))
+        entries = []
+        for entry in (*stored, *kept):
+            rows = known[entry.place]
+            entries.append(replace(entry, row=rows.pop(0) if rows else next(free)))
+        return cls(tuple(entries), tuple((config.model_extra or {}).items()) if config else ())
 
     @cached_property
     def edited(self) -> tuple[Entry, ...]:

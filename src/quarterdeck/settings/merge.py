@@ -14,7 +14,7 @@ from typing import Any
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import MCP, Draft, Edits, is_same
-from quarterdeck.settings.mcp import Entry, EntryState, Place, Servers
+from quarterdeck.settings.mcp import Entry, EntryState, Servers
 from quarterdeck.settings.mcp_server import Version, paired
 
 
@@ -48,7 +48,8 @@ class Merged:
 
 def merge(draft: Draft, theirs: Settings | None, kept_here: Sequence[McpServer] | None = None) -> Merged:
     """Put a draft on top of a newer record, and of what this machine keeps now; its undo steps come along."""
-    fresh = Draft(theirs, fields=draft.fields, disabled=draft.disabled if kept_here is None else tuple(kept_here))
+    kept = draft.disabled if kept_here is None else tuple(kept_here)
+    fresh = Draft(theirs, fields=draft.fields, disabled=kept, listed=draft.servers)
     conflicts: list[Conflict] = []
     moved = changed(draft, fresh)
     merged = replace(
@@ -161,10 +162,10 @@ def _disagree(entry: Entry, held: McpServer | None) -> bool:
     return entry.server != entry.was and held not in (entry.was, entry.server)
 
 
-def news_of(old: Draft, merged: Merged) -> Iterator[str | Place]:
-    """What a merge brought to a draft that was not edited there: keys of fields, places of MCP servers."""
-    yield from (key for key in merged.arrived if key != MCP)
+def news_of(old: Draft, merged: Merged) -> Iterator[tuple[str, int | None]]:
+    """What a merge brought to a draft that was not edited there: keys, and of MCP servers their rows."""
+    yield from ((key, None) for key in merged.arrived if key != MCP)
     before = {entry.place: entry.was for entry in old.stored_servers.entries}
-    for entry in merged.draft.stored_servers.entries:
-        if entry.place is not None and before.get(entry.place) != entry.was:
-            yield entry.place
+    for entry in merged.draft.servers.entries:
+        if entry.was is not None and before.get(entry.place) != entry.was:
+            yield MCP, entry.row

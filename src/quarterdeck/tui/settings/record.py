@@ -14,7 +14,6 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
 from quarterdeck.settings.kept import DisabledServers, disabled_in
-from quarterdeck.settings.mcp import Place
 from quarterdeck.settings.merge import merge, news_of
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.tui.app import Deck
@@ -128,7 +127,8 @@ class Record:
             self.put(old, {row_of(conflict.key, conflict.row) for conflict in merged.conflicts}, view.arrived)
             return False
         if first or merged.draft != view.draft or view.server != self.server:
-            self.put(merged.draft, (), view.arrived.union(() if first else news_of(old, merged)))
+            news = () if first else news_of(old, merged)
+            self.put(merged.draft, (), view.arrived.union(row_of(key, row) for key, row in news))
         return True
 
     def describe(self, schema: tuple[SchemaField, ...]) -> None:
@@ -136,7 +136,7 @@ class Record:
         self._schema = schema
         self.put(self.form.draft, self.form.view.contested)
 
-    def put(self, draft: Draft, contested: Iterable[str] = (), arrived: Iterable[str | Place] = ()) -> None:
+    def put(self, draft: Draft, contested: Iterable[str] = (), arrived: Iterable[str] = ()) -> None:
         """Show a draft that did not come from the form."""
         self.form.show(draft.with_fields(self._fields_for(draft.base)), self.server, contested, arrived)
 

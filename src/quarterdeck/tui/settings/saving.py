@@ -75,7 +75,8 @@ class Saves:
             dialog.action_cancel()
             self.say(Shown("No save from here is noted, so there is nothing to undo."), Tone.PLAIN)
             return
-        fresh = replace(self.form.draft, base=found, past=(), future=())
+        draft = self.form.draft
+        fresh = replace(draft, base=found, listed=draft.servers, past=(), future=())
         undo = undone(saved, fresh)
         said = words.undo_lines(saved, undo, self.app.clock())
         missing = any(problem.stops for problem in problems(undo.draft, self.record.server))

@@ -20,7 +20,7 @@ from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.mcp import Place, Servers
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown, line
@@ -138,7 +138,7 @@ class SettingsForm(Vertical):
         draft: Draft,
         server: Server | None,
         contested: Iterable[str] = (),
-        arrived: Iterable[str | Place] = (),
+        arrived: Iterable[str] = (),
     ) -> None:
         """Show a draft, what a server can do with it, and what somebody else changed there; an open editor goes on."""
         if self.editor is not None:

@@ -14,7 +14,7 @@ from quarterdeck.client.models.settings import CustomSecret, Profiles
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, Problem
-from quarterdeck.settings.mcp import Entry, Place
+from quarterdeck.settings.mcp import Entry
 from quarterdeck.settings.review import problems
 from quarterdeck.tui.cells import Tone
 
@@ -70,11 +70,6 @@ class Row:
         """Whether what is done to it is done at once."""
         return self.group in AT_ONCE
 
-    @property
-    def place(self) -> str | Place:
-        """What holds on to it when the list of MCP servers is read anew."""
-        return (self.entry.place if self.entry is not None else None) or self.id
-
 
 NOWHERE = Row()
 """Where the cursor is while nothing matches the filter."""
@@ -120,8 +115,8 @@ class FormView:
     """What the server said of the last save."""
     contested: frozenset[str] = frozenset()
     """Edited rows that someone else changed meanwhile."""
-    arrived: frozenset[str | Place] = frozenset()
-    """Places of what came changed from the server and was not looked at since."""
+    arrived: frozenset[str] = frozenset()
+    """Rows of what came changed from the server and was not looked at since."""
     query: str = ""
     lists: Lists = field(default_factory=Lists)
 
@@ -161,12 +156,11 @@ class FormView:
 
     def is_news(self, row: Row) -> bool:
         """Whether somebody else changed what a row holds."""
-        arrived = bool(self.arrived) and row.place in self.arrived
-        return row.id in self.contested or (arrived and not self.is_edited(row))
+        return row.id in self.contested or (row.id in self.arrived and not self.is_edited(row))
 
     def seen(self, row: Row) -> "FormView":
         """The view once somebody has looked at a row."""
-        return replace(self, arrived=self.arrived - {row.place}) if row.place in self.arrived else self
+        return replace(self, arrived=self.arrived - {row.id}) if row.id in self.arrived else self
 
     def counts(self, group: str) -> tuple[int, int]:
         """How many edits and errors a group has, filtered out or not."""
