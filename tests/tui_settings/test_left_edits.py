@@ -104,6 +104,19 @@ async def test_the_edits_of_a_deck_that_was_killed_are_offered(sit: Sit, tmp_pat
         await seat.sees("Edits that were not saved", "2 edits from")
 
 
+async def test_edits_that_cannot_be_read_are_not_said_to_be_none(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        await leave_edits(seat)
+    (file,) = (tmp_path / "state" / "unsaved").glob("*.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": 99}))
+    async with sit() as seat:
+        await seat.until(lambda: "another version" in seat.unwrapped)
+        await seat.press("y")
+        await seat.sees("Copied llm_model")
+        await seat.choose("Restore edits")
+        await seat.until(lambda: "another version" in seat.unwrapped)
+
+
 def test_a_process_is_known_by_its_number_boot_and_start() -> None:
     name = this_process()
     boot, number, began = name.split(":")

@@ -52,7 +52,7 @@ def plain(value: str) -> Problem | None:
 
 def hidden_part(value: str) -> Problem | None:
     """No part of it still hidden; what was not touched never comes here."""
-    return error("Type the hidden part again; it is not shown.") if masks.holds_mask(value) else None
+    return error("Type the hidden part again; it is not shown.") if masks.MASK in value else None
 
 
 def secret(value: SecretStr) -> Problem | None:

@@ -32,11 +32,6 @@ def document(value: Any, name: str) -> Any:
     return replace_secrets(value, lambda *_: MASK, (name,), is_secret_name(name), partly=_in_part)
 
 
-def holds_mask(text: str) -> bool:
-    """Whether a part of a text stands for something hidden."""
-    return MASK in text
-
-
 def _in_part(text: str, begins: int) -> str:
     return text[:begins] + MASK if begins else address(text)
 

@@ -120,20 +120,15 @@ def typed_anew(server: McpServer, before: McpServer | None) -> tuple[str, ...]:
     return tuple(words for words, value in secret_parts(server).items() if known[words] != value)
 
 
-def is_hidden(value: SecretStr) -> bool:
-    """Whether a secret is only the mask of one."""
-    return value.get_secret_value() == MASK
-
-
 def holds_hidden(value: Any) -> bool:
     """Whether a mask stands anywhere in a JSON value, or is a secret."""
     if isinstance(value, SecretStr):
-        return is_hidden(value)
+        return value.get_secret_value() == MASK
     if isinstance(value, dict):
         return any(map(holds_hidden, value.values()))
     if isinstance(value, list | tuple):
         return any(map(holds_hidden, value))
-    return isinstance(value, str) and masks.holds_mask(value)
+    return isinstance(value, str) and MASK in value
 
 
 def members(server: McpServer) -> dict[str, Any]:

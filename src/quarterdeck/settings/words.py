@@ -181,5 +181,5 @@ def _parts(server: McpServer) -> dict[str, tuple[str, Any]]:
     if isinstance(members.get("headers"), dict):
         secret |= {f"header {header}": value for header, value in members.pop("headers").items()}
     shown = {member: typed(masks.document(value, member)) for member, value in members.items()}
-    others = {member: ("" if masks.holds_mask(shown[member]) else shown[member], members[member]) for member in members}
+    others = {member: ("" if masks.MASK in shown[member] else shown[member], members[member]) for member in members}
     return parts | {part: ("", value) for part, value in secret.items()} | others

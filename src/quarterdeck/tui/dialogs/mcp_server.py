@@ -21,7 +21,7 @@ from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, Std
 from quarterdeck.settings import masks, mcp_checks, words
 from quarterdeck.settings.fields import Problem, Unreadable, as_whole, typed
 from quarterdeck.settings.mcp import converted
-from quarterdeck.settings.mcp_server import MODELS, is_hidden
+from quarterdeck.settings.mcp_server import MODELS, holds_hidden
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.form import Field, FieldsDialog
 from quarterdeck.tui.paint import lines, plain
@@ -133,7 +133,7 @@ class VariableRow(Horizontal):
         super().__init__(classes="variable")
         self._separator = separator
         self._kept = kept
-        about = "value" if kept is None else "type it again" if is_hidden(kept) else "•••• kept; type to replace"
+        about = "value" if kept is None else "type it again" if holds_hidden(kept) else "•••• kept; type to replace"
         self._name_field = LineInput(name, placeholder="NAME" if separator == "=" else "Name", id="variable-name")
         self._value_field = LineInput(placeholder=about, password=True, id="variable-value")
 

@@ -26,7 +26,7 @@ from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.settings import words
-from quarterdeck.tui.settings.lists import SUGGESTED, ListActions, read_lists, read_suggestions
+from quarterdeck.tui.settings.lists import SUGGESTIONS, ListActions, read_lists, read_suggestions
 from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.settings.saving import Saves
 from quarterdeck.tui.settings.servers import ServerList
@@ -153,7 +153,7 @@ class SettingsScreen(DeckScreen):
     def _moved(self) -> None:
         self.refresh_frame()
         client, key = self.app.client, self.form.editor.entry.key if self.form.editor is not None else ""
-        if client is not None and key in SUGGESTED and key not in self.form.suggestions:
+        if client is not None and key in SUGGESTIONS and key not in self.form.suggestions:
             self._read_suggestions(client, key)
 
     # What may be done now

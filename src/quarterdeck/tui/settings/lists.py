@@ -12,6 +12,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import is_mask
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import CustomSecret, Profiles, ProviderToken
+from quarterdeck.client.options import OptionsResource
 from quarterdeck.client.profiles import NAME as PROFILE_NAME
 from quarterdeck.client.secrets import NAME as SECRET_NAME
 from quarterdeck.settings import checks
@@ -25,8 +26,12 @@ from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
 
-SUGGESTED = frozenset({"llm_model", "agent", "security_analyzer"})
-"""Fields that servers suggest values for."""
+SUGGESTIONS = {
+    "llm_model": OptionsResource.models,
+    "agent": OptionsResource.agents,
+    "security_analyzer": OptionsResource.security_analyzers,
+}
+"""Fields that servers suggest values for, and how they are asked for them."""
 RECREATED = (
     "This release cannot change a value: the secret is deleted and created anew.",
     "In between there is none, and a sandbox started then goes without.",
@@ -60,10 +65,8 @@ async def read_lists(client: Client, server: Server) -> Lists:
 
 async def read_suggestions(client: Client, key: str) -> Sequence[str]:
     """What a server suggests for a field; nothing when it cannot be asked."""
-    options = client.options
-    ask = {"llm_model": options.models, "agent": options.agents, "security_analyzer": options.security_analyzers}
     try:
-        return await ask[key]()
+        return await SUGGESTIONS[key](client.options)
     except ServiceError:
         return ()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings import mcp_checks, words
+from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
 from quarterdeck.settings.mcp_checks import server_problems
@@ -22,7 +23,7 @@ from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
 from quarterdeck.tui.dialogs.pick import Item, PickDialog, choice
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
-from quarterdeck.tui.widgets.form.rows import Tried
+from quarterdeck.tui.widgets.form.rows import Tried, row_of
 
 DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
@@ -89,16 +90,22 @@ class ServerList:
         self, title: Shown, server: McpServer, *, entry: Entry | None = None, after: int | None = None
     ) -> None:
         """Edit the server of an entry or, without one, fill in one that comes `after` a row."""
-        row, servers = entry.row if entry is not None else None, self.form.draft.servers
+
+        def row() -> int:
+            return self.form.draft.servers.next_row if entry is None else entry.row
+
+        def changed(servers: Servers, server: McpServer) -> Servers:
+            return servers.add(server, after) if entry is None else servers.edit(entry.row, server)
 
         def problems(server: McpServer) -> list[Problem]:
-            changed = servers.add(server) if row is None else servers.edit(row, server)
-            number = servers.next_row if row is None else row
-            return [problem for problem in mcp_checks.problems(changed) if problem.row == number]
+            found = mcp_checks.problems(changed(self.form.draft.servers, server))
+            return [problem for problem in found if problem.row == row()]
 
         async def done(server: McpServer | None) -> None:
             if server is not None:
-                await self.form.put_server(row, server, after=after)
+                own = row_of(MCP, row())
+                await self.form.change(lambda draft: draft.change_servers(changed, server))
+                self.form.list.move_to(own)
 
         stored = entry is not None and entry.was is not None
         hidden = self.form.view.hides_secrets

@@ -76,7 +76,11 @@ class KeptEdits:
         endpoint = self.record.endpoint
         if endpoint is None:
             return
-        found = await self._left_behind(endpoint.about)
+        try:
+            found = left_behind(await self.app.state.read(UnsavedEdits, endpoint.about), is_running)
+        except ServiceError as error:
+            self._failed(error)
+            return
         if not found and asked:
             self.say(Shown("No run before left edits behind for this connection."), Tone.PLAIN)
         for name, run in found:
@@ -117,14 +121,6 @@ class KeptEdits:
         if not draft.edited:
             return without_run(kept, self._run)
         return with_run(kept, self._run, draft, self.app.clock(), this_process())
-
-    async def _left_behind(self, about: str) -> tuple[tuple[str, Run], ...]:
-        """What earlier runs left behind about a server, newest first."""
-        try:
-            return left_behind(await self.app.state.read(UnsavedEdits, about), is_running)
-        except ServiceError as error:
-            self._failed(error)
-            return ()
 
     async def _change(self, about: str, change: Change) -> bool:
         try:

@@ -16,11 +16,9 @@ from textual.message import Message
 from textual.style import Style
 from textual.widgets import OptionList, Static
 
-from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.mcp import Servers
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown, line
@@ -29,7 +27,7 @@ from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.help import full_help, short_help
 from quarterdeck.tui.widgets.form.inputs import KEEP
 from quarterdeck.tui.widgets.form.lines import form_lines
-from quarterdeck.tui.widgets.form.rows import NOWHERE, FormView, Lists, Row, RowKind, row_of
+from quarterdeck.tui.widgets.form.rows import NOWHERE, FormView, Lists, Row, row_of
 from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.strips import CURSOR
 
@@ -199,15 +197,6 @@ class SettingsForm(Vertical):
         """Do something to the draft as a whole; whether it is another one then."""
         await self.stop_editing()
         return self._take(change(self.draft))
-
-    async def put_server(self, row: int | None, server: McpServer, *, after: int | None = None) -> None:
-        """Take in an MCP server that was edited or, without a row, added; the cursor goes to it."""
-        if row is not None:
-            await self.change(lambda draft: draft.change_servers(Servers.edit, row, server))
-            return
-        new = self.draft.servers.next_row
-        await self.change(lambda draft: draft.change_servers(Servers.add, server, after))
-        self.list.move_to(f"{RowKind.SERVER}{new}")
 
     async def action_leave(self, step: int) -> None:
         """End editing and move the cursor by so many rows; what was typed stays."""
