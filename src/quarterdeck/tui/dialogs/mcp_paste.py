@@ -16,6 +16,8 @@ from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import PlainArea
 
+MOST_NOTES = 4
+LONGEST_NOTE = 300
 ASKED = Shown(
     "The mcpServers object of another tool, or what this deck copies with y. Nothing is sent before the save."
 )
@@ -50,8 +52,7 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
             if self.fields["pasted"].value:
                 found = pasted(self.fields["pasted"].value, nested=self._nested)
                 self._taken = take_in(self._servers, found.servers)
-                notes = (cell(text.line(note), Tone.WARN) for note in found.notes)
-                said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *notes]
+                said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes(found.notes)]
         except PasteError as error:
             said = [cell(text.line(str(error)), Tone.WARN)]
         self.query_one("#found", Static).update(lines(said))
@@ -67,3 +68,11 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
     def take(self) -> None:
         """Answer with the list."""
         self.dismiss(self._taken)
+
+
+def _notes(notes: tuple[str, ...]) -> Iterable[Cell]:
+    """As many as are read, for they are painted anew with each key."""
+    for note in notes[:MOST_NOTES]:
+        yield cell(text.line(note[:LONGEST_NOTE]), Tone.WARN)
+    if len(notes) > MOST_NOTES:
+        yield cell(Shown(f"and {len(notes) - MOST_NOTES} more notes like these."), Tone.MUTED)
