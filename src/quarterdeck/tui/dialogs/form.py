@@ -75,10 +75,7 @@ class Field(FormRow):
 class FieldsDialog(Dialog[Result]):
     """Ask for the values of fields; what is wrong stands at each, and nothing is taken before it is mended."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "accept", "Go on", show=False, priority=True),
-        Binding("enter", "accept", "Go on", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Go on", show=False, priority=True)]
     ASKS_TWICE: ClassVar[bool] = False
     """Whether escape drops what was changed only the second time."""
 
@@ -88,7 +85,7 @@ class FieldsDialog(Dialog[Result]):
         self._said = tuple(said)
         self._may_go: list[Mapping[str, Any]] = []
         """What may be dropped unasked."""
-        one_line = all(isinstance(field.control, LineInput | ChoiceLine) for field in self.fields.values())
+        one_line = all(isinstance(field.control, LineInput) for field in self.fields.values())
         next_field: Hints = (("tab", "next field"),) if len(self.fields) > 1 else ()
         self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
 
