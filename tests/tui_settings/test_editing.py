@@ -129,6 +129,15 @@ async def test_switches_and_choices(sit: Sit) -> None:
         assert seat.form.draft.changes["security_analyzer"] == "grayswan"
 
 
+async def test_a_list_without_rows_is_found_by_its_name(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.press("slash", *"mcp")
+        await seat.sees("a adds one", "MCP servers")
+        await seat.press("ctrl+u", *"tokens")
+        await seat.sees("sets one", "Git tokens")
+        assert "Base URL" not in seat.text
+
+
 async def test_fields_are_reached_by_filter_tab_and_mouse(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.press("slash")

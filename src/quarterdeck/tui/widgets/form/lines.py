@@ -45,7 +45,7 @@ class Line:
     struck: bool = False
 
 
-NO_MATCH = Line(((cell(Shown("Nothing matches. esc in the filter shows all fields again."), Tone.MUTED), 0),))
+NO_MATCH = Line(((cell(Shown("Nothing matches; / then esc shows all fields."), Tone.MUTED), 0),))
 
 
 def brief(value: str) -> Shown:

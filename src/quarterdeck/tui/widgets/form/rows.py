@@ -214,11 +214,9 @@ class FormView:
         entries = self.draft.servers.entries
         for entry in entries:
             server = entry.server
-            if not self.query or self._matches(
-                words.server_title(server), words.server_details(server), MCP, Group.MCP
-            ):
+            if self._matches(words.server_title(server), words.server_details(server), MCP, Group.MCP):
                 yield Row(RowKind.SERVER, str(entry.row), Group.MCP, entry=entry)
-        if not entries and not self.query:
+        if not entries and self._matches(MCP, Group.MCP):
             yield Row(RowKind.SERVER, group=Group.MCP)
 
     def _names(self, group: str, kind: RowKind) -> Iterator[Row]:
@@ -227,7 +225,7 @@ class FormView:
         for name, about, stands in known or ():
             if self._matches(name, about, group):
                 yield Row(kind, name, group, about=about, stands=stands)
-        if not known and not self.query:
+        if not known and self._matches(group):
             yield Row(kind, group=group, stands="" if known is not None else "Reading…")
 
     def _known(self, kind: RowKind) -> Sequence[tuple[str, str, str]] | None:
