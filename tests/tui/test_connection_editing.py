@@ -125,23 +125,6 @@ async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk:
     assert desk.remembered == "two"
 
 
-@pytest.mark.parametrize(("keys", "stands"), [("K", "Key of one"), ("a", "New connection")])
-async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_into(
-    desk: Desk, keys: str, stands: str
-) -> None:
-    async with desk.sit(desk.connection("one")) as seat:
-        await seat.sees("live now")
-        desk.environ["ONE_KEY"] = OTHER_KEY
-        await at_list(seat, "e", "tab", "tab", "tab", "tab", "space", "ctrl+s")
-        await seat.sees("opening…")
-        await seat.press(*keys)
-        await seat.sees(stands)
-        await seat.until(lambda: seat.session.server.key_refused)
-        await seat.type("abc")
-        await seat.sees("The server refused the key: c, then K gives another one.")
-        assert stands in seat.text
-
-
 async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
     desk: Desk, keyring: Good, caplog: pytest.LogCaptureFixture
 ) -> None:
