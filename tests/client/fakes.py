@@ -55,6 +55,7 @@ class Asked:
     query: tuple[tuple[str, str], ...]
     headers: httpx.Headers
     content: bytes
+    seconds: float = 0  # until it is given up
 
     @property
     def body(self) -> Any:
@@ -81,7 +82,8 @@ class FakeServer(httpx.AsyncBaseTransport):
         content = await request.aread()
         path = request.url.raw_path.partition(b"?")[0].decode()
         query = tuple(parse_qsl(request.url.query.decode(), keep_blank_values=True))
-        self.asked.append(Asked(request.method, path, query, request.headers, content))
+        seconds = request.extensions["timeout"]["read"]
+        self.asked.append(Asked(request.method, path, query, request.headers, content, seconds))
         answer = self._script(self.asked[-1])
         if isinstance(answer, Exception):
             raise answer

@@ -50,6 +50,14 @@ async def test_a_search_that_is_away_for_a_moment_is_asked_again_later() -> None
     assert await titles(client) == ["One"]
 
 
+async def test_sub_conversations_are_listed_found_and_counted_too() -> None:
+    counts = [Answer(7), Answer(True), Answer(-1), NO_ROUTE]
+    client, server = client_of({SEARCH: [Answer({"items": [ONE]})], f"GET {COLLECTION}/count": counts})
+    assert await titles(client) == [each.title for each in await client.conversations.titled("One")] == ["One"]
+    assert [await client.conversations.count() for _ in counts] == [7, None, None, None]
+    assert all(("include_sub_conversations", "true") in asked.query for asked in server.asked)
+
+
 async def test_ids_are_one_with_and_without_dashes() -> None:
     client, server = client_of({LIST: [Answer([ONE])]})
     (found,) = await client.conversations.read(["A39561F7-7b93-4d14-88db-52af0cf031f8"]) or ()
@@ -93,10 +101,11 @@ async def test_a_server_that_cannot_rename_or_takes_it_and_keeps_the_title_offer
     assert (await error_of(client.conversations.rename(ONE["id"], "Two"))).kind is ErrorKind.NOT_OFFERED
 
 
-async def test_a_renaming_without_the_record_in_its_answer_is_read() -> None:
-    client, server = client_of({RENAME: [Answer({})], LIST: [Answer([ONE | {"title": "Two"}])]})
+async def test_a_renaming_without_the_record_in_its_answer_is_read_also_where_none_is_read_by_its_id() -> None:
+    listed = [{"id": "other"}, ONE | {"title": " Two"}]
+    client, server = client_of({RENAME: [Answer({})], SEARCH: [Answer({"items": listed})]})
     await client.conversations.rename(ONE["id"], "Two")
-    assert [asked.method for asked in server.asked] == ["PATCH", "GET"]
+    assert [asked.method for asked in server.asked] == ["PATCH", "GET", "GET"]
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,9 @@ async def test_the_generation_and_the_key_are_told_by_two_settings_paths(
 async def test_a_flat_server_uses_only_some_fields() -> None:
     client, _ = client_of({FLAT: [RECORD]})
     server = await client.describe()
-    assert not server.rules("max_budget_per_task").in_effect
-    assert server.rules("llm_model").in_effect
+    images = {"sandbox_base_container_image", "sandbox_runtime_container_image", "remote_runtime_resource_factor"}
+    unused = images | {"agent", "max_iterations", "max_budget_per_task", "enable_default_condenser", "sandbox_api_key"}
+    assert {name for name in Settings.model_fields if not server.rules(name).in_effect} == unused
     assert not server.rules("enable_sound_notifications").clearable
     assert server.rules("search_api_key").clear_with == " "
 

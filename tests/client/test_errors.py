@@ -73,7 +73,7 @@ async def test_reads_and_writes_that_are_refused_have_words_of_their_own() -> No
     read, write = await failing_read(answer), await failing(answer)
     assert "does not answer this (status 418): No." in read.words
     assert "Read again" in read.advice
-    assert "refuses this (status 418): No." in write.words
+    assert write.words.endswith("refuses this (status 418): No.")
     assert "Correct it" in write.advice
     assert "too large (status 413): No." in (await failing_read(Answer({"detail": "No."}, 413))).words
 
@@ -107,10 +107,11 @@ async def test_a_web_page_is_not_taken_for_an_answer_to_a_write() -> None:
     assert "<" not in error.words
 
 
-@pytest.mark.parametrize(("header", "wait"), [("2", 2.0), ("soon", None), ("-1", None)])
+@pytest.mark.parametrize(("header", "wait"), [("2", 2.0), ("soon", None), ("-1", None), ("inf", None)])
 async def test_too_many_requests_say_how_long_to_wait(header: str, wait: float | None) -> None:
     error = await failing(Answer({"message": "Too many requests"}, 429, {"Retry-After": header}))
     assert (error.kind, error.retry_after) == (ErrorKind.RATE, wait)
+    assert error.advice == ("Try again in 2 s." if wait else "Try again in a moment.")
 
 
 async def test_a_read_only_connection_reads_and_sends_nothing_else() -> None:

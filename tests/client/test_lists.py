@@ -13,7 +13,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import moment, plain
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.paging import Page
-from tests.client.fakes import FAST, NO_ROUTE, Answer, Asked, client_of, error_of
+from tests.client.fakes import FAST, NO_ROUTE, Answer, Asked, client_of, error_of, first_page
 
 SEARCH = "GET /api/v1/sandboxes/search"
 BATCH = "GET /api/v1/sandboxes"
@@ -50,13 +50,28 @@ async def test_pages_are_followed_by_the_id_each_names_as_it_was_given() -> None
     assert all(("limit", "100") in asked.query for asked in server.asked)
 
 
+async def test_an_address_is_shown_without_user_and_query_and_a_record_shows_no_secret() -> None:
+    urls = [{"name": "AGENT_SERVER", "url": "https://me:sentinel@box.example:8000/a?t=sentinel#sentinel"}]
+    told = sandbox(1, exposed_urls=urls, session_api_key="sentinel", conversation_url="http://box/?k=sentinel")
+    client, _ = client_of(lambda _: Answer([told]))
+    (box,), talks = await first_page(client), (await anext(aiter(client.conversations.pages()))).items
+    assert box.exposed_urls[0].address == "https://box.example:8000/a"
+    assert "sentinel" not in f"{box!r} {talks!r}"
+
+
+async def test_a_large_page_names_the_next_one() -> None:
+    large = [sandbox(number, sandbox_spec_id=FILLER) for number in range(1500)]
+    client, _ = client_of({SEARCH: [Answer({"items": large, "next_page_id": "2"}), page(1500)]})
+    assert len(ids_of((await gathered(client))[0])) == 1501
+
+
 async def test_ten_thousand_records_are_all_read() -> None:
     def answer(asked: Asked) -> Answer:
         start = int(asked.page_id or 0)
         following = str(start + 100) if start < 9_900 else None
         return page(*range(start, start + 100), next_page_id=following)
 
-    client, _ = client_of(answer)
+    client, _ = client_of(answer, limits=FAST._replace(body=100))
     read, error = await gathered(client)
     assert (len(set(ids_of(read))), error) == (10_000, None)
 
@@ -242,15 +257,16 @@ def test_a_time_without_a_zone_means_utc(text: str) -> None:
 
 
 async def test_numbers_and_flags_are_taken_in_any_spelling() -> None:
-    usage = {"prompt_tokens": "12", "completion_tokens": 3.0}
+    names = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "context_window", "per_turn_token")
+    counts = {name: 2**40 + place for place, name in enumerate(names)}
+    usage = {"prompt_tokens": "12", "completion_tokens": 3.0, **counts}
     metrics = {"accumulated_cost": "0.5", "max_budget_per_task": 2, "accumulated_token_usage": usage}
     told = {"id": "c", "public": 1, "pr_number": ["7", 8], "metrics": metrics}
     client, _ = client_of({"GET /api/v1/app-conversations/search": [Answer([told])]})
     read = plain((await anext(aiter(client.conversations.pages()))).items[0])
     assert (read["public"], read["pr_number"]) == (True, [7, 8])
-    usage = read["metrics"].pop("accumulated_token_usage")
+    assert read["metrics"].pop("accumulated_token_usage") == {"prompt_tokens": 12, "completion_tokens": 3, **counts}
     assert read["metrics"] == {"model_name": None, "accumulated_cost": 0.5, "max_budget_per_task": 2.0}
-    assert (usage["prompt_tokens"], usage["completion_tokens"], usage["context_window"]) == (12, 3, 0)
 
 
 # Lists that are one answer of everything are read in slices: the first rows come soon, and no key waits.

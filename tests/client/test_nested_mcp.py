@@ -15,7 +15,7 @@ LOADED = {
     "fs": {"command": "npx", "args": ["-y"], "cwd": "/w"},
     "events": {"url": "https://a.example/sse", "auth": {"strategy": "bearer"}},
     "tools": {"url": "https://b.example/mcp", "transport": "streamable-http", "timeout": 30.0},
-    "typed": {"url": "https://c.example/mcp", "transport": "sse", "sse_read_timeout": 5},
+    "typed": {"url": "https://c.example/mcp", "transport": "sse", "auth": {"strategy": "basic", "username": "me"}},
     "empty": {},
     "odd": {"transport": "carrier pigeon", "url": "https://d.example"},
 }
@@ -51,27 +51,34 @@ def test_no_member_of_any_server_is_lost_on_the_way_and_back(servers: dict[str, 
     assert as_sent(config_of(servers)) == servers
 
 
+def test_the_path_of_an_address_tells_how_a_server_is_reached() -> None:
+    sse, *others = [f"https://a.example/{path}" for path in ("sse/x?y", "sse-tools", "mcp?at=/sse")]
+    config = config_of({url: {"url": url, "command": None} for url in (sse, *others)})
+    assert [[each.url for each in found] for found in (config.sse_servers, config.shttp_servers)] == [[sse], others]
+
+
 def test_secrets_that_were_typed_are_sent_as_the_server_wants_them() -> None:
     b, c = {"url": "https://b.example/mcp"}, {"url": "https://c.example/mcp"}
     signing_in = {"strategy": "api_key", "header_name": "X-K"}
     basic = {"strategy": "basic", "username": "me", "password": "k5"}
     config = {
-        "sse_servers": [{"url": "https://a.example/sse", "api_key": "k1"}, {"url": "https://a.example/other/sse"}],
+        "sse_servers": [{"url": "https://a.example/sse", "api_key": "k1"}, {"url": "https://a.example/other"}],
         "shttp_servers": [
-            b | {"name": "tools", "headers": {"X-Key": "k2"}},
+            b | {"name": "tools", "headers": {"X-Key": "k2"}, "timeout": None},
             c | {"name": "keyed", "api_key": "k3", "auth": signing_in},
             c | {"name": "typed", "auth": basic},
-            c | {"name": "open", "auth": {"strategy": "oauth2"}},
+            c | {"name": "none", "auth": {"strategy": "none"}},
+            c | {"name": "oauth2", "auth": {"strategy": "oauth2"}},
         ],
         "stdio_servers": [{"name": "fs", "command": "npx", "env": {"T": "k4"}}],
     }
     assert as_sent(McpConfig.model_validate(config)) == {
         "a-example": {"url": "https://a.example/sse", "auth": {"strategy": "bearer", "value": "k1"}},
-        "a-example-2": {"url": "https://a.example/other/sse"},
+        "a-example-2": {"url": "https://a.example/other", "transport": "sse"},
         "tools": b | {"headers": {"X-Key": "k2"}},
         "keyed": c | {"auth": signing_in | {"value": "k3"}},
         "typed": c | {"auth": basic},
-        "open": c | {"auth": {"strategy": "oauth2"}},
+        **{name: c | {"auth": {"strategy": name}} for name in ("none", "oauth2")},
         "fs": {"command": "npx", "env": {"T": "k4"}},
     }
 
@@ -94,6 +101,7 @@ def test_a_name_that_would_push_another_server_aside_is_refused(beside: dict[str
 def test_every_server_whose_hidden_secrets_are_not_typed_again_is_named() -> None:
     loaded = config_of(LOADED)
     assert lost(LOADED, loaded) == ("events", "typed", "tools", "fs")
+    assert "auth" not in json.dumps(as_sent(loaded))
     again = loaded.model_copy(
         update={
             "stdio_servers": (StdioServer(name="fs", command="npx", env={"T": SecretStr("t")}),),

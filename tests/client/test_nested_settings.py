@@ -236,6 +236,12 @@ async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> N
     assert "sentinel" not in error.words
 
 
+async def test_a_leaf_that_is_secret_by_its_name_is_never_told() -> None:
+    record = {"agent_settings": {"llm": {"model": "m"}, "verification": {"auth_token": "sentinel"}}}
+    client, _ = client_of({"GET /api/v1/settings": [Answer(record)]}, server=NESTED)
+    assert (await loaded(client)).leaves["agent_settings.verification.auth_token"] is None
+
+
 async def test_what_is_not_a_nested_record_is_not_taken_for_one() -> None:
     client, _ = client_of({"GET /api/v1/settings": [Answer({"language": "en"})]}, server=NESTED)
     assert (await error_of(client.settings.load())).kind is ErrorKind.WRONG_API

@@ -21,7 +21,14 @@ async def test_profiles_are_not_asked_for_where_there_are_none() -> None:
 @pytest.mark.parametrize("name", ["", "a b", "x" * 65, "a/b", "ä", "..", "a\n"])
 async def test_a_name_no_profile_can_have_is_refused(name: str) -> None:
     client, wire = client_of(lambda _: Answer({}), server=NESTED)
-    assert ((await error_of(client.profiles.save(name))).kind, wire.asked) == (ErrorKind.INVALID, [])
+    for attempt in (client.profiles.save(name), client.profiles.rename("old", name)):
+        assert ((await error_of(attempt)).kind, wire.asked) == (ErrorKind.INVALID, [])
+
+
+@pytest.mark.parametrize(("answer", "kind"), [(Answer([]), ErrorKind.WRONG_API), (NO_ROUTE, ErrorKind.NOT_OFFERED)])
+async def test_an_odd_list_of_profiles_and_none_are_no_empty_one(answer: Answer, kind: ErrorKind) -> None:
+    client, _ = client_of(lambda _: answer, server=NESTED)
+    assert (await error_of(client.profiles.list())).kind is kind
 
 
 async def test_suggestions_of_a_nested_server_are_the_models_it_has_verified() -> None:
@@ -65,9 +72,12 @@ async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields()
         "new_member": 1,
     }
     agent = schema({"key": "llm.model"}, critic, {"label": "no key"}, {"key": "odd", "choices": 5}, {"key": "bare"}, 7)
-    talk = schema({"key": "max_iterations"}, {"key": "security_analyzer"})
+    agent.body["sections"][0]["fields"] += [{"key": "auth_token"}, {"key": "pin", "secret": True}]
+    talk = schema({"key": "max_iterations"}, {"key": "security_analyzer", "choices": [{"value": "llm"}]})
     client, _ = client_of({f"GET {AGENT_SCHEMA}": [agent], f"GET {TALK_SCHEMA}": [talk]}, server=NESTED)
-    one, bare = await client.settings.schema()
+    one, bare, *others = await client.settings.schema()
+    assert [field.secret for field in others] == [True, True]
+    assert await client.options.security_analyzers() == ("llm",)
     assert (one.place, one.prominence) == ("agent_settings.verification.critic_mode", "critical")
     assert one.depends_on == ("agent_settings.verification.critic_enabled",)
     assert [(choice.value, choice.label) for choice in one.choices] == [("all_actions", "All")]

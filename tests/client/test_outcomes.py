@@ -156,7 +156,13 @@ async def test_not_found_on_a_pause_does_not_say_that_it_is_gone() -> None:
     assert "Read the list again" in error.advice
 
 
-def test_a_call_that_takes_a_server_long_has_the_time_for_it() -> None:
+async def test_a_call_that_takes_a_server_long_has_the_time_for_it() -> None:
     limits = Limits()
+    client, server = client_of(lambda _: Answer({"id": "s1", "status": "STARTING"}))
+    await client.sandboxes.start()
+    await client.sandboxes.delete("s1")
+    await client.conversations.create(NewConversation())
+    await client.conversations.delete("c1")
+    assert [asked.seconds for asked in server.asked] == [limits.slow] * 4
     assert limits.slow >= 60 > limits.total >= 30
     assert limits.per_second <= 5 > limits.kept

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome
 from quarterdeck.client.models.settings import ProviderToken
-from tests.client.fakes import FLAT, NESTED, Answer, FakeServer, client_of, error_of
+from tests.client.fakes import FLAT, NESTED, NO_ROUTE, Answer, FakeServer, client_of, error_of
 
 BOTH = pytest.mark.parametrize("nested", [False, True], ids=["flat", "nested"])
 VALUE = SecretStr("v")
@@ -55,6 +55,17 @@ async def test_a_rename_without_a_description_says_that_there_is_none(nested: bo
     client, server = opened(nested, "OTHER")
     await client.secrets.update("TOKEN", new_name="OTHER", description=None)
     assert server.sent("PUT")[0].body == {"name": "OTHER", "description": ""}
+    client, server = opened(nested, "a b")
+    await client.secrets.update("a b", new_name="a b", description="old")
+    assert server.sent("PUT")[0].body == {"name": "a b", "description": "old"}
+
+
+@BOTH
+async def test_a_server_without_secrets_is_said_to_keep_none_and_an_odd_list_is_no_empty_one(nested: bool) -> None:
+    client, _ = client_of({"GET /api/secrets": [NO_ROUTE, Answer([])]}, server=NESTED if nested else FLAT)
+    for attempt in (client.secrets.list(), client.secrets.clear_tokens()):
+        assert (await error_of(attempt)).kind is ErrorKind.NOT_OFFERED
+    assert nested or (await error_of(client.secrets.list())).kind is ErrorKind.SHAPE
 
 
 @BOTH
@@ -85,7 +96,8 @@ async def test_all_tokens_go_at_once_and_a_kept_one_is_sent_empty(nested: bool) 
 @pytest.mark.parametrize("said", [{"detail": "Unauthorized"}, {"error": "Invalid token. Please make sure"}])
 async def test_a_token_that_its_provider_refuses_is_not_a_wrong_key(nested: bool, said: dict[str, str]) -> None:
     client, _ = opened(nested, written=Answer(said, 401))
-    error = await error_of(client.secrets.set_tokens({"github": ProviderToken(token=SecretStr("ghp_sentinel"))}))
+    tokens = {"github": ProviderToken(token=SecretStr("ghp_sentinel")), "kept": ProviderToken()}
+    error = await error_of(client.secrets.set_tokens(tokens))
     assert error.kind is ErrorKind.INVALID
-    assert "github" in error.words
+    assert error.words == "A token was refused by its provider: github."
     assert "ghp_sentinel" not in f"{error.words}{error.advice}"

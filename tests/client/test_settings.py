@@ -1,5 +1,6 @@
 import json
 import math
+import shlex
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import LOAD_ONLY, Loss, Settings
+from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.settings import losses
-from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, client_of, error_of
+from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, client_at, client_of, error_of
 
 LOAD, STORE = "GET /api/settings", "POST /api/settings"
 STORED = Answer({"message": "Settings stored"})
@@ -104,8 +106,9 @@ async def test_a_merging_server_gets_the_changes_alone() -> None:
     about = Answer({"service": "quarterdeck-local", "settings_store": "merge"})
     client, server = client_of({LOAD: [Answer(LOADED)], STORE: [STORED], "GET /server_info": [about]})
     await client.describe()
-    await client.settings.store(await client.settings.load(), {"language": None, "llm_api_key": None})
-    assert server.sent("POST")[0].body == {"language": None, "llm_api_key": ""}
+    secrets = ("llm_api_key", "search_api_key", "sandbox_api_key")
+    await client.settings.store(await client.settings.load(), dict.fromkeys(("language", *secrets)))
+    assert server.sent("POST")[0].body == {"language": None} | dict.fromkeys(secrets, "")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ async def test_a_secret_a_server_told_is_given_back_and_a_mask_is_not() -> None:
     assert "llm_api_key" not in body
 
 
-@pytest.mark.parametrize("mask", ["**********", "•••", " ***** ", "<hidden>", "<REDACTED>"])
+@pytest.mark.parametrize("mask", ["**********", "•••", " ***** ", "∗⁎＊", "<hidden>", "<REDACTED>", "[masked]"])
 async def test_a_mask_is_never_sent_as_a_secret(mask: str) -> None:
     secret = SecretStr(mask)
     servers = McpConfig(stdio_servers=(StdioServer(name="a", command="b", env={"TOKEN": secret}),))
@@ -152,6 +155,8 @@ async def test_a_number_that_json_does_not_have_is_refused(number: float) -> Non
         ("enable_sound_notifications", None),
         ("user_consents_to_analytics", None),
         ("enable_solvability_analysis", None),
+        ("enable_proactive_conversation_starters", None),
+        ("enable_default_condenser", None),
         ("agent_settings.llm.temperature", 1.0),
         ("language", "half \ud800"),
     ],
@@ -170,6 +175,15 @@ async def test_tool_servers_are_sent_with_the_members_they_were_given_and_all_th
         "stdio_servers": [],
         "shttp_servers": [{"url": "https://b.example"}],
     }
+
+
+async def test_tool_servers_are_read_in_each_form_in_which_servers_tell_them() -> None:
+    files, remote = {"name": "a", "command": "b"}, {"url": "https://c.example"}
+    timed, nulls = remote | {"timeout": 3.0}, files | {"args": None, "env": None}
+    told = {"sse_servers": None, "shttp_servers": ["https://b.example", timed], "stdio_servers": [nulls]}
+    sent = (await sent_by({"mcp_config": told}, {}))["mcp_config"]
+    assert sent["stdio_servers"] == [files | {"args": [], "env": {}}]
+    assert json.dumps(sent["shttp_servers"]) == json.dumps([{"url": "https://b.example"}, remote | {"timeout": 3}])
 
 
 @pytest.mark.parametrize("stores", [True, False])
@@ -198,7 +212,10 @@ async def test_a_preview_as_a_command_holds_no_secret() -> None:
     assert '-H "X-Session-API-Key: $QUARTERDECK_API_KEY"' in text
     assert '"llm_api_key": "\'"$LLM_API_KEY"\'"' in text
     assert "$MCP_CONFIG_STDIO_SERVERS_0_ENV_A" in text
-    assert '"plain"' in text
+    stdio = json.loads(shlex.split(text)[-1])["mcp_config"]["stdio_servers"][0]
+    assert (stdio["name"], stdio["args"][-1]) == ("it's", "plain")
+    text = client_at("http://server.test", header=KeyHeader.BEARER).settings.preview(None, {}).curl()
+    assert '-H "Authorization: Bearer $QUARTERDECK_API_KEY"' in text
 
 
 texts = st.text(max_size=12)

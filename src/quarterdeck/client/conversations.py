@@ -60,8 +60,8 @@ class ConversationsResource:
         return await self._conversations.newest(SEARCH, WITH_PARTS, ("title__contains", words))
 
     async def count(self, *, background: bool = False) -> int | None:
-        """How many conversations there are; None where the server does not say."""
-        request = Request("GET", f"{CONVERSATIONS}/count", background=background)
+        """How many conversations there are, those with a parent included; None where the server does not say."""
+        request = Request("GET", f"{CONVERSATIONS}/count", (WITH_PARTS,), background=background)
         response = await self._transport.send_if_offered(request)
         count = None if response is None else response.json_or_none()
         return count if type(count) is int and count >= 0 else None
