@@ -14,6 +14,7 @@ from quarterdeck.fleet.health import Health
 from quarterdeck.tui.columns.details import health_cell
 from quarterdeck.tui.connecting import Connect
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.tui.fake_fleet import PROD, FakeFleet
 from tests.tui.seat import LOCAL, Seat, answering, local, seated
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
@@ -174,3 +175,22 @@ def test_the_age_of_a_healthy_list_moves_in_steps(later: float, words_then: str)
     health = Health(read_at=100.0, whole_at=100.0, incomplete=False)
     ((said, _),) = health_cell(health, 100.0 + later)
     assert said == words_then
+
+
+@pytest.mark.parametrize(
+    ("keys", "typed_into"), [("n", "First message"), ("/", "words, tokens"), ("c", "Connections"), ("ca", "New connection")]
+)
+async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_into(
+    tmp_path: Path, keys: str, typed_into: str
+) -> None:
+    fleet, refused = FakeFleet(), False
+    fleet.talk("c1", fleet.add("box"), "Fix login")
+    server = FakeServer(lambda asked: Answer({"detail": "No"}, 401) if refused else fleet.answer(asked))
+    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+        await seat.sees("Fix login", "live now")
+        await seat.type(keys)
+        await seat.sees(typed_into)
+        stands = seat.deck.screen
+        refused = True
+        await seat.sees("The server refused the key: c, then K gives another one.")
+        assert seat.deck.screen is stands

@@ -20,6 +20,7 @@ from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkAction, BulkJob, change_verdict
 from quarterdeck.fleet.conversations import ConversationRow, conversation_row, with_last_word
 from quarterdeck.fleet.displacement import Displacement, forecast, running_oldest_first
+from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
@@ -276,8 +277,8 @@ class Session:
 
         What has lost its counterpart hangs on that.
         """
-        if watch.health.back:
-            self.server.doubt()  # another one may have been put behind the address
+        if watch.health.back or watch.health.state is HealthState.REFUSED:
+            self.server.doubt()  # another one may have been put behind the address, or the key is no longer right
         everything = changes.all_known is watch.health.incomplete
         if (touched := frozenset(ids)) or everything:
             self._publish(News(about, touched, everything))
