@@ -178,7 +178,8 @@ def test_the_age_of_a_healthy_list_moves_in_steps(later: float, words_then: str)
 
 
 @pytest.mark.parametrize(
-    ("keys", "typed_into"), [("n", "First message"), ("/", "words, tokens"), ("c", "Connections"), ("ca", "New connection")]
+    ("keys", "typed_into"),
+    [("n", "First message"), ("/", "words, tokens"), ("c", "Connections"), ("ca", "New connection")],
 )
 async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_into(
     tmp_path: Path, keys: str, typed_into: str

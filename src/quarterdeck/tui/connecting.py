@@ -90,7 +90,7 @@ class Connecting:
             self._app.run_worker(self._switch(connection), group="dialog")
 
     async def _switch(self, connection: Connection) -> None:
-        if await self._app.may_leave():
+        if connection.place == self._app.endpoint.place or await self._app.may_leave():  # edits stay at one place
             self.open(connection)
 
     async def _follow(self, connection: Connection) -> None:

@@ -313,14 +313,11 @@ class ConnectionsDialog(Dialog[Connection]):
         return new
 
     def _open_anew(self, connection: Connection, said: Span | None) -> None:
-        """Open a connection, at another place only once what is unsaved was asked about; edits stay at the same one."""
-        if self._is_open(connection) or not any(screen.unsaved for screen in self.app.opened):
+        """Open a connection; this dialog goes where something is said above the screens, or asked there."""
+        if said is None and not any(screen.unsaved for screen in self.app.opened):
             self._connecting.open(connection)
-            if said is None:
-                return
-            self.dismiss(None)
-        else:
-            self.dismiss(connection)
+            return
+        self.dismiss(connection)
         if said is not None:
             self.app.say_on_top(said[0])
 

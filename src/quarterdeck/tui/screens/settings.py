@@ -72,9 +72,9 @@ class SettingsScreen(DeckScreen):
         self._to_offer = False
         """Whether edits of an earlier run are still to be asked about."""
         self._outcome: Cell = EMPTY
+        """What became of a save; it stays in the bar."""
         self._left_edits = False
         """Whether there were edits left when that came: it is not said any more once they are gone."""
-        """What became of a save; it stays in the bar."""
         self._said_of: Edits = NO_EDITS
         """The edits that the sentence in the message line is about."""
 

@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.widgets.form.editors import FieldEditor
 from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, Line
 from quarterdeck.tui.widgets.strips import CURSOR, LineOfText, Look, Palette, fit_cell
@@ -81,14 +82,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     """Lines above, the editor while there is one, lines below; the cursor holds on to the id of a row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("pagedown", "page(1.0)", "Page down", show=False),
-        Binding("pageup", "page(-1.0)", "Page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-        Binding("home,g", "move_to_end(0)", "First row", show=False),
-        Binding("end,G", "move_to_end(-1)", "Last row", show=False),
+        *MOVING,
         Binding("tab", "group(1)", "Next group", show=False),
         Binding("shift+tab", "group(-1)", "Group before", show=False),
     ]
@@ -180,10 +174,15 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
                 place += 1 if pages < 0 else -1
             self.move_to(self._lines[place].row)
 
-    def action_move_to_end(self, end: int) -> None:
-        """Move to the first row (0) or the last (-1)."""
+    def action_first(self) -> None:
+        """Move to the first row."""
         if self._rows:
-            self.move_to(self._rows[end])
+            self.move_to(self._rows[0])
+
+    def action_last(self) -> None:
+        """Move to the last row."""
+        if self._rows:
+            self.move_to(self._rows[-1])
 
     def action_group(self, step: int) -> None:
         """Move to the first row of a neighbouring group, around the ends."""
