@@ -107,6 +107,17 @@ async def test_it_asks_as_before_where_all_that_follow_was_not_accepted_after_al
         assert (agent.ran, agent.policy) == (["harmless"], "ConfirmRisky")
 
 
+async def test_it_is_said_where_it_may_not_ask_any_more_although_nothing_was_accepted() -> None:
+    agent = FakeAgent()
+    agent.asks("harmless")
+    async with talking(agent) as (following, answering):
+        agent.drops = True
+        with pytest.raises(ServiceError, match="may not ask any more") as raised:
+            await answering.accept(question(following), all_that_follow=True)
+        assert "f2" in raised.value.advice
+        assert agent.ran == []
+
+
 async def test_an_answer_that_was_overheard_is_given_again() -> None:
     agent = FakeAgent()
     agent.asks("one")

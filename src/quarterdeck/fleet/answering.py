@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
-from quarterdeck.client.agent_server import NEVER, AgentServer
+from quarterdeck.client.agent_server import ALWAYS, NEVER, AgentServer
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.event import ActionEvent, Event, Policy, StateEvent
@@ -75,10 +75,18 @@ class Answering:
                 if all_that_follow:
                     await agent.set_policy(NEVER)
                 return await self._accept(agent, shown)
-            except ServiceError:
-                if all_that_follow and policy is not None:
-                    await agent.set_policy(policy)
+            except ServiceError as error:
+                if all_that_follow:
+                    await self._ask_again(agent, policy or ALWAYS, error)
                 raise
+
+    async def _ask_again(self, agent: AgentServer, policy: Policy, because: ServiceError) -> None:
+        """Have the agent ask as before; raises what went wrong with more words where that is not known to be so."""
+        try:
+            await agent.set_policy(policy)
+        except ServiceError:
+            words = f"{because.words} The agent may not ask any more before it acts."
+            raise ServiceError(because.kind, words, "f2 has it ask again.", outcome=Outcome.UNKNOWN) from None
 
     async def _accept(self, agent: AgentServer, shown: frozenset[str]) -> str:
         """Let the agent do just these actions.
