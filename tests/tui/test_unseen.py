@@ -132,3 +132,10 @@ async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
         await one.until(lambda: unseen(one) == {"c3"})
     async with at_conversations(fleet, tmp_path, state=state()) as again:
         await again.until(lambda: unseen(again) == {"c3"})
+
+
+async def test_counts_stand_in_one_order_however_many_there_are_of_each(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.sees("● 3 Working  ✓ 1 Finished")
+        await comes_to(seat, fleet, c1="finished", c2="finished")
+        await seat.sees("● 1 Working  ✓ 3 Finished")

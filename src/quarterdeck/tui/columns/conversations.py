@@ -140,8 +140,9 @@ def word(row: ConversationRow) -> str:
 
 def counts(words: Counter[str]) -> Cell:
     """How many conversations are in which state; those that need somebody are counted by `wanting`."""
-    others = [word for word, _ in words.most_common() if word not in (BEING_STARTED, ConversationWord.NEEDS_YOU)]
-    return counted([BEING_STARTED, *others], words)
+    known = [BEING_STARTED, *ConversationWord]
+    order = [*known, *sorted(words.keys() - set(known))]
+    return counted((word for word in order if word != ConversationWord.NEEDS_YOU), words)
 
 
 # Everything known about one
