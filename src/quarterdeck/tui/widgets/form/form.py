@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -83,9 +83,6 @@ class SettingsForm(Vertical):
         Binding("up", "choose(-1)", "Choice or field before", show=False, priority=True),
     ]
     """The keys of the field that is edited."""
-    help_pane = getters.query_one("#help-pane", VerticalScroll)
-    help_full = getters.query_one("#help-full", Lines)
-    help_short = getters.query_one("#help-short", Static)
 
     class Edited(Message):
         """There is another draft."""
@@ -93,6 +90,8 @@ class SettingsForm(Vertical):
     def __init__(self) -> None:
         super().__init__()
         self.rail, self.list = Rail(self._go_to_group), FieldList()
+        self.help_full, self.help_short = Lines(id="help-full"), Static(id="help-short")
+        self.help_pane = VerticalScroll(self.help_full, id="help-pane", can_focus=False)
         self.view = FormView(Draft())
         self.suggestions: Mapping[str, Sequence[str]] = {}
         """Field -> what the server suggests for it."""
@@ -104,9 +103,8 @@ class SettingsForm(Vertical):
         with Horizontal(id="form-columns"):
             yield self.rail
             yield self.list
-            with VerticalScroll(id="help-pane", can_focus=False):
-                yield Lines(id="help-full")
-        yield Static(id="help-short")
+            yield self.help_pane
+        yield self.help_short
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The form's keys are those of an open editor."""
@@ -258,7 +256,7 @@ class SettingsForm(Vertical):
         self._paint()
 
     def _paint(self) -> None:
-        if self.is_mounted:
+        if self.help_short.is_mounted:  # else it still has to come, or the deck was left before it came
             self.list.show(form_lines(self.view, self.list.scrollable_content_region.width))
             self._paint_around()
 

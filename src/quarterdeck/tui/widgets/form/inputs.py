@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pydantic import SecretStr
-from textual import events, getters, on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -304,14 +304,13 @@ FormControl = LineInput | PlainArea | ChoiceLine | OneOf | Compound
 class FormRow(Horizontal):
     """A label with its controls, and under them a hint and the sentence on what is wrong."""
 
-    note = getters.query_one(".row-note", Static)
-
     def __init__(self, label: Content, *controls: Widget, hint: str = "") -> None:
         super().__init__(classes="form-row")
         self._label = label
         self._controls = controls
         self._hint = Shown(hint)
         self._said = ("", True)
+        self.note = Static(classes="row-note")
 
     def compose(self) -> ComposeResult:
         """Label at the left; controls, hint and sentence at the right."""
@@ -320,7 +319,7 @@ class FormRow(Horizontal):
             yield from self._controls
             if self._hint:
                 yield Static(plain(self._hint, Tone.MUTED), classes="row-hint")
-            yield Static(classes="row-note")
+            yield self.note
 
     @property
     def first(self) -> Widget:
