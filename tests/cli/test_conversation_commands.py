@@ -128,6 +128,9 @@ def test_what_is_gone_says_so(on: Simulated) -> None:
     for command in ("wait", "stop", "show"):
         gone = on(command, "0" * 32)
         assert (gone.status, gone.out) == (5, "deleted\n")
+        wrong = on(command, "nope")
+        assert (wrong.status, wrong.out) == (2, "")
+        assert "'nope' is no id of a conversation." in wrong.err
     lost = next(one["id"] for one in on.listed if one["sandbox_status"] == "MISSING")
     assert (on("wait", lost).status, on("wait", lost).out) == (5, "sandbox gone\n")
     asleep = next(one["id"] for one in on.listed if one["sandbox_status"] == "PAUSED")

@@ -11,7 +11,10 @@ from tests.cli.conftest import Run
 from tests.cli.serving import answering
 from tests.servers import open_server
 
-SERVERS = {"shttp_servers": [{"url": "https://tools.example/mcp", "api_key": "sentinel-2"}]}
+SERVERS = {
+    "shttp_servers": [{"url": "https://tools.example/mcp", "api_key": "sentinel-2"}],
+    "stdio_servers": [{"name": "files", "command": "npx", "env": {"TOKEN": "sentinel-3"}}],
+}
 SLOWER = {"shttp_servers": [{"url": "https://tools.example/mcp", "timeout": 90}]}
 
 
@@ -50,7 +53,7 @@ def test_secrets_of_servers_are_lost_only_where_somebody_says_so(run: Run, neste
     assert run("--url", nested, "settings", "set", "mcp_config=-", typed=json.dumps(SERVERS)).status == 0
     assert "key: not told" in run("--url", nested, "settings", "show").out
     told = json.loads(run("--url", nested, "settings", "show", "--json").out)["mcp_config"]
-    assert told["shttp_servers"][0]["api_key_set"] is None
+    assert told["shttp_servers"][0]["api_key_set"] is told["stdio_servers"][0]["env_set"] is None
     change = ("--url", nested, "settings", "set", "mcp_config=-")
     refused = run(*change, typed=json.dumps(SLOWER))
     assert refused.status == 2

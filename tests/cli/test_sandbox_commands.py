@@ -56,9 +56,9 @@ def test_a_table_has_what_comes_from_conversations_only_where_they_were_read(on:
     asked = on("sandboxes", "list", "--filter", "cost>0.01")
     assert "SPENT" in asked.out.splitlines()[0]
     assert "$" in asked.out
-    for noun, word in (("conversations", "Working"), ("sandboxes", "Paused")):
+    for noun, word, title in (("conversations", "Working", "STATE"), ("sandboxes", "Paused", "STATUS")):
         head, *rows = on(noun, "list", "--filter", f"status:{word}").out.splitlines()
-        assert "STATE" in head
+        assert title in head.split()
         assert "(UTC)" in head
         assert "SPENT" not in head
         assert rows

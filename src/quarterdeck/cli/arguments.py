@@ -89,7 +89,8 @@ class _Parser(ArgumentParser):
         super().__init__(prog, argument_default=SUPPRESS, allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        super().error(re.sub(r"invalid choice: .*? \(choose", "no such choice (choose", message, flags=re.DOTALL))
+        message = re.sub(r"invalid choice: .*? \(choose", "no such choice (choose", message, flags=re.DOTALL)
+        self.exit(2, f"quarterdeck: {message}; `{self.prog} --help` says more\n")
 
 
 def usage() -> str:
@@ -101,7 +102,7 @@ def parse(words: Sequence[str]) -> CommandLine:
     """Read a command line; ends the process, with status 2 and a line on standard error, where it means nothing."""
     parser = _parser()
     if any(_KEY_OPTION.fullmatch(word) for word in words):
-        parser.error("a key is never an argument, for others can see it; --help says where it is looked for")
+        parser.error("a key is never an argument, for others can see it")
     found, rest = parser.parse_known_args(words, CommandLine())
     if found.verb and not any(word.startswith("--") for word in rest):
         found.ids = [*found.ids, *rest]  # an id may begin with a dash

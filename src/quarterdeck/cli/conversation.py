@@ -45,15 +45,19 @@ class Conversation:
     def __init__(self, client: Client, arguments: CommandLine) -> None:
         self._news = asyncio.Event()
         self._json = arguments.json
+        self._named = arguments.id
         self.following = Following(client, arguments.id.replace("-", "").lower(), self._news.set, utc_now)
         self.transcript = self.following.transcript
         self.answering = Answering(self.following)
 
     async def look(self) -> None:
-        """Read it once; raises ServiceError where it cannot be found out what it has come to."""
+        """Read it once; raises ServiceError or CommandError where it cannot be found out what it has come to."""
         try:
             await self.following.look()
-        except ServiceError:
+        except ServiceError as error:
+            if error.kind is ErrorKind.INVALID and self.following.record is None:
+                words, advice = f"{self._named!a} is no id of a conversation.", "`conversations list` shows them."
+                raise CommandError(words, advice, status=2) from None
             if self.stand is None:
                 raise
 

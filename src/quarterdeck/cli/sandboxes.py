@@ -87,7 +87,7 @@ def show(arguments: CommandLine, config: Config) -> int:
 
 def _print(rows: list[SandboxRow], now: datetime) -> None:
     """Print a table; what comes from conversations has columns only where they were read."""
-    titles = ["ID", "STATE", "SPEC", "CREATED (UTC)"]
+    titles = ["ID", "STATUS", "SPEC", "CREATED (UTC)"]
     cells = [[row.id, row.state(now).words, row.record.sandbox_spec_id, moment(row.record.created_at)] for row in rows]
     if any(row.complete for row in rows):
         titles += ["QUIET", "SPENT", "CONVERSATION"]

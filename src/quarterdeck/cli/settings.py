@@ -115,9 +115,10 @@ def _plain(settings: Settings) -> dict[str, Any]:
 
 
 def _server_plain(server: McpServer, *, hidden: bool) -> dict[str, Any]:
-    """A server; `hidden` says that the service does not tell whether there is a key."""
+    """A server; `hidden` says that the service tells neither whether there is a key nor which variables."""
     if isinstance(server, StdioServer):
+        names = None if hidden and not server.env else sorted(server.env)
         arguments = masks.arguments(server.args)
-        return {"name": server.name, "command": server.command, "args": arguments, "env_set": sorted(server.env)}
+        return {"name": server.name, "command": server.command, "args": arguments, "env_set": names}
     told = {"url": masks.address(server.url), "api_key_set": None if hidden else words.has_secret(server)}
     return told | ({"timeout": server.timeout} if isinstance(server, ShttpServer) else {})
