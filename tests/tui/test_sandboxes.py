@@ -71,13 +71,13 @@ async def test_a_key_that_can_do_nothing_says_why_and_what_would(sit: Sit) -> No
         await seat.sees("Pause: there is no row here.")
         await start(seat)
         await seat.press("r")
-        await seat.sees("It is running already; p pauses it.")
+        await seat.sees("It is running already. p pauses it.")
         await seat.press("o")
         await seat.sees("no conversation lives in it")
         await seat.press("p")
         await seat.sees("‖ Paused")
         await seat.press("p")
-        await seat.sees("It is paused already; r resumes it.")
+        await seat.sees("It is paused already. r resumes it.")
 
 
 async def test_deleting_needs_the_short_id_to_be_typed(sit: Sit) -> None:

@@ -48,7 +48,7 @@ def run(arguments: CommandLine, config: Config) -> int:
             if row.state is RowState.DONE and not arguments.json:
                 say(f"{row.id}  {status(row.id) or 'deleted'}")
             elif row.state in NOT_DONE or row.state is RowState.SKIPPED:
-                note(f"{row.id}: {row.state}. {_why(row)}")
+                note(f"{row.id}: {row.state}. {row.words}")
 
         order = session.order(Action[arguments.verb.upper()])
         job = BulkJob(order, plan(rows, lambda row: why_not(arguments.verb, row.state(now))), progress=tell)
@@ -85,7 +85,7 @@ def _foretell(job: BulkJob, status: Status, count: int, arguments: CommandLine) 
     else:
         rows = job.rows.values()
         does = [verb if row.state is RowState.WAITING else "skip" for row in rows]
-        cells = [(row.id, status(row.id), each, _why(row)) for row, each in zip(rows, does, strict=True)]
+        cells = [(row.id, status(row.id), each, row.words) for row, each in zip(rows, does, strict=True)]
         table(("ID", "STATUS", "PLAN", "WHY"), cells)
     if not arguments.dry_run:
         words = f"Nothing was deleted; with --yes it is: {planned} of {count}."
@@ -121,14 +121,8 @@ def _print_json(job: BulkJob, status: Status) -> None:
                 "done": row.state is RowState.DONE,
                 "status": status(row.id),
                 "result": "planned" if row.state is RowState.WAITING else row.state.value,
-                "why": _why(row),
+                "why": row.words,
             }
             for row in job.rows.values()
         ]
     )
-
-
-def _why(row: BulkRow) -> str:
-    """Why it is so; what a rule says after its semicolon names keys of the deck."""
-    rule, semicolon, _ = row.words.partition(";")
-    return f"{rule}." if row.state is RowState.SKIPPED and semicolon else row.words

@@ -63,7 +63,7 @@ class _Watching:
         self._note_failures()
         if news.about is not About.SANDBOXES:
             return
-        for sandbox_id in self._session.sandboxes.records if news.moved else news.ids:
+        for sandbox_id in self._session.sandboxes.records if news.all_rows else news.ids:
             self._compare(sandbox_id)
         if not self._begun and not any(watch.health.incomplete for watch in self._asked_about):
             self._begun = True

@@ -1,6 +1,6 @@
 """The agent server of one conversation: its events, how it is, and what can be asked of the agent.
 
-It lives in the sandbox. Its key is the sandbox's own and goes to its own origin only (SERVERS.md).
+It lives in the sandbox. Its key is the sandbox's own and goes to its own origin only (SERVERS.md: agent servers).
 """
 
 from typing import Any, Self, TypeVar

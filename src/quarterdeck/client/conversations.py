@@ -24,7 +24,7 @@ CANNOT_RENAME = "This server cannot rename conversations."
 
 
 def _undashed(record_id: str) -> str:
-    """App records write ids without dashes, other places with them (SERVERS.md)."""
+    """App records write ids without dashes, other places with them (SERVERS.md: times and ids)."""
     return record_id.replace("-", "").lower()
 
 

@@ -67,3 +67,8 @@ class ServiceError(Exception):
 
     def __str__(self) -> str:
         return self.words
+
+    @property
+    def sentences(self) -> str:
+        """What is wrong and what to do."""
+        return f"{self.words} {self.advice}".strip()

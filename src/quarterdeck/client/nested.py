@@ -178,11 +178,15 @@ def _checked(name: str, value: object, kind: Any) -> object:
 def _field_at(location: Location, changes: SettingsChanges) -> Location:
     """The changed field whose place below its section is among the parts of a location, in order."""
     for name in changes:
-        parts = iter(map(str, location))
         section, _, below = PLACES.get(name, name).partition(".")
-        if all(part in parts for part in (below if section in SECTIONS else name).split(".")):
+        if _in_order((below if section in SECTIONS else name).split("."), map(str, location)):
             return location[location.index(MCP) :] if name == MCP else (name,)
     return location
+
+
+def _in_order(wanted: Iterable[str], parts: Iterator[str]) -> bool:
+    """Whether all that is wanted is among the parts, in that order."""
+    return all(each in parts for each in wanted)  # each search goes on where the last one ended
 
 
 def _leaves_of(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class SandboxesResource:
         await self._order(sandbox_id, "resume", done=_UP, not_done=_PAUSED)
 
     async def delete(self, sandbox_id: str) -> None:
-        """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (SERVERS.md)."""
+        """Delete a sandbox; its id is in path and query, by which servers go (SERVERS.md: deleting a sandbox)."""
         path, query = f"{SANDBOXES}/{segment(sandbox_id)}", (("sandbox_id", sandbox_id),)
         seconds, lacking = self._transport.limits.slow, "This server cannot delete sandboxes."
         request = Request("DELETE", path, query, item=True, seconds=seconds, lacking=lacking)

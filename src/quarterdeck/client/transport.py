@@ -144,8 +144,8 @@ class Transport:
         All tries of a read share one deadline. Raises ServiceError for every other end.
         """
         if self.access.read_only and not request.reads:
-            words, advice = "This connection is read-only.", "Open it without --read-only to change anything."
-            raise ServiceError(ErrorKind.READ_ONLY, words, advice, request=str(request), outcome=Outcome.NOT_SENT)
+            words = "This connection is read-only: nothing was sent."
+            raise ServiceError(ErrorKind.READ_ONLY, words, request=str(request), outcome=Outcome.NOT_SENT)
         await self._turn(request)
         since, seconds = _now(), request.seconds or self.limits.total
         deadline, repeats = since + seconds, 0
@@ -252,7 +252,8 @@ class Transport:
 
         async def note_step(event: str, _: Mapping[str, Any]) -> None:
             step, state = event.rsplit(".", 1)
-            failed.extend([step] if state == "failed" else [])
+            if state == "failed":
+                failed.append(step)
 
         asked.extensions["trace"] = note_step
         try:
@@ -267,7 +268,7 @@ class Transport:
             raise failure(error, named, asked.url, step, seconds=_now() - since) from None
 
     def _accepted(self, response: Response) -> Response:
-        """Pass on an answer of status 2xx that is data; raises ServiceError for every other."""
+        """Pass on an answer of status 2xx that is no web page; raises ServiceError for every other."""
         if not 200 <= response.status < 300:
             key = () if self._key is None else (self._key.get_secret_value(),)
             raise refusal(response, (*key, *secrets_in(response.request.body)))

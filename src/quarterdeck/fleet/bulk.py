@@ -304,7 +304,7 @@ class BulkJob:
             self._decide_by_reading(row_id, PATIENCE)
 
     def _not_answered(self, row_id: str, error: ServiceError) -> None:
-        words = f"{error.words} {error.advice}".strip()
+        words = error.sentences
         if error.kind is ErrorKind.RATE:
             self._again_after(row_id, error, words)
         elif error.kind is ErrorKind.MISSING:

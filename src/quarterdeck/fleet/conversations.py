@@ -107,7 +107,7 @@ def with_last_word(before: Conversation, record: Conversation) -> Conversation:
 
 
 def conversation_state(record: Conversation, sandbox: str | None = None) -> ConversationState:
-    """What to say of it; `sandbox` is the status of its sandbox where that was read of itself, which knows best."""
+    """What to say of it, or what does not contradict the status of the `sandbox` that it is shown beside."""
     sandbox, agent = sandbox or record.sandbox_status, record.execution_status
     if sandbox == SandboxStatus.STARTING and agent is not None:
         return _agent_state(agent)._replace(note=_LAST_TOLD)
@@ -140,7 +140,7 @@ class ConversationRow(NamedTuple):
     created: datetime | None
     """By the clock of this machine; None also where the server tells a moment that is ahead of any clock."""
     updated: datetime | None
-    """So too."""
+    """By the same clock."""
     haystack: str = ""
     """All of its text a filter looks into, case folded."""
     unlinked: bool = False
@@ -310,6 +310,6 @@ def why_not(command: str, row: ConversationRow) -> str | None:
         case "rename" | "trajectory" if row.record is None:
             return "It is being started; wait until it is there."
         case "open_url" if row.record is None or row.record.conversation_url is None:
-            return "It has an address only while its sandbox runs; r resumes it."
+            return "It has an address only while its sandbox runs."
         case _:
             return None

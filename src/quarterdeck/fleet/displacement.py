@@ -138,7 +138,7 @@ class Displacement(KeptPart[KeptCap]):
 def made_room(running: Iterable[str], by: str, timeline: Callable[[str], Sequence[Event]]) -> tuple[str, ...]:
     """Which of those that ran before a start or resume, oldest first, are paused after it for no other known reason.
 
-    None that is younger than one that is still up: servers pause the oldest ones, so it was paused for another reason.
+    It stops at the first one that is still up: servers pause the oldest ones, so any younger one had another reason.
     """
     found = []
     for sandbox_id in running:

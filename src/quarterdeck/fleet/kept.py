@@ -114,6 +114,6 @@ class Keeper:
     def _complain(self, error: ServiceError | TimeoutError) -> None:
         if not self._complained:
             self._complained = True
-            why = f"{error.words} {error.advice}" if isinstance(error, ServiceError) else "the disk does not answer."
+            why = error.sentences if isinstance(error, ServiceError) else "the disk does not answer."
             words = f"Not everything is noted down for the next run: {why}"
             self._publish(News(About.CONVERSATIONS, words=words))

@@ -17,7 +17,7 @@ class News(NamedTuple):
 
     about: About
     ids: frozenset[str] = frozenset()
-    moved: bool = False
+    all_rows: bool = False
     """Every row may show something else than before, not only these."""
     another_server: bool = False
     """Another server answers at the same address than before."""

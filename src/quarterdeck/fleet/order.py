@@ -1,7 +1,7 @@
 """Ids in an order that holds still for whoever moves in it.
 
 A row moves when its rank changed, never because time passes; for a while after the cursor moved only what is urgent
-does. Equal ranks stand by id, unknown ones last whichever way. A change costs what it moves.
+does. Equal ranks stand by id, those without a value last in either direction. A change costs what it moves.
 """
 
 from bisect import insort

@@ -1,8 +1,8 @@
 """What is said of a sandbox from reading to reading, and what may be asked of it.
 
 Servers flap: an idle process sandbox reads STARTING nearly always, and its addresses and key are left out meanwhile
-(SERVERS.md). So one reading is not a state: a sandbox that has run is running until a reading says that it stopped.
-All times are UTC moments of this machine.
+(SERVERS.md: readings that flap). So one reading is not a state: a sandbox that has run is running until a reading says
+that it stopped. All times are UTC moments of this machine.
 """
 
 from datetime import datetime, timedelta
@@ -142,7 +142,7 @@ class SandboxMemory(NamedTuple):
     """STARTING readings in a row of one that has run, counted up to `CHECK_AFTER`."""
     checked_at: datetime | None = None
     answered: bool | None = None
-    """Whether its agent server answered when it was asked last; None when it was not since it fell quiet."""
+    """Whether its agent server answered when it was asked last; None when it was not asked since it went quiet."""
     urls: tuple[ExposedUrl, ...] = ()
     """Its addresses as last told while it was up; a pause keeps them, for it may come back there."""
     key: SecretStr | None = None
@@ -330,32 +330,29 @@ def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
 # What may be asked of it: servers never refuse by status, these are rules for people
 
 _OVER = {
-    StateWord.ERROR: "It has failed; n starts a new one from the same spec.",
-    StateWord.MISSING: "It is gone; n starts a new one.",
+    StateWord.ERROR: "It has failed.",
+    StateWord.MISSING: "It is gone.",
     StateWord.PAUSING: "It is being paused; the next readings tell.",
     StateWord.RESUMING: "It is being resumed; the next readings tell.",
 }
 _WHY_NOT = {
-    "pause": {**_OVER, StateWord.PAUSED: "It is paused already; r resumes it."},
+    "pause": {**_OVER, StateWord.PAUSED: "It is paused already."},
     "resume": {
         **_OVER,
-        StateWord.RUNNING: "It is running already; p pauses it.",
+        StateWord.RUNNING: "It is running already.",
         StateWord.STARTING: "It is starting already; it runs as soon as its server says so.",
     },
-    "open_url": {
-        **dict.fromkeys(set(StateWord) - {StateWord.RUNNING}, "It has addresses only while it runs."),
-        StateWord.PAUSED: "It has addresses only while it runs; r resumes it.",
-    },
+    "open_url": dict.fromkeys(set(StateWord) - {StateWord.RUNNING}, "It has addresses only while it runs."),
 }
 
 
 def why_not(command: str, state: SandboxState) -> str | None:
-    """Why a command cannot be done to it now, a sentence that says what would help; None when it can.
+    """Why a command cannot be done to it now, a sentence; None when it can.
 
     The server's own word is quoted raw; the screen cleans it.
     """
     if command not in _WHY_NOT:
         return None
     if state.known is None:
-        return f"Its server calls it {state.word}, which Quarterdeck does not know; ctrl+r reads it again."
+        return f"Its server calls it {state.word}, which Quarterdeck does not know."
     return _WHY_NOT[command].get(state.known)

@@ -60,8 +60,8 @@ class ServerWatch:
         if server == before:
             return
         self.kind, self.trouble = server, None
-        # The key and the release of one server may change, its ways do not.
+        # The key and the release of one server may change, what it can do does not.
         another = before is not None and server._replace(key=before.key, release=before.release) != before
-        self._publish(News(About.SERVER, moved=another, another_server=another))
+        self._publish(News(About.SERVER, all_rows=another, another_server=another))
         self.release = await self._client.release()
         self._publish(News(About.SERVER))

@@ -33,7 +33,7 @@ from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import LOST, Starts, Writes
 
 ALIKE = 100
-"""Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
+"""Ids of sandboxes that are looked at to tell what kind of server it is: all of them have one format."""
 
 
 class Session:
@@ -273,15 +273,16 @@ class Session:
             self._publish(News(About.CONVERSATIONS, frozenset({found}), words=words, wanted=found))
 
     def _publish_beside(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
-        """Tell what a reading means for the other list: of all rows, if it is only now known whole.
+        """Tell what a reading means for the other list: for all of its rows where this one is only now known whole.
 
-        What has lost its counterpart hangs on that.
+        Only a whole list tells which rows of the other one have lost their counterpart.
         """
         if watch.health.back or watch.health.state is HealthState.REFUSED:
             self.server.doubt()  # another one may have been put behind the address, or the key is no longer right
-        everything = changes.all_known is watch.health.incomplete
-        if (touched := frozenset(ids)) or everything:
-            self._publish(News(about, touched, everything))
+        is_complete = not watch.health.incomplete
+        completed = is_complete is not changes.all_known
+        if (touched := frozenset(ids)) or completed:
+            self._publish(News(about, touched, all_rows=completed))
 
     def _begin(self, clock: ServerClock) -> None:
         """Compare the clocks, and ask how many conversations there are if the first page is not all of them."""

@@ -1,4 +1,4 @@
-"""What a person has seen of conversations: which came to something since, which ring then, which starts are dismissed.
+"""What a person has seen of conversations: what came to something since, what to notify of, which starts are dismissed.
 
 No server keeps this. Moments are seconds since 1970. Decks beside each other keep one file: for each conversation the
 later reading and the later look win.
@@ -134,7 +134,7 @@ class Unread(KeptPart[KeptUnread]):
         self._elsewhere: set[str] = set()
         """Those that only another run or another deck has read so far."""
         self._since: float | None = None
-        """What nothing is known of and changed last before this moment is not news; None at first.
+        """A conversation never seen before is unread only if it changed after this moment; None at first.
 
         It is never in the future, whatever the file says: a clock may have been wrong.
         """
@@ -201,7 +201,7 @@ class Unread(KeptPart[KeptUnread]):
         self.dismissed |= dict.fromkeys(task_ids)
         self.changed.set()
 
-    # What rings
+    # What is watched
 
     def watch(self, records: Iterable[Conversation]) -> list[str]:
         """Watch these as well; gives those for which there was no room."""

@@ -1,4 +1,4 @@
-"""What was asked of a server: what is not answered yet, and what a lost answer would have named."""
+"""What was asked of a server: what is not answered yet, and the row that a lost answer would have named."""
 
 import asyncio
 from collections.abc import Callable, Container, Iterable, Iterator

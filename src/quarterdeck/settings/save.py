@@ -216,7 +216,7 @@ def _back(seen: Verified) -> str:
 def _failed(draft: Draft, error: ServiceError) -> SaveResult:
     placed = (complaint(draft, problem.location, problem.message) for problem in error.problems)
     complaints = tuple(problem for problem in placed if problem is not None)
-    words = f"Not saved: {error.words} {error.advice}".strip()
+    words = f"Not saved: {error.sentences}".strip()
     return SaveResult(draft, words, error=True, complaints=complaints)
 
 

@@ -97,7 +97,7 @@ class Connecting:
         app = self._app
         app.endpoint, app.session, app.trouble = connection, None, None
         self._key_refused = False
-        self._publish(News(About.SERVER, moved=True))
+        self._publish(News(About.SERVER, all_rows=True))
         try:
             async with self.client_of(connection) as client:
                 app.session = Session(client, self._publish, app.clock, self.state, connection.about)
@@ -106,7 +106,7 @@ class Connecting:
                 await app.session.run()
         except ServiceError as error:
             app.session, app.trouble = None, error
-            self._publish(News(About.SERVER, moved=True))
+            self._publish(News(About.SERVER, all_rows=True))
 
     def remember(self, **what: str) -> None:
         """Keep what a person chose for the next run; where that fails, it is said when the deck has ended."""

@@ -84,7 +84,7 @@ async def check(connecting: AbstractAsyncContextManager[Client], *, with_release
             release = await client.release() if with_release else server.release or ""
             in_clear = sends_in_clear(client.url)
     except ServiceError as error:
-        return Verdict((text.line(f"{error.words} {error.advice}"), Tone.BAD))
+        return Verdict((text.line(error.sentences), Tone.BAD))
     return Verdict(_words(server, release, in_clear=in_clear), server.key, release)
 
 

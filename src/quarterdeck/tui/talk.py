@@ -111,7 +111,7 @@ class Talk:
             with self._session.writes.under_way("a word to an agent"):
                 said = await tell()
         except ServiceError as error:
-            self._say(f"{error.words} {error.advice}", Tone.BAD)
+            self._say(error.sentences, Tone.BAD)
             return False
         finally:
             self._changed()

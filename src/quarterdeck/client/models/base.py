@@ -73,7 +73,7 @@ EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
 
 
 def moment(value: object) -> datetime | None:
-    """Read a server's time as UTC: a zone-less one means UTC (SERVERS.md), an unreadable one is None."""
+    """Read a server's time as UTC: a zone-less one means UTC (SERVERS.md: times and ids), an unreadable one is None."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)

@@ -51,9 +51,10 @@ class Server(NamedTuple):
 
     @property
     def nested(self) -> bool:
-        """Whether it is of the nested generation (SERVERS.md), which keeps profiles, describes its settings as forms,
-        changes the value of a custom secret in place, tells no key, header and environment of MCP servers, and at a
-        store replaces them all.
+        """Whether it is of the nested generation (SERVERS.md: settings, nested).
+
+        That one keeps profiles, describes its settings as forms, changes the value of a custom secret in place, tells
+        no key, header and environment of MCP servers, and replaces them all when they are stored.
         """
         return self.generation is Generation.NESTED
 

@@ -82,8 +82,12 @@ class SimulatedSandboxes(Sandboxes):
         super().__init__(store, SPECS, self._played)
         self._simulation = simulation
         faulty = simulation.ids() if simulation.faults else ()
-        self._pauses_fail, self._pauses_ignored, self._gone = faulty[3::25], faulty[7::50], faulty[11::33]
-        """Whose pause is answered with an error, or as done and not done; who is listed until it is asked for more."""
+        self._pauses_fail = faulty[3::25]
+        """Sandboxes whose pause is answered with an error."""
+        self._pauses_ignored = faulty[7::50]
+        """Those whose pause is answered as done, and not done."""
+        self._gone = faulty[11::33]
+        """Those that are listed until something is asked of them, and gone then."""
         self._clock = clock
         self._now = clock()
         self._dice = Random(f"world {SEED}")  # noqa: S311 - nothing here is secret
@@ -155,7 +159,7 @@ class SimulatedSandboxes(Sandboxes):
         return await self._asked_for(sandbox_id) is not None and await self._remove(sandbox_id)
 
     def _count(self) -> None:
-        """Count what is asked; raises `HTTPException` (429) when it is the turn of that."""
+        """Count what is asked; raises `HTTPException` (429) once, at the request that is to be refused."""
         self._asked += 1
         if self._simulation.faults and self._asked == _BUSY_AT:
             raise HTTPException(429, "Too many requests", {"Retry-After": "2"})

@@ -114,7 +114,7 @@ def title_of(row: ConversationRow) -> Shown:
     return text.line(row.title) or text.line(row.id)
 
 
-# How many are how
+# Counts by state
 
 
 BEING_STARTED = "starting"

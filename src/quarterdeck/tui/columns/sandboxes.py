@@ -109,7 +109,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
 )
 
 
-# How many are how
+# Counts by state
 
 
 def counts(words: Counter[str]) -> Cell:

@@ -206,7 +206,7 @@ class ConnectionsDialog(Dialog[Connection]):
         if session is not None and session.server.key_refused:
             yield Shown("The server refused the key. K: enter another one."), Tone.BAD
         elif error := self.app.trouble or (session.server.trouble if session is not None else None):
-            yield text.line(f"{error.words} {error.advice}"), Tone.WARN
+            yield text.line(error.sentences), Tone.WARN
 
     @work(exclusive=True, group="keys")
     async def _find_keys(self) -> None:

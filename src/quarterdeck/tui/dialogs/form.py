@@ -220,4 +220,4 @@ class FormDialog(FieldsDialog[Result]):
             self.refuse(told[:1].upper() + told[1:], self._blamed)
         else:
             unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
-            self.refuse(f"{unsure}{error.words} {error.advice}")
+            self.refuse(f"{unsure}{error.sentences}")

@@ -145,7 +145,7 @@ class PickDialog(Dialog[T]):
         try:
             self._offered = await read()
         except ServiceError as error:
-            self.complain(text.line(f"{error.words} {error.advice}"))
+            self.complain(text.line(error.sentences))
             self.hint(self.HINTS)
             return
         self._read = None

@@ -91,7 +91,7 @@ class ConversationCommands:
             try:
                 return await session.create(new) or ""
             except ServiceError as error:
-                self._unsent = new, text.line(f"{error.words} {error.advice}")
+                self._unsent = new, text.line(error.sentences)
                 if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
                 self._screen.say_error(error)  # it may be in the list soon, and n shows every word of it again

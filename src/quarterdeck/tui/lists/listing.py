@@ -142,7 +142,7 @@ class Listing(Generic[R]):
             (self.passing.add if contents.passing(row) else self.passing.discard)(row_id)
             if (parent := contents.parent(row)) is not None:
                 self.folding.parents[row_id] = parent
-        for successor in ranks.keys() & set(map(session.became, gone)):  # whoever was at the start looks at it now
+        for successor in ranks.keys() & set(map(session.became, gone)):  # where the cursor goes from a start
             ranks[successor] = ranks[successor]._replace(urgent=True)
         moved = self._order.take(ranks, gone, monotonic())
         return ranks.keys(), gone, self._sift(ranks, gone) or moved

@@ -3,12 +3,12 @@
 Readings confirm what was done, never the server's answer. Dialogs stand before anything is awaited.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.bulk import SANDBOXES, BulkAction, BulkJob, N, Named, Plan, plan
-from quarterdeck.fleet.sandbox_state import Action, why_not
+from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
@@ -27,6 +27,16 @@ from quarterdeck.tui.dialogs.bulk import (
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
+
+REMEDIES: Mapping[StateWord, str] = {StateWord.PAUSED: "r resumes it.", StateWord.RUNNING: "p pauses it."}
+"""State of a sandbox -> the key that changes it, in both lists."""
+
+
+def refusal(command: str, state: SandboxState, remedies: Mapping[StateWord, str] = REMEDIES) -> str | None:
+    """Why a command cannot be done to a sandbox, and the key that helps; None when it can."""
+    reason = why_not(command, state)
+    key = remedies.get(state.known, "") if state.known is not None else "ctrl+r reads it again."
+    return None if reason is None else f"{reason} {key}".strip()
 
 
 def _warnings(session: Session, action: Action, rows: Sequence[SandboxRow]) -> list[Cell]:
@@ -150,7 +160,7 @@ class SandboxCommands:
         try:
             await order.act(row.id)
         except ServiceError as error:
-            say(text.line(f"{order.verb} {row.short_id}: {error.words} {error.advice}"), Tone.BAD)
+            say(text.line(f"{order.verb} {row.short_id}: {error.sentences}"), Tone.BAD)
         else:
             shared = len(row.conversations) if isinstance(row, SandboxRow) else 0
             others = f" {shared} conversations live in it." if shared > 1 else ""

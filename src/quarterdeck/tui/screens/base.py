@@ -159,7 +159,7 @@ class DeckScreen(Screen[None]):
 
     def say_error(self, error: ServiceError) -> None:
         """Show what went wrong and what can be done."""
-        self.say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
+        self.say(text.line(error.sentences), Tone.BAD)
 
     # From a key to what it does
 

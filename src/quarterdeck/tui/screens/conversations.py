@@ -10,7 +10,6 @@ from textual.binding import BindingType
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.fleet import sandbox_state
 from quarterdeck.fleet.conversations import (
     DECK_GRAMMAR,
     Category,
@@ -39,6 +38,7 @@ from quarterdeck.tui.copying import conversation_copies
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, title_words
 from quarterdeck.tui.lists.listing import Contents
+from quarterdeck.tui.lists.sandbox_commands import refusal
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
@@ -59,8 +59,8 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
         return why_not(name, row)
     memory = session.memories.by_id.get(row.sandbox_id or "")  # asked at every key, so that no row is made for it
     if row.record is not None and memory is not None:
-        refusal = sandbox_state.why_not(name, memory.state(now))
-        return None if refusal is None else f"Its sandbox: {refusal}"
+        reason = refusal(name, memory.state(now))
+        return None if reason is None else f"Its sandbox: {reason}"
     if row.record is not None and row.record.sandbox_status in THERE:
         return "Its sandbox has not been read yet; it will be in a moment."  # the server may tell of it here only
     return "Its sandbox is not there."

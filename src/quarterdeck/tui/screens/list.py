@@ -103,12 +103,12 @@ class ListScreen(DeckScreen, Generic[R]):
         """Have the rows made anew that the news is about; a list that is not shown catches up when it is."""
         if not self.is_current:
             return
-        if self.app.session is not self._session or (news.moved and news.about is About.SERVER):
+        if self.app.session is not self._session or (news.all_rows and news.about is About.SERVER):
             self._follow()
         elif news.about is self.contents.about and self._session is not None:
             if not self._due:
                 self.call_later(self._make_due)  # with all that is told until then
-            ids = chain(self.rows, self.contents.ids(self._session)) if news.moved else news.ids
+            ids = chain(self.rows, self.contents.ids(self._session)) if news.all_rows else news.ids
             self._due.update(dict.fromkeys(ids))
         else:
             self.refresh_frame()
@@ -266,11 +266,11 @@ class ListScreen(DeckScreen, Generic[R]):
         error = self.app.trouble
         if error is None and self.app.session is not None:
             error = self.contents.watch(self.app.session).health.error
-        wrong = cell(text.line(f"{error.words} {error.advice}"), Tone.BAD) if error is not None else ()
+        wrong = cell(text.line(error.sentences), Tone.BAD) if error is not None else ()
         return self.sandboxes.job_line or wrong
 
     def counts(self) -> Cell:
-        """How many rows are marked; a subclass adds how many are how."""
+        """How many rows are marked; a subclass adds the counts by state."""
         marks = self.table.marks
         if not marks:
             return ()

@@ -22,6 +22,7 @@ from quarterdeck.tui.copying import Copyable, sandbox_json
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.dialogs.quiet import QuietDialog
 from quarterdeck.tui.lists.listing import Contents
+from quarterdeck.tui.lists.sandbox_commands import REMEDIES, refusal
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 
@@ -44,12 +45,20 @@ def _copies(row: SandboxRow) -> Sequence[Copyable]:
     return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), sandbox_json(row.record)))
 
 
+OWN_REMEDIES = {
+    **REMEDIES,
+    StateWord.ERROR: "n starts a new one from the same spec.",
+    StateWord.MISSING: "n starts a new one.",
+}
+"""The same, and what only this list has a key for."""
+
+
 def _why_not(session: Session, name: str, row: SandboxRow, now: datetime) -> str | None:
     """What a command needs of a sandbox."""
-    refusal = why_not(name, row.state(now))
-    if refusal is None and name in ("other", "notify_me") and not row.conversations:
-        refusal = "no conversation lives in it."
-    return f"{row.short_id}: {refusal}" if refusal is not None else None
+    reason = refusal(name, row.state(now), OWN_REMEDIES)
+    if reason is None and name in ("other", "notify_me") and not row.conversations:
+        reason = "no conversation lives in it."
+    return f"{row.short_id}: {reason}" if reason is not None else None
 
 
 SANDBOXES: Contents[SandboxRow] = Contents(

@@ -33,7 +33,7 @@ from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.settings.unsaved import KeptEdits
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
-from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS, acts_at_once, row_hints, row_menu, why_not
+from quarterdeck.tui.widgets.form.actions import acts_at_once, row_hints, row_menu, why_not
 from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.help import title
@@ -53,8 +53,6 @@ class SettingsScreen(DeckScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (70, "-narrow"), (100, "-wide"), (116, "-wider")]
     """Columns from which the groups have a column, the help one too, and that all the room it likes."""
     AUTO_FOCUS = "FieldList"
-    HELD = LIST_COMMANDS
-    """Commands that are done by a part of the screen."""
 
     def __init__(self) -> None:
         super().__init__()

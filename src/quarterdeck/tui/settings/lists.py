@@ -157,7 +157,7 @@ class ListActions:
             try:
                 await client.secrets.create(secret.name, value, secret.about or None)
             except ServiceError as error:
-                words = f"The old one is deleted: enter tries again to create it. {error.words} {error.advice}"
+                words = f"The old one is deleted: enter tries again to create it. {error.sentences}"
                 raise RefusedError(words) from error
 
         title, done = f"New value of {secret.name}", f"The secret {secret.name} has a new value."
@@ -243,7 +243,7 @@ class ListActions:
                     await act()
             except ServiceError as error:
                 unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
-                self.done(text.line(f"{unsure}{error.words} {error.advice}"), Tone.BAD)
+                self.done(text.line(f"{unsure}{error.sentences}"), Tone.BAD)
             else:
                 self.done(text.line(done), Tone.GOOD)
 

@@ -67,7 +67,7 @@ class Saves:
             found = await store.load()
         except ServiceError as error:
             dialog.action_cancel()
-            self.say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
+            self.say(text.line(error.sentences), Tone.BAD)
             return
         if dialog.answer.done():
             return

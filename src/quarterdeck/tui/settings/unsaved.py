@@ -131,7 +131,7 @@ class KeptEdits:
         return True
 
     def _failed(self, error: ServiceError) -> None:
-        self.say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
+        self.say(text.line(error.sentences), Tone.BAD)
 
 
 def _left_edits(kept: Run, now: datetime) -> PickDialog[str]:
