@@ -95,7 +95,7 @@ def _print(rows: list[SandboxRow], now: datetime) -> None:
             quiet = row.quiet(now)
             living = "; ".join(title or "untitled" for title in row.conversation_titles)
             nobody = "no conversation" if row.unlinked else ""
-            line += ["" if quiet is None else age(quiet), f"${row.spent:.2f}", living or nobody]
+            line += ["" if quiet is None else age(quiet), f"${row.spent:,.2f}", living or nobody]
     table(titles, cells)
 
 

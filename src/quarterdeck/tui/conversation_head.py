@@ -59,7 +59,7 @@ def about_line(
     if (stats := transcript.stats) is not None:
         used, window = stats.context
         of = f"/{_thousands(window)}" if window else ""
-        parts["cost"] = (text.line(f"${stats.cost:.2f}"), Tone.PLAIN)
+        parts["cost"] = (text.line(f"${stats.cost:,.2f}"), Tone.PLAIN)
         parts["context"] = (text.line(f"ctx {_thousands(used)}{of}"), Tone.MUTED)
     if (policy := transcript.policy) is not None and policy.kind:
         parts["asks"] = (text.line(f"asks: {POLICIES.get(policy.kind, policy.kind)}"), Tone.MUTED)

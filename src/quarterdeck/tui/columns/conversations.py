@@ -55,7 +55,7 @@ def family_title(row: ConversationRow, now: datetime, folded: Sequence[Conversat
 
 def cost(row: ConversationRow, now: datetime) -> Cell:
     """US dollars so far."""
-    return cell(Shown(f"${row.cost:.2f}")) if row.cost else DASH
+    return cell(Shown(f"${row.cost:,.2f}")) if row.cost else DASH
 
 
 def sandbox(row: ConversationRow, now: datetime) -> Cell:

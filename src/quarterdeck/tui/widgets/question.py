@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 
 from quarterdeck.fleet.entries import Entry
+from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, indented
 from quarterdeck.tui.entry_lines import CHANGES, RISKS
@@ -63,7 +64,7 @@ class Question(VerticalScroll, can_focus=True):
 
     def entitle(self) -> None:
         """Say how to answer: the keys work only in here."""
-        count = f"{len(self.actions)} action{'s' if len(self.actions) > 1 else ''}"
+        count = counted(len(self.actions), "action")
         how = "y accept  n reject  a accept all that follow  esc leave" if self.has_focus else "tab answers"
         self.border_title = f"needs you: {count}; {how}"
 
