@@ -14,9 +14,9 @@ from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import (
     SANDBOX_GRAMMAR,
     SandboxRow,
+    find_quiet,
     rank,
     sandbox_row,
-    sweep,
 )
 
 from .fakes import NOON, at, sandbox
@@ -113,10 +113,10 @@ def test_what_it_cost_is_the_sum_of_what_its_conversations_did() -> None:
     assert row(talk(cost=float("nan"))).spent == 0.0
 
 
-# The sweep
+# Quiet sandboxes
 
 
-def test_a_sweep_finds_what_has_been_quiet_the_longest_first_with_what_it_cost() -> None:
+def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None:
     rows = [
         row(talk(updated=at(-2000), cost=1.0), name="b"),
         row(talk(updated=at(-9000), cost=2.5), name="c"),
@@ -126,7 +126,7 @@ def test_a_sweep_finds_what_has_been_quiet_the_longest_first_with_what_it_cost()
         row(talk(updated=None), name="untold"),
         row(name="orphan", seen=-2500),
     ]
-    found = sweep(rows, HALF_HOUR, at(0))
+    found = find_quiet(rows, HALF_HOUR, at(0))
     assert [each.id for each in found.rows] == ["c", "orphan", "b"]
     assert found.spent == 3.5
     assert [each.id for each in found.unknown] == ["untold"]

@@ -43,7 +43,7 @@ async def read_whole(records: list[dict[str, Any]]) -> tuple[float, list[News]]:
         def rows_are_asked_for(news: News) -> None:
             told.append(news)
             for sandbox_id in news.ids:
-                session.residents.of(sandbox_id)
+                session.by_sandbox.of(sandbox_id)
 
         session = Session(client, rows_are_asked_for, lambda: NOON)
         began = time.process_time()

@@ -1,4 +1,4 @@
-"""Durations in words short enough for a column, and moments that a server tells by a clock of its own."""
+"""Durations as short words for a column, and conversion of times by a server's clock."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -8,27 +8,27 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 JUST_NOW = "now"
 UNDER_A_MINUTE = "<1m"
 FUTURE = timedelta(days=1)
-"""How far ahead a moment may lie and still be taken for now: clocks differ."""
+"""How far in the future a moment may be and still count as now: clocks differ."""
 CLOCKS_DIFFER = timedelta(hours=1)
-"""What two clocks may differ by without a word."""
+"""How far two clocks may differ without a hint to the person."""
 _NONE_YET = {JUST_NOW: "0s", UNDER_A_MINUTE: "0m"}
 
 
 class ServerClock(NamedTuple):
-    """What a server's moments are read by."""
+    """Converts between the server's clock and this machine's."""
 
     now: datetime = datetime.max.replace(tzinfo=UTC)
-    """By the clock of this machine."""
+    """The time by this machine's clock."""
     offset: timedelta = timedelta()
-    """What the server's clock is ahead of that."""
+    """How far the server's clock is ahead."""
 
     @property
     def there(self) -> datetime:
-        """What the server's clock shows now."""
+        """The time by the server's clock."""
         return self.now + self.offset
 
     def here(self, told: datetime | None) -> datetime | None:
-        """A moment that the server told, by the clock of this machine; None for one that is ahead of any clock."""
+        """Convert a time by the server's clock to this machine's; None if it lies too far in the future."""
         if told is None or told - self.now > self.offset + FUTURE:
             return None
         try:
@@ -38,20 +38,20 @@ class ServerClock(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """A sentence where the two clocks differ by so much that a person should know; else empty."""
+        """A sentence if the clocks differ so much that a person should know; otherwise empty."""
         if abs(self.offset) < CLOCKS_DIFFER:
             return ""
-        minutes = round(abs(self.offset) / timedelta(minutes=1))  # a Date header counts whole seconds
+        minutes = round(abs(self.offset) / timedelta(minutes=1))  # rounded, because a Date header has whole seconds
         apart = f"{age(minutes * MINUTE)} {'ahead of' if self.offset > timedelta() else 'behind'}"
         return f"The server's clock is {apart} this machine's; ages are reckoned by the server's."
 
 
 AS_TOLD = ServerClock()
-"""Takes every moment as it was told."""
+"""Leaves every time as it is."""
 
 
 def age(seconds: float | None) -> str:
-    """Word a duration: "12s", "4m", "3h12m", "2d"; "now" below a second (clocks differ), "-" when unknown."""
+    """Format a duration: "12s", "4m", "3h12m", "2d"; "now" below a second (clocks differ), "-" if unknown."""
     if seconds is None or not math.isfinite(seconds):
         return "-"
     whole = int(seconds)
@@ -67,33 +67,33 @@ def age(seconds: float | None) -> str:
 
 
 def seconds_since(moment: datetime | None, now: datetime) -> float | None:
-    """Seconds since a moment; both with a zone."""
+    """Return the seconds since a moment; both have a time zone."""
     return None if moment is None else (now - moment).total_seconds()
 
 
 def age_of(moment: datetime | None, now: datetime) -> str:
-    """Word how long ago a moment was; both with a zone."""
+    """Format how long ago a moment was; both have a time zone."""
     return age(seconds_since(moment, now))
 
 
 def calm_age(moment: datetime | None, now: datetime) -> str:
-    """Word how long ago a moment was, without seconds: in a list each second of each row is sent to the terminal."""
+    """Format how long ago a moment was, without seconds: in a list, each second would redraw each row."""
     words = age_of(moment, now)
     return UNDER_A_MINUTE if words == JUST_NOW or words.endswith("s") else words
 
 
 def age_or_date(told: datetime | None, here: datetime | None, now: datetime) -> str:
-    """Word how long ago a moment was that a server `told`, or its date where that is ahead of any clock `here`."""
+    """Format how long ago the server's moment `told` was, or its date if `here` is None: too far in the future."""
     return told.date().isoformat() if told and not here else calm_age(here, now)
 
 
 def at_least(words: str) -> str:
-    """Word a duration that may be longer than what it is worded as."""
+    """Format a duration that may be longer than these words say."""
     return f"≥{_NONE_YET.get(words, words)}"
 
 
 def stopwatch(seconds: float) -> str:
-    """Word a wait that is being watched: "0:41", "2:10", "1:02:03"."""
+    """Format a running wait: "0:41", "2:10", "1:02:03"."""
     whole = max(0, int(seconds))
     minutes, rest = divmod(whole, MINUTE)
     if minutes < 60:

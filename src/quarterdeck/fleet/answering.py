@@ -1,7 +1,8 @@
-"""What a person says to an agent, and what that may set off: nothing runs that the person did not agree to.
+"""Sends messages and answers to an agent, and makes sure that nothing runs that the person did not accept.
 
-No server takes the name of an action with an answer, and on every one a message that runs also runs what the agent
-waits with. So a message never runs anything by itself, and status and actions are read again right before an answer.
+No server lets an answer name the action it is for, and a message sent with `run` also runs the pending actions
+(SERVERS.md: answers to an agent). So a message is always sent without `run`, and status and pending actions are read
+again right before an answer is sent.
 """
 
 import asyncio
@@ -20,9 +21,10 @@ from quarterdeck.fleet.transcript import HELD, NOT_KNOWN, SENDING
 SETTLES = 0.4
 """Seconds between two tries."""
 TOLD_WITHIN = 4
-"""Tries in which a log tells of what was accepted."""
+"""How many times the log is read until it must show what was accepted."""
 ENDS_WITHIN = 40.0
-"""Seconds in which a server has ended a run for good; until then it takes no other, though the agent reads as ready."""
+"""Seconds within which a server has finished a run; until then it refuses a new one, even if the agent reads as ready.
+"""
 RAN_OTHERS = (
     "Somebody else answered at the same moment, and something else was run than what you accepted; it was stopped."
 )
@@ -30,18 +32,19 @@ WAITING = ExecutionStatus.WAITING_FOR_CONFIRMATION
 
 
 class Answering:
-    """Talks to the agent of one conversation; one thing at a time. Every failure is a ServiceError."""
+    """Sends messages and answers to the agent of one conversation, one at a time. Every failure is a ServiceError."""
 
     def __init__(self, following: Following) -> None:
         self._following = following
         self._busy = asyncio.Lock()
         self.note = ""
-        """Why the agent does not do yet what was sent, a sentence."""
+        """A sentence that says why the agent has not yet done what was sent."""
 
     async def send(self, text: str) -> str:
-        """Send a message and let the agent go on if it waits with nothing; gives a sentence of what came of it.
+        """Send a message, let the agent continue if no action is pending, and return a sentence about the result.
 
-        One whose answer is lost is looked for in the log, for as long as a tool may hold it; it is never sent twice.
+        If the response is lost, the message is searched for in the log for as long as a tool may delay it; it is never
+        sent twice.
         """
         agent, transcript = self._agent(), self._following.transcript
         how_far, outgoing = SENDING if transcript.under_way is None else HELD, transcript.outgoing
@@ -63,9 +66,10 @@ class Answering:
         return "Sent." if why_not is None else f"Sent. {why_not}"
 
     async def accept(self, shown: frozenset[str], *, saying: str = "", all_that_follow: bool = False) -> str:
-        """Let the agent do the actions that were shown; sends nothing if it waits with others by now.
+        """Let the agent do the actions that were shown; sends nothing if other actions are pending by now.
 
-        It may be told something before, and to do `all_that_follow` without asking again, unless it is not accepted.
+        `saying` is a message that is sent first. `all_that_follow` stops the agent from asking again; this is taken
+        back if the actions could not be accepted.
         """
         async with self._alone():
             agent, policy = await self._still(shown), self._following.transcript.policy
@@ -81,7 +85,7 @@ class Answering:
                 raise
 
     async def _ask_again(self, agent: AgentServer, policy: Policy, because: ServiceError) -> None:
-        """Have the agent ask as before; raises what went wrong with more words where that is not known to be so."""
+        """Restore the policy after a failed answer; if that fails too, raises ServiceError with both facts."""
         try:
             await agent.set_policy(policy)
         except ServiceError:
@@ -89,10 +93,10 @@ class Answering:
             raise ServiceError(because.kind, words, "f2 has it ask again.", outcome=Outcome.UNKNOWN) from None
 
     async def _accept(self, agent: AgentServer, shown: frozenset[str]) -> str:
-        """Let the agent do just these actions.
+        """Let the agent do exactly these actions.
 
-        One that has just begun to wait overhears an answer, which its server affirms: it is said again, where the log
-        shows that the agent still waits with the same actions.
+        An agent that has only just begun to wait can miss an answer although its server confirms it. The answer is then
+        sent again, if the log shows that the agent still waits with the same actions.
         """
         transcript = self._following.transcript
         async for _ in self._tries():
@@ -110,7 +114,7 @@ class Answering:
         raise ServiceError(ErrorKind.CONFLICT, "The agent server affirms the answer, and the agent still waits.")
 
     async def reject(self, shown: frozenset[str], reason: str = "") -> str:
-        """Refuse the actions that were shown; a reason goes to the agent as a message, with which it goes on."""
+        """Refuse the actions that were shown; the agent receives the reason as a message and continues with it."""
         async with self._alone():
             agent = await self._still(shown)
             await agent.answer(accept=False)
@@ -121,7 +125,7 @@ class Answering:
         return "Rejected; the agent rests until you write to it."
 
     async def stop(self) -> str:
-        """Stop the agent: in the middle of its step where it can be, else after it."""
+        """Stop the agent: during its step if the server can do that, otherwise after the step."""
         agent = self._agent()
         try:
             await agent.interrupt()
@@ -135,7 +139,7 @@ class Answering:
         return words
 
     async def go_on(self) -> str:
-        """Let an agent go on that was stopped; never one that waits for an answer."""
+        """Let a stopped agent continue; never one that waits for an answer."""
         async with self._alone():
             agent = self._agent()
             if await self._status(agent) == ExecutionStatus.FINISHED:
@@ -145,7 +149,7 @@ class Answering:
             return "It goes on."
 
     async def set_policy(self, policy: Policy) -> str:
-        """Say when it asks from now on."""
+        """Set when the agent asks from now on."""
         agent = self._agent()
         await agent.set_policy(policy)
         await self._status(agent)
@@ -160,7 +164,7 @@ class Answering:
                 self.note = ""
 
     async def _tries(self) -> AsyncIterator[None]:
-        """Again and again, as long as a server may still be ending its last run."""
+        """Yield once per try, for as long as the server may still be finishing its last run."""
         loop = asyncio.get_running_loop()
         until = loop.time() + ENDS_WITHIN
         while loop.time() < until:
@@ -169,7 +173,7 @@ class Answering:
             await asyncio.sleep(SETTLES)
 
     async def _arrives(self, message: Entry) -> bool:
-        """Whether the log has a message, once the agent rests; raises ServiceError where it cannot be read."""
+        """Whether the log shows a message by the time the agent rests; raises ServiceError if it cannot be read."""
         outgoing, rested = self._following.transcript.outgoing, 0
         outgoing[message.id] = message._replace(title=NOT_KNOWN)
         while rested < TOLD_WITHIN:
@@ -187,14 +191,14 @@ class Answering:
         return agent
 
     async def _status(self, agent: AgentServer) -> str:
-        """How it is right now; the log is read after the state, so that its own last word is not older."""
+        """Return the current status; the log is read after the state, so that the log's newest status wins."""
         transcript = self._following.transcript
         transcript.state(await agent.state())
         await self._following.catch_up()
         return transcript.status
 
     async def _run_if_nothing_waits(self, agent: AgentServer) -> str | None:
-        """Let the agent go on unless it would do what nobody accepted: then gives a sentence that says so."""
+        """Let the agent continue if no action is pending; otherwise return a sentence that says why not."""
         async for _ in self._tries():
             status = await self._status(agent)
             if status == WAITING:
@@ -214,7 +218,7 @@ class Answering:
         return "The agent does not start."
 
     async def _still(self, shown: frozenset[str]) -> AgentServer:
-        """See that the agent waits with just these actions; raises ServiceError(CONFLICT) where it does not."""
+        """Return the agent if it waits with exactly these actions; raises ServiceError(CONFLICT) otherwise."""
         agent = self._agent()
         if await self._status(agent) != WAITING:
             raise _not_sent("It does not wait for an answer any more; nothing was sent.")
@@ -223,7 +227,7 @@ class Answering:
         return agent
 
     async def _taken(self, last: str | None) -> bool:
-        """Whether the log tells of a run after that event, or soon does."""
+        """Whether the log shows, now or after a few more reads, that the agent ran after that event."""
         for _ in range(TOLD_WITHIN):
             events = self._following.transcript.listed_after(last)
             if any(
@@ -236,7 +240,7 @@ class Answering:
 
 
 def _ran_others(events: Iterable[Event], shown: frozenset[str]) -> bool:
-    """Whether the log, after an answer to `shown`, has a run that began with other actions waiting."""
+    """Whether the log shows, after an answer to `shown`, a run that began while other actions were pending."""
     waiting, begun = False, set[str]()
     for event in events:
         if isinstance(event, ActionEvent):

@@ -1,4 +1,4 @@
-"""One command for many rows: which it is for, a few at a time, until the readings say what became of each."""
+"""Bulk commands: which rows one applies to, a few requests at a time, and the result of each row from the readings."""
 
 import asyncio
 import time
@@ -18,45 +18,45 @@ from quarterdeck.fleet.watch import LONGEST_ASKED_FOR
 AT_ONCE = 4
 """Requests under way at a time."""
 LOOK_AGAIN = 0.5
-"""Seconds between two looks at what the readings say."""
+"""Seconds between two checks of the readings."""
 PATIENCE = 65.0
-"""Seconds after which what no reading confirmed counts as not done: a little over the pause that lasts longest."""
+"""Seconds after which an unconfirmed change counts as not done: a little longer than the slowest pause."""
 MISSED = 20.0
-"""The same for what a server said is not there: nothing is under way, so the next readings tell."""
+"""The same after a 404: nothing is under way, so the next readings decide."""
 WAIT = 5.0
-"""Seconds to wait when a server asks for a wait and does not say how long."""
+"""Seconds to wait if a server asks for a wait without saying how long."""
 TRIES = 5
-"""Times one row is sent to a server that asks to wait."""
+"""How many times one row is sent while the server asks to wait."""
 
-# What it is for: taken when the key is pressed, so that it acts on what was seen then
+# The rows, taken when the key is pressed, so that the command acts on what was seen then
 
 
-Named = SandboxRow | ConversationRow
-"""A row that a question can name to a person."""
-N = TypeVar("N", bound=Named)
+NamedRow = SandboxRow | ConversationRow
+"""A row with a name for questions to a person."""
+N = TypeVar("N", bound=NamedRow)
 
 
 @dataclass(frozen=True)
 class Plan(Generic[N]):
-    """The rows a command is for, and those it leaves out, each with the reason."""
+    """The rows a command applies to, and the rows it leaves out, each with the reason."""
 
     rows: tuple[N, ...]
     skipped: tuple[tuple[N, str], ...] = ()
     hidden: tuple[N, ...] = ()
-    """Rows it could be done to, marked, but out of sight behind the filter: left alone unless that is asked for."""
+    """Marked rows that the command could apply to but the filter hides: left out unless a person includes them."""
 
     @property
     def alone(self) -> bool:
-        """Whether it is for one row, and no other was meant."""
+        """Whether it applies to one row and leaves out none."""
         return len(self.rows) == 1 and not self.skipped and not self.hidden
 
     def with_hidden(self) -> "Plan[N]":
-        """The plan that includes the rows out of sight."""
+        """Return the plan with the hidden rows included."""
         return Plan(self.rows + self.hidden, self.skipped)
 
 
 def plan(rows: Iterable[N], why_not: Callable[[N], str | None], hidden: Collection[str] = ()) -> Plan[N]:
-    """Sort rows into those a command can be done to, those it can't, and those of the `hidden` ids that it could."""
+    """Sort rows into those a command can apply to, those it cannot, and those it could but that are `hidden`."""
     reasons = [(row, why_not(row)) for row in rows]
     able = [row for row, reason in reasons if reason is None]
     return Plan(
@@ -67,13 +67,13 @@ def plan(rows: Iterable[N], why_not: Callable[[N], str | None], hidden: Collecti
 
 
 class Noun(NamedTuple):
-    """What the rows of a command are called."""
+    """The singular and plural of what the rows are."""
 
     one: str
     many: str
 
     def counted(self, count: int) -> str:
-        """So many of them."""
+        """Return a count with the noun."""
         return f"{count:,} {self.one if count == 1 else self.many}"
 
 
@@ -81,34 +81,34 @@ SANDBOXES = Noun("sandbox", "sandboxes")
 CONVERSATIONS = Noun("conversation", "conversations")
 
 
-# What becomes of each row
+# The result of each row
 
 
 class RowState(StrEnum):
-    """Where one row of a bulk command is, in the order in which they are counted; the value is the word for it."""
+    """The state of one row of a bulk command, in the order of the summary; the value is its word."""
 
     DONE = "done"
     """A reading confirmed it."""
     FAILED = "failed"
     UNCHANGED = "unchanged"
-    """The server said that it did it, and the readings say that it did not."""
+    """The server said that it was done, but the readings show that it was not."""
     UNDONE = "undone"
-    """It was done, and something else has changed it back since."""
+    """It was done, but something has changed it back since."""
     GONE = "gone"
-    """It is not there."""
+    """It does not exist."""
     SENT = "asked for"
-    """The readings have not told yet what became of it."""
+    """No reading has shown the result yet."""
     WAITING = "waiting"
     STOPPED = "stopped"
-    """Its turn did not come."""
+    """The command was stopped before its turn."""
     SKIPPED = "skipped"
-    """It could not be done to this one, so nothing was asked for."""
+    """The command does not apply to it, so nothing was sent."""
 
 
 ENDED = frozenset(RowState) - {RowState.WAITING, RowState.SENT}
-"""States that only a retry leaves."""
+"""Final states, which only a retry leaves."""
 RETRIED = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE})
-"""States that a retry tries again: the readings have shown that it is not so."""
+"""States that a retry tries again: the readings have shown that it is not done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +118,17 @@ class BulkRow:
     id: str
     state: RowState = RowState.WAITING
     words: str = ""
-    """Why it is so, raw: it may hold a server's text."""
+    """The reason, raw: it may contain a server's text."""
 
 
 def counts(rows: Iterable[BulkRow]) -> dict[RowState, int]:
-    """How many rows are in which state, without those that none is in."""
+    """Return how many rows are in each state, without states that have no row."""
     counted = Counter(row.state for row in rows)
     return {state: counted[state] for state in RowState if counted[state]}
 
 
 def counted(rows: Iterable[BulkRow]) -> str:
-    """The same in words: "194 done, 3 failed, 2 gone, 1 skipped"."""
+    """Return the counts as words: "194 done, 3 failed, 2 gone, 1 skipped"."""
     return ", ".join(f"{count:,} {state}" for state, count in counts(rows).items())
 
 
@@ -138,14 +138,14 @@ _WHY = {
     RowState.UNDONE: "Done, but something changed it back.",
     RowState.GONE: "It is no longer there.",
 }
-"""What is said of a state that readings gave."""
+"""The reason shown for a result that comes from readings."""
 
 
 def change_verdict(memory: SandboxMemory | None, action: Action) -> RowState | None:
-    """What the readings say of what was asked of a sandbox; `memory` is None for what is not listed.
+    """Return the result of a requested change according to the readings; `memory` is None for an unlisted sandbox.
 
-    A change is done when it is seen: whoever asks for it makes sure it was not so before. What has failed instead
-    stays so.
+    A change is done once its goal state is seen, so the caller makes sure that the state was different before. A
+    failure is final.
     """
     if memory is None or memory.status == SandboxStatus.MISSING:
         return RowState.DONE if action is Action.DELETE else RowState.GONE
@@ -156,31 +156,31 @@ def change_verdict(memory: SandboxMemory | None, action: Action) -> RowState | N
     return RowState.DONE if memory.settled.word in DONE_IN[action] else None
 
 
-# Doing it
+# Running a command
 
 
 @dataclass(frozen=True)
 class BulkAction:
-    """Something that can be asked of rows; `verb` is what a person calls it, `noun` what they are."""
+    """An action on rows; `verb` and `noun` are the words for it."""
 
     verb: str
     act: Callable[[str], Awaitable[None]]
-    """Asks for it, by the id; raises ServiceError."""
+    """Sends the request for one id; raises ServiceError."""
     verdict: Callable[[str], RowState | None]
-    """What readings made since then say of one it was asked of, None while they say nothing."""
+    """Returns what readings since then say of a row, None while they say nothing."""
     noun: Noun = SANDBOXES
 
 
 def _nobody(row: BulkRow) -> None:
-    """Whom to tell when nobody wants to know."""
+    """The default callback for progress; does nothing."""
 
 
 class BulkJob:
-    """An order for the rows of a plan, and how far it is: `await run()`, and again after `retry_failed()`.
+    """A bulk command and its progress: `await run()`, and again after `retry_failed()`.
 
-    Only the verdict of the readings decides, never the server's answer. `progress` is told of each row that changes;
-    `place` is where it was asked for, `sweep` says that it pauses what is quiet. `clock` is monotonic, in seconds;
-    `sleep` is `asyncio.sleep` or a stand-in for it.
+    Only the readings decide the result, never the server's response. `progress` is called with each row that changes;
+    `place` is where the command was given, `pauses_quiet` means that it pauses quiet sandboxes. `clock` is monotonic,
+    in seconds; `sleep` is `asyncio.sleep` or a replacement.
     """
 
     def __init__(
@@ -189,79 +189,79 @@ class BulkJob:
         planned: Plan[N],
         *,
         place: str = "",
-        sweep: bool = False,
+        pauses_quiet: bool = False,
         progress: Callable[[BulkRow], None] = _nobody,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.order = order
         self.place = place
-        self.sweep = sweep
+        self.pauses_quiet = pauses_quiet
         left_out = (*planned.skipped, *((row, "The filter hides it.") for row in planned.hidden))
-        self.named: Mapping[str, Named] = {row.id: row for row in (*planned.rows, *(row for row, _ in left_out))}
-        """The rows themselves, as they were when it was given."""
+        self.named: Mapping[str, NamedRow] = {row.id: row for row in (*planned.rows, *(row for row, _ in left_out))}
+        """The rows of the plan as they were when the command was given."""
         self.rows = {row.id: BulkRow(row.id) for row in planned.rows}
-        """What became of all rows of the plan by id, those that are left out last."""
+        """The result of each row by id, the left-out rows last."""
         self.rows |= {row.id: BulkRow(row.id, RowState.SKIPPED, reason) for row, reason in left_out}
         self._progress = progress
         self._clock = clock
         self._sleep = sleep
         self.stopped = False
-        """Nothing more is asked for."""
+        """No more requests are sent."""
         self._line: deque[str] = deque()
-        """The rows that wait for their turn."""
+        """The ids that wait for their turn."""
         self._resume_at = 0.0
         self._tries: Counter[str] = Counter()
         self._pending: dict[str, tuple[float, str]] = {}
-        """Rows the readings decide: until when they may, and what counts when they do not; empty for "unchanged"."""
+        """Rows that wait for a reading: the deadline, and the reason after it; an empty reason means "unchanged"."""
 
-    # How far it is
+    # Progress
 
     @property
     def ended(self) -> bool:
-        """Whether every row has come to its end."""
+        """Whether every row is in a final state."""
         return all(row.state in ENDED for row in self.rows.values())
 
     @property
     def failed(self) -> list[str]:
-        """What was tried and not done, so that it can be tried again."""
+        """The ids that failed and can be tried again."""
         return [row.id for row in self.rows.values() if row.state in RETRIED]
 
     @property
     def waits(self) -> float:
-        """Seconds for which the server asked to wait, from now."""
+        """Seconds that the server still asks to wait."""
         return max(0.0, self._resume_at - self._clock())
 
     @property
     def title(self) -> str:
-        """What is being done."""
+        """What the command does."""
         count = sum(row.state is not RowState.SKIPPED for row in self.rows.values())
-        return f"{'Quiet sandboxes: pause' if self.sweep else self.order.verb} {self.order.noun.counted(count)}"
+        return f"{'Quiet sandboxes: pause' if self.pauses_quiet else self.order.verb} {self.order.noun.counted(count)}"
 
     @property
     def result(self) -> str:
-        """What became of it, in one line."""
+        """The result in one line."""
         return f"{self.title}: {counted(self.rows.values())}. {self.saved}".strip()
 
     @property
     def saved(self) -> str:
-        """What a sweep of quiet sandboxes stopped, and what that had cost."""
-        if not self.sweep:
+        """What the pause of quiet sandboxes stopped, and what those had cost."""
+        if not self.pauses_quiet:
             return ""
         done = [self.named[row_id].spent for row_id, row in self.rows.items() if row.state is RowState.DONE]
         return f"It stopped {len(done):,}, which had cost ${sum(done):,.2f} so far."
 
     @property
     def summary(self) -> str:
-        """What became of all rows, as text to copy: how many of each, then a line a row."""
+        """The result as text to copy: the counts, then one line per row."""
         rows = self.rows.values()
         lines = [f"{row.id}  {row.state}" + (f"  {' '.join(row.words.split())}" if row.words else "") for row in rows]
         return "\n".join([f"{self.order.noun.counted(len(rows))}: {counted(rows)}", *lines])
 
-    # What a person asks of it
+    # Requests of the person
 
     async def run(self) -> None:
-        """Do it to the rows that wait; returns when every row has come to its end."""
+        """Apply the action to the waiting rows; returns when every row is in a final state."""
         self.stopped = False
         self._tries.clear()
         self._line.extend(row.id for row in self.rows.values() if row.state is RowState.WAITING)
@@ -271,7 +271,7 @@ class BulkJob:
             group.create_task(self._follow())
 
     def stop(self, words: str = "Stopped before its turn.") -> None:
-        """Ask for nothing more; what was asked for already is still followed to its end."""
+        """Send nothing more; what was already sent is still followed to its end."""
         self.stopped = True
         self._line.clear()
         for row in list(self.rows.values()):
@@ -279,18 +279,18 @@ class BulkJob:
                 self._say(row.id, RowState.STOPPED, words)
 
     def retry_failed(self) -> bool:
-        """Have the rows that were tried and not done wait for the next `run()`; whether there are any."""
+        """Set the failed rows to waiting for the next `run()`; returns whether there are any."""
         failed = self.failed
         for row_id in failed:
             self._say(row_id, RowState.WAITING)
         return bool(failed)
 
-    # Asking the server
+    # Sending requests
 
     async def _send_all(self) -> None:
         while self._line:
             if (wait := self.waits) > 0:
-                await self._sleep(min(wait, LOOK_AGAIN))  # it may be stopped meanwhile
+                await self._sleep(min(wait, LOOK_AGAIN))  # in short waits, because it may be stopped meanwhile
             else:
                 await self._send(self._line.popleft())
 
@@ -319,7 +319,7 @@ class BulkJob:
                 self.stop(f"Not tried: {words}")
 
     def _again_after(self, row_id: str, error: ServiceError, words: str) -> None:
-        """All wait as long as the server asks; the row is tried again before those not asked for yet."""
+        """Make all rows wait as long as the server asks, then try this row again before the others."""
         asked = error.retry_after if error.retry_after is not None and error.retry_after > 0 else WAIT
         self._tries[row_id] += 1
         if asked > LONGEST_ASKED_FOR or self._tries[row_id] >= TRIES:
@@ -331,13 +331,13 @@ class BulkJob:
         if not self.stopped:
             self._line.appendleft(row_id)
 
-    # What the readings say
+    # Results from readings
 
     def _decide_by_reading(self, row_id: str, within: float, otherwise: str = "") -> None:
         self._pending[row_id] = self._clock() + within, otherwise
 
     async def _follow(self) -> None:
-        """Take what the readings say until every row has come to its end."""
+        """Check the readings until every row is in a final state."""
         while True:
             for row in list(self.rows.values()):
                 self._look(row)
@@ -346,7 +346,7 @@ class BulkJob:
             await self._sleep(LOOK_AGAIN)
 
     def _look(self, row: BulkRow) -> None:
-        """Take what the readings say of a row; what is done may be changed back while the rest goes on."""
+        """Apply what the readings say of one row; a row that is done may be changed back while the others continue."""
         until, otherwise = self._pending.get(row.id, (0.0, ""))
         if row.state is not RowState.DONE and row.id not in self._pending:
             return
@@ -366,6 +366,6 @@ class BulkJob:
 
 
 def _concerns_all(error: ServiceError) -> bool:
-    """Whether what goes wrong with one row then goes wrong with all: it is not the id that keeps it from being sent."""
+    """Whether an error of one row will occur for all rows: its cause is not the id."""
     unsent = error.outcome is Outcome.NOT_SENT and error.kind is not ErrorKind.INVALID
     return unsent or error.kind in (ErrorKind.AUTH, ErrorKind.NOT_OFFERED)

@@ -1,4 +1,4 @@
-"""The rows of the conversation list, the word for each, and what may be asked of it."""
+"""The rows of the conversation list, the status word of each, and which commands apply to it."""
 
 from collections.abc import Container
 from dataclasses import replace
@@ -14,7 +14,7 @@ from quarterdeck.fleet.order import Rank
 
 
 class ConversationWord(StrEnum):
-    """The words for a conversation; a server's word that is none of the known ones is shown as it came."""
+    """The status words of a conversation; a server's unknown word is shown as it came."""
 
     WORKING = "Working"
     NEEDS_YOU = "Needs you"
@@ -32,40 +32,40 @@ class ConversationWord(StrEnum):
 
 
 class Category(StrEnum):
-    """What a state means for who looks at the list, whatever its word."""
+    """What a status means for the person at the list."""
 
     BUSY = "busy"
     WAITING = "waiting"
-    """For a person."""
+    """It waits for a person."""
     TROUBLE = "trouble"
-    """It cannot go on alone."""
+    """It cannot continue by itself."""
     DONE = "done"
     RESTING = "resting"
-    """It wants nobody, and there is no news of the agent."""
+    """It needs nobody, and the agent has no new result."""
     GONE = "gone"
 
 
 class ConversationState(NamedTuple):
-    """What the screen says of a conversation, or of the start task that will be one."""
+    """The status shown for a conversation, or for a start task that will become one."""
 
     word: str
     category: Category
     note: str = ""
-    """A sentence for the detail."""
+    """A sentence for the detail pane."""
 
     @property
     def attention(self) -> bool:
-        """Whether a person should do something: an agent asks, or it cannot go on alone."""
+        """Whether a person should act: an agent asks, or it cannot continue by itself."""
         return self.category in (Category.WAITING, Category.TROUBLE)
 
     @property
     def of_sandbox(self) -> bool:
-        """Whether it says how the sandbox is, and nothing of the agent in it."""
+        """Whether the word describes the sandbox and not the agent in it."""
         return self.word in _OF_SANDBOX
 
     @property
     def came_to_something(self) -> bool:
-        """Whether an agent has stopped, with a result, a question or in trouble."""
+        """Whether the agent has stopped with a result, a question or a problem."""
         return self.attention or self.category is Category.DONE
 
 
@@ -99,7 +99,7 @@ _HEARD = frozenset({SandboxStatus.RUNNING, SandboxStatus.STARTING})
 
 
 def with_last_word(before: Conversation, record: Conversation) -> Conversation:
-    """The record as it was read, with what its agent last said while its sandbox is quiet, which tells nothing."""
+    """Return the record just read, with the agent's previous status if its quiet sandbox does not tell any."""
     quiet = record.sandbox_status == SandboxStatus.STARTING and record.execution_status is None
     if quiet and before.execution_status is not None and before.sandbox_status in _HEARD:
         return replace(record, execution_status=before.execution_status)
@@ -107,7 +107,7 @@ def with_last_word(before: Conversation, record: Conversation) -> Conversation:
 
 
 def conversation_state(record: Conversation, sandbox: str | None = None) -> ConversationState:
-    """What to say of it, or what does not contradict the status of the `sandbox` that it is shown beside."""
+    """Return the status to show; `sandbox` replaces the record's sandbox status, if a newer one is shown beside it."""
     sandbox, agent = sandbox or record.sandbox_status, record.execution_status
     if sandbox == SandboxStatus.STARTING and agent is not None:
         return _agent_state(agent)._replace(note=_LAST_TOLD)
@@ -128,27 +128,27 @@ SHORT = 6
 
 
 class ConversationRow(NamedTuple):
-    """One line of the list; its texts are the server's own, raw."""
+    """One line of the list; its texts are raw, as the server sent them."""
 
     id: str
     told: Conversation | StartTask
-    """What the server told of it, or of its start."""
+    """The record of the conversation or of its start."""
     title: str
     repository: str | None
     branch: str | None
     state: ConversationState
     created: datetime | None
-    """By the clock of this machine; None also where the server tells a moment that is ahead of any clock."""
+    """By this machine's clock; None also if the server's moment lies too far in the future."""
     updated: datetime | None
-    """By the same clock."""
+    """By this machine's clock."""
     haystack: str = ""
-    """All of its text a filter looks into, case folded."""
+    """The text that a filter searches, case-folded."""
     unlinked: bool = False
-    """Whether the sandbox it lived in is no more."""
+    """Whether its sandbox no longer exists."""
     unread: bool = False
-    """Whether it came to something since somebody looked at it, as far as is known."""
+    """Whether it has a result, as far as is known, that nobody has looked at."""
     watched: bool = False
-    """Whether somebody keeps an eye on it."""
+    """Whether a person wants to be notified of it."""
 
     @property
     def needs_you(self) -> bool:
@@ -167,12 +167,12 @@ class ConversationRow(NamedTuple):
 
     @property
     def spent(self) -> float:
-        """US dollars so far, as far as is known."""
+        """Its cost so far in US dollars, 0 if not known."""
         return self.cost or 0.0
 
     @property
     def place(self) -> str:
-        """ "repository@branch", as far as they are known."""
+        """ "repository@branch", or the part of it that is known."""
         branch = f"@{self.branch}" if self.branch else ""
         return f"{self.repository or ''}{branch}"
 
@@ -183,17 +183,17 @@ class ConversationRow(NamedTuple):
 
     @property
     def task(self) -> StartTask | None:
-        """Its start, None once it is a conversation."""
+        """Its start task, None once it is a conversation."""
         return self.told if isinstance(self.told, StartTask) else None
 
     @property
     def sandbox_id(self) -> str | None:
-        """The sandbox it lives in, as far as is known."""
+        """The sandbox it runs in, if known."""
         return self.told.sandbox_id
 
     @property
     def cost(self) -> float | None:
-        """US dollars so far."""
+        """Its cost so far in US dollars, if known."""
         return self.record.cost if self.record else None
 
 
@@ -205,10 +205,10 @@ def conversation_row(
     watched: bool = False,
     clock: ServerClock = AS_TOLD,
 ) -> ConversationRow:
-    """Make the row of a conversation.
+    """Return the row of a conversation.
 
-    `sandboxes` are the ids of all sandboxes, None until they have been read completely; `unread` says that it came to
-    something since somebody looked, `watched` that somebody keeps an eye on it.
+    `sandboxes` are the ids of all sandboxes, None until they have been read completely; `unread` means that it has a
+    result that nobody has looked at, `watched` that a person wants to be notified of it.
     """
     state = conversation_state(record)
     row = row_of(record, record, state, clock, record.sandbox_id, _ALSO_CALLED.get(state.word))
@@ -224,7 +224,7 @@ def row_of(
     clock: ServerClock,
     *texts: str | None,
 ) -> ConversationRow:
-    """Make the row of a conversation or a start; `asked` is what it was asked to be, `texts` are filtered by, too."""
+    """Return the row of a conversation or a start; `asked` is what was requested, `texts` also serve filters."""
     named = (asked.title, asked.selected_repository, asked.selected_branch)
     return ConversationRow(
         told.id,
@@ -240,7 +240,7 @@ def row_of(
 
 
 def rank(row: ConversationRow) -> Rank:
-    """The place of a row in the default order: start tasks, who needs you, who is in trouble; the newest first."""
+    """Return the place of a row in the default order: start tasks, questions, trouble, the rest; the newest first."""
     needs = 1 if row.needs_you else 2 if row.state.attention else 3
     newest = -row.updated.timestamp() if row.updated else 0.0
     return Rank(0 if row.task is not None else needs, newest, urgent=row.state.attention)
@@ -253,7 +253,7 @@ _ALSO_CALLED: dict[str, str] = {
     ConversationWord.SANDBOX_RESUMING: "Waking",
     ConversationWord.SANDBOX_MISSING: "Archived",
 }
-"""Other words for some states, which a filter reads as well."""
+"""Other words for some statuses, which a filter also accepts."""
 
 
 def _state_word(row: ConversationRow, now: datetime) -> str:
@@ -292,13 +292,13 @@ DECK_GRAMMAR: Grammar[ConversationRow] = Grammar(
         "needs-you": Token(Kind.FLAG, lambda row, now: row.needs_you, "Its agent waits for an answer."),
     }
 )
-"""What a filter over conversations knows."""
+"""The tokens of a filter over conversations."""
 CONVERSATION_GRAMMAR = DECK_GRAMMAR.without("unread", "watched")
-"""The same where it is not known what was read, and what is watched."""
+"""The same without what only the deck knows: what was read, and what is watched."""
 
 
 def why_not(command: str, row: ConversationRow) -> str | None:
-    """Why a command of the list cannot be done with a row, as a sentence; None when it can."""
+    """Return a sentence that says why a command cannot be applied to a row, None if it can."""
     failed = row.task is not None and row.task.status == StartTaskStatus.ERROR
     match command:
         case "retry" if not failed:

@@ -1,6 +1,6 @@
-"""Which running sandbox a start or resume may cost, and which one it did.
+"""Which running sandboxes a server pauses to make room for a start or resume, before and after the fact.
 
-Before they start or resume one, servers pause the oldest-created running ones above a cap, and tell nobody.
+Before they start or resume a sandbox, servers pause the oldest running ones above a cap, and report this to nobody.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,28 +18,29 @@ from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.fleet.timeline import Cause, Event, Timelines
 
 DOCKER, DOCKER_CAP = "oh-agent-server-", 5
-"""What the ids of sandboxes in Docker begin with, and how many of them servers let run unless told otherwise."""
+"""The prefix of ids of Docker sandboxes, and how many of those servers let run by default."""
 LOOKED_FOR = timedelta(seconds=30)
-"""How long after a start or resume what stopped is taken to have made room for it."""
+"""How long after a start or resume a stopped sandbox is assumed to have made room for it."""
 _LAST = datetime.max.replace(tzinfo=UTC)
-Named = Callable[[str], str | None]
-"""The title of a conversation in a sandbox, by the sandbox's id."""
+TitleOf = Callable[[str], str | None]
+"""Returns the title of a conversation in a sandbox, given the sandbox's id."""
 
 
 class KeptCap(KeptModel):
-    """How many sandboxes a server was seen to let run; None when there is no such cap."""
+    """How many sandboxes a server was seen to let run; None if there is no such cap."""
 
     kind: ClassVar[str] = "cap"
     cap: Annotated[int, Field(ge=1)] | None
 
 
-# Beforehand
+# Before
 
 
-def forecast(running: Sequence[str], cap: int | None, title_in: Named, count: int = 1) -> str:
-    """What starting or resuming `count` sandboxes will likely do to those that run, the oldest first.
+def forecast(running: Sequence[str], cap: int | None, title_in: TitleOf, count: int = 1) -> str:
+    """Return a sentence about which running sandboxes starting or resuming `count` more will likely pause.
 
-    Empty when nothing, and where it cannot be foreseen: the cap is not known, or more run than it lets run.
+    `running` has the oldest first. The result is empty if none will be paused, or if it cannot be foreseen: the cap is
+    not known, or more than the cap already run.
     """
     first = running[: max(0, len(running) + count - cap)] if cap is not None and len(running) <= cap else ()
     if not first:
@@ -51,9 +52,9 @@ def forecast(running: Sequence[str], cap: int | None, title_in: Named, count: in
 
 
 def running_oldest_first(records: Iterable[Sandbox], memories: Mapping[str, SandboxMemory]) -> tuple[str, ...]:
-    """The ids of what runs, in the order in which it would be paused, but for what something was asked of already.
+    """Return the ids of running sandboxes in the order in which a server would pause them.
 
-    One of unknown age is thought the youngest.
+    Those with an action under way are left out; those of unknown age count as the youngest.
     """
     known = ((record, memories.get(record.id)) for record in records)
     running = [
@@ -64,12 +65,12 @@ def running_oldest_first(records: Iterable[Sandbox], memories: Mapping[str, Sand
     return tuple(sandbox_id for _, sandbox_id in sorted(running))
 
 
-# Afterwards
+# After
 
 
 @dataclass
 class _Coming:
-    """A sandbox that the server started or resumed, and what ran before it, the oldest first."""
+    """A sandbox that the server started or resumed, and the ids that ran before it, the oldest first."""
 
     sandbox_id: str
     running: Sequence[str]
@@ -78,11 +79,11 @@ class _Coming:
 
 
 class Displacement(KeptPart[KeptCap]):
-    """The starts and resumes of this deck whose consequences are still being looked for, and what they taught."""
+    """Finds out what starts and resumes of this deck displaced, and learns the server's cap from it."""
 
     model = KeptCap
 
-    def __init__(self, timelines: Timelines, title_in: Named) -> None:
+    def __init__(self, timelines: Timelines, title_in: TitleOf) -> None:
         super().__init__()
         self.learned: KeptCap | None = None
         self._timelines = timelines
@@ -90,17 +91,17 @@ class Displacement(KeptPart[KeptCap]):
         self._coming: list[_Coming] = []
 
     def cap(self, ids: Iterable[str]) -> int | None:
-        """About how many sandboxes the server lets run; while nothing was learned, their ids let guess it."""
+        """Return about how many sandboxes the server lets run; until it is learned, it is guessed from their ids."""
         if self.learned is not None:
             return self.learned.cap
         return DOCKER_CAP if any(sandbox_id.startswith(DOCKER) for sandbox_id in ids) else None
 
     def answered(self, sandbox_id: str, running: Sequence[str], now: datetime) -> None:
-        """Look for what made room for one that the server said it starts or resumes; `running` ran before it."""
+        """Look from now on for what was displaced by this sandbox; `running` are the ids that ran before it."""
         self._coming.append(_Coming(sandbox_id, running, now + LOOKED_FOR))
 
     def read(self, now: datetime) -> Iterator[News]:
-        """Look at what a reading made of the timelines; tells, and notes in them, what is found to have made room."""
+        """Look for displaced sandboxes in the timelines after a reading; notes them there and yields news of them."""
         for coming in list(self._coming):
             by = short_id(coming.sandbox_id)
             if ids := made_room(coming.running, coming.sandbox_id, self._timelines.of):
@@ -116,7 +117,7 @@ class Displacement(KeptPart[KeptCap]):
                     self._learn(coming)
 
     def _learn(self, coming: _Coming) -> None:
-        """What a start teaches: so many ran before it, of which so many were paused for it."""
+        """Learn from a start: how many ran before it, and how many of those were paused for it."""
         before, runs = self.learned, len(coming.running) - coming.displaced + 1
         if coming.displaced:
             self.learned = KeptCap(cap=runs)
@@ -126,19 +127,20 @@ class Displacement(KeptPart[KeptCap]):
             self.changed.set()
 
     def kept(self) -> KeptCap | None:
-        """What was learned, if anything was."""
+        """Return what was learned, if anything."""
         return self.learned
 
     def recall(self, kept: KeptCap) -> frozenset[str]:
-        """Take what an earlier run learned, unless this one knows better already."""
+        """Restore what an earlier run learned, unless this run already knows better."""
         self.learned = self.learned or kept
         return frozenset()
 
 
 def made_room(running: Iterable[str], by: str, timeline: Callable[[str], Sequence[Event]]) -> tuple[str, ...]:
-    """Which of those that ran before a start or resume, oldest first, are paused after it for no other known reason.
+    """Return which of the sandboxes that ran before a start or resume were paused for it.
 
-    It stops at the first one that is still up: servers pause the oldest ones, so any younger one had another reason.
+    `running` has the oldest first. Servers pause the oldest ones, so the search ends at the first one that is still up:
+    any younger one was paused for another reason.
     """
     found = []
     for sandbox_id in running:
@@ -152,7 +154,7 @@ def made_room(running: Iterable[str], by: str, timeline: Callable[[str], Sequenc
     return tuple(found)
 
 
-def _named(ids: Iterable[str], title_in: Named) -> str:
-    """These sandboxes by their short ids, and a title where one is known."""
+def _named(ids: Iterable[str], title_in: TitleOf) -> str:
+    """Return the short ids of these sandboxes, each with a title if known."""
     titled = ((short_id(sandbox_id), title_in(sandbox_id)) for sandbox_id in ids)
     return ", ".join(f"{each} ({title})" if title else each for each, title in titled)

@@ -1,6 +1,6 @@
-"""What happened in a conversation, entry by entry: an action and what came of it are one.
+"""What happened in a conversation, as entries: an action and its result form one entry.
 
-Texts are the server's own, raw; times are by the clock of the sandbox.
+Texts come raw from the server; times are those of the sandbox's clock.
 """
 
 import json
@@ -28,7 +28,7 @@ from quarterdeck.client.models.event import (
 
 
 class EntryKind(StrEnum):
-    """Who or what an entry is of."""
+    """Who or what an entry comes from."""
 
     PERSON = "person"
     AGENT = "agent"
@@ -38,52 +38,52 @@ class EntryKind(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What became of an action."""
+    """The result of an action."""
 
     OPEN = "open"
-    """Nothing came of it yet."""
+    """There is no result yet."""
     RUNS_ON = "runs on"
-    """It answered, and goes on."""
+    """It returned output and is still running."""
     DONE = "done"
     FAILED = "failed"
     REJECTED = "rejected"
 
 
 class Task(NamedTuple):
-    """One of an agent's list of tasks."""
+    """One item of an agent's task list."""
 
     title: str
     status: str
 
 
 class Edit(NamedTuple):
-    """A change of a file: lines with "+", "-" or " " before them, and the number of the first one, 0 if not known."""
+    """A change of a file: lines, each with its sign "+", "-" or " ", and the first line's number, 0 if not known."""
 
     first: int
     lines: tuple[tuple[str, str], ...]
 
     def count(self, sign: str) -> int:
-        """How many lines of that sign there are."""
+        """Return how many lines have that sign."""
         return sum(each == sign for each, _ in self.lines)
 
 
 class Entry(NamedTuple):
-    """A thing that happened."""
+    """One thing that happened in a conversation."""
 
     id: str
-    """That of the event it began with."""
+    """The id of its first event."""
     kind: EntryKind
     at: datetime | None
     who: str
-    """ "you", "agent", the name of a tool, or nothing."""
+    """ "you", "agent", the name of a tool, or empty."""
     title: str = ""
-    """One line: a command, a path, the words of a quiet line."""
+    """One line: a command, a path, or the words of a quiet entry."""
     text: str = ""
-    """The words of a message, which are Markdown, the output of a tool, or the body of what is not known."""
+    """A message (Markdown), the output of a tool, or the body of an unknown event."""
     said: str = ""
-    """What the agent said as it began; Markdown."""
+    """What the agent said when it started the action; Markdown."""
     thought: str = ""
-    """What the model thought before it."""
+    """What the model thought before it started the action."""
     summary: str = ""
     risk: str = ""
     outcome: Outcome | None = None
@@ -96,7 +96,7 @@ class Entry(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether it went wrong."""
+        """Whether it failed or was rejected."""
         return self.kind is EntryKind.ERROR or self.outcome in (Outcome.FAILED, Outcome.REJECTED)
 
 
@@ -105,33 +105,33 @@ TOLD_STATUSES: dict[str, str] = {
     ExecutionStatus.STUCK: "stuck: it repeats itself",
     ExecutionStatus.ERROR: "stopped with an error",
 }
-"""Statuses that no other event tells of."""
+"""Statuses that no other event reports."""
 MARKS = {
     "PauseEvent": "paused",
     "InterruptEvent": "interrupted",
     "CondensationRequest": "asked for a summary of older events",
     "SystemPromptEvent": "instructions and tools were given to the agent",
 }
-"""What the kind of an event says where it says all."""
+"""The title for events whose kind says everything."""
 POLICIES = {"NeverConfirm": "never", "AlwaysConfirm": "always", "ConfirmRisky": "risky"}
-"""When an agent asks, in a word."""
+"""When an agent asks, as one word."""
 Ending = ObservationEvent | RejectionEvent | AgentErrorEvent
 
 
 class Entries:
-    """Makes entries of events that come in the order of the log."""
+    """Builds entries from events, which must come in the order of the log."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.listed: list[Entry] = []
         self._calls: dict[str, int] = {}
-        """Where the entry of a tool call is."""
+        """The index of each tool call's entry in `listed`."""
         self.went_on: datetime | None = None
-        """When the agent began to run last: what it had asked for begins only then."""
+        """When the agent last began to run; actions that it had asked about begin only then."""
         for event in events:
             self.add(event)
 
     def add(self, event: Event) -> None:
-        """Take the next event, as an entry of its own or into that of its tool call."""
+        """Add the next event: as a new entry, or merged into the entry of its tool call."""
         known = self._calls.get(event.tool_call_id)
         entry = _entry(event, self.listed[known] if known is not None else None, self.went_on)
         if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
@@ -145,20 +145,21 @@ class Entries:
 
     @property
     def open_actions(self) -> tuple[Entry, ...]:
-        """Actions of which nothing came yet, in their order."""
+        """Actions without a result, in their order."""
         listed = (self.listed[at] for at in self._calls.values())
         return tuple(entry for entry in listed if entry.outcome is Outcome.OPEN)
 
 
 def began(action: Entry, went_on: datetime | None) -> datetime | None:
-    """When an action was begun: at once, or when the agent went on after it had asked."""
+    """Return when an action began: when it was issued, or when the agent continued after asking."""
     return max(filter(None, (action.at, went_on)), default=None)
 
 
 def _entry(event: Event, action: Entry | None, went_on: datetime | None) -> Entry | None:
-    """The entry of an event, which for one of a tool call goes on with that `action`; None for one that says nothing.
+    """Return the entry for an event, or None if the event shows nothing.
 
-    Much of a conversation's state is shown by the head of the screen alone.
+    An event of a tool call extends the entry `action` of that call. Much of a conversation's state is shown only in the
+    header of the screen and has no entry.
     """
     entry = Entry(event.id, EntryKind.QUIET, event.timestamp, "")
     match event:
@@ -189,7 +190,7 @@ def _entry(event: Event, action: Entry | None, went_on: datetime | None) -> Entr
 
 
 def _with_pictures(event: MessageEvent) -> str:
-    """The words of a message, and a line for each picture: its size where it is sent along, its address where not."""
+    """Return the text of a message with a line per picture: its size if it is embedded, otherwise its address."""
     said = [event.text]
     for url in (each for part in event.llm_message.content for each in part.image_urls):
         size = f"{len(url) * 3 // 4 / 1024:.0f} kB" if url.startswith("data:") else url
@@ -205,7 +206,7 @@ def _state_words(event: StateEvent) -> str:
     return ""
 
 
-# Tool calls and what came of them
+# Tool calls and their results
 
 
 def _action_entry(event: ActionEvent) -> Entry:
@@ -233,7 +234,7 @@ def _action_entry(event: ActionEvent) -> Entry:
 
 
 def _title(event: ActionEvent) -> str:
-    """The command, the path, or all the arguments in one line."""
+    """Return the command, the path, or else all arguments as one line."""
     action, verb, path = event.action, _member(event.action, "command"), _member(event.action, "path")
     if event.tool_name == "file_editor" and path:
         return path if verb in ("create", "str_replace", "insert") else f"{verb} {path}".strip()
@@ -257,11 +258,11 @@ def _tasks(listed: object) -> tuple[Task, ...]:
 
 
 LONGEST_DIFF = 400
-"""Lines of which it is still worked out which of them stayed."""
+"""Up to this many lines, unchanged lines of an edit are detected."""
 
 
 def _edit(action: Mapping[str, Any]) -> Edit | None:
-    """What an edit does, by its own words; where a replacement begins is told only by what came of it."""
+    """Return the edit that an action describes; only its result tells at which line a replacement begins."""
     match action.get("command"):
         case "create":
             return Edit(1, _difference("", _member(action, "file_text")))
@@ -276,16 +277,16 @@ def _edit(action: Mapping[str, Any]) -> Edit | None:
 
 @lru_cache(maxsize=1024)
 def _difference(before: str, after: str) -> tuple[tuple[str, str], ...]:
-    """Which lines go, come and stay; a log may be read again and again."""
+    """Return removed, added and unchanged lines; cached, because a log may be converted many times."""
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > LONGEST_DIFF:
         return (*(("-", each) for each in old), *(("+", each) for each in new))
-    lines = list(unified_diff(old, new, n=LONGEST_DIFF, lineterm=""))[3:]  # behind the head
+    lines = list(unified_diff(old, new, n=LONGEST_DIFF, lineterm=""))[3:]  # without the header lines
     return tuple((line[0], line[1:]) for line in lines)
 
 
 def _ended(entry: Entry, event: Ending, begun: datetime | None) -> Entry:
-    """An action with what came of it; a rejection of what was done already is none."""
+    """Return the entry with the result added; a rejection of an action that already has a result is ignored."""
     ended = event.timestamp
     seconds = max((ended - begun).total_seconds(), 0.0) if begun and ended else None
     match event:

@@ -1,4 +1,4 @@
-"""A filter as it is typed over a list: words, `name:value`, `name>30m`, bare flags, `!` before what must not be."""
+"""The filter that is typed over a list: words, `name:value`, `name>30m`, flags, and `!` to negate a condition."""
 
 import operator
 import re
@@ -17,11 +17,11 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 
 
 class Searchable(Protocol):
-    """A row a filter can be laid over."""
+    """A row that a filter can be applied to."""
 
     @property
     def haystack(self) -> str:
-        """All of its text that a bare word looks into, case folded."""
+        """The text that a plain word is searched in, case-folded."""
         ...
 
 
@@ -29,49 +29,49 @@ R = TypeVar("R", bound=Searchable)
 
 
 def haystack(*texts: str | None) -> str:
-    """The text of a row that a bare word looks into."""
+    """Return the text of a row that a plain word is searched in."""
     return "\n".join(filter(None, texts)).casefold()
 
 
 class Kind(Enum):
-    """What a condition looks at."""
+    """What a condition compares."""
 
     WORD = "word"
-    """All text of a row."""
+    """A word, searched in all text of a row."""
     TEXT = "text"
-    """`name:value`; a text in any case."""
+    """`name:value`, compared without regard to case."""
     NUMBER = "number"
     """`name>value`, `<`, `>=`, `<=`."""
     DURATION = "duration"
-    """The same with seconds, typed with the letters s, m, h, d or w."""
+    """The same for a duration in seconds, typed with the units s, m, h, d or w."""
     FLAG = "flag"
-    """The bare name."""
+    """The name alone."""
 
 
 _SIGNS = {Kind.TEXT: ":", Kind.NUMBER: ">", Kind.DURATION: ">", Kind.FLAG: ""}
 
 
 class Token(NamedTuple, Generic[R]):
-    """Something about a row that a filter can ask for by its name."""
+    """A property of a row that a filter can name."""
 
     kind: Kind
     of: Callable[[R, datetime], str | float | None]
-    """What a row has of it at a moment: a text, an amount or a yes or no; None where that is not known."""
+    """Return the value of a row at a moment: a text, a number or a flag; None if it is not known."""
     help: str
-    """What it asks about, a sentence for a reference."""
+    """A sentence for the reference."""
     also: tuple[str, ...] = ()
-    """Other names for it."""
+    """Alternative names."""
 
 
 @dataclass(frozen=True)
 class Grammar(Generic[R]):
-    """The tokens a filter over these rows knows, by name."""
+    """The tokens of a filter over one kind of row, by name."""
 
     tokens: Mapping[str, Token[R]]
 
     @property
     def beginnings(self) -> dict[str, str]:
-        """Each name, with the beginning of its token."""
+        """The typed beginning of each token, by name."""
         return {name: f"{name}{_SIGNS[token.kind]}" for name, token in self.tokens.items()}
 
     @property
@@ -80,11 +80,11 @@ class Grammar(Generic[R]):
         return "  ".join(self.beginnings.values())
 
     def without(self, *names: str) -> "Grammar[R]":
-        """The same without some tokens."""
+        """Return the same grammar without some tokens."""
         return Grammar({name: token for name, token in self.tokens.items() if name not in names})
 
     def find(self, spelt: str) -> tuple[str, Kind]:
-        """The name and kind of a token by any of its names; what is none is a word."""
+        """Return the name and kind of a token, given one of its names; anything else is a plain word."""
         for name, token in self.tokens.items():
             if spelt == name or spelt in token.also:
                 return name, token.kind
@@ -92,19 +92,19 @@ class Grammar(Generic[R]):
 
 
 class Term(NamedTuple):
-    """One condition; texts are folded to one case."""
+    """One condition; its texts are case-folded."""
 
     kind: Kind
     name: str = ""
-    """The token's; empty for a word over all text."""
+    """The name of the token; empty for a plain word."""
     texts: tuple[str, ...] = ()
-    """It holds when one of these is found."""
+    """The condition holds if one of these is found."""
     comparison: str = ""
     amount: float = 0.0
     inverted: bool = False
 
     def holds(self, row: R, now: datetime, grammar: Grammar[R]) -> bool:
-        """Whether a row is as it asks for."""
+        """Whether a row meets the condition."""
         if self.kind is Kind.WORD:
             return (self.texts[0] in row.haystack) is not self.inverted
         value = grammar.tokens[self.name].of(row, now)
@@ -119,41 +119,41 @@ class Term(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Conditions that must all hold; one without conditions lets every row through."""
+    """Conditions that must all hold; without conditions, every row matches."""
 
     terms: tuple[Term, ...] = ()
     problems: tuple[str, ...] = ()
-    """A sentence for each token that is no condition because it makes no sense; what was typed is in it, raw."""
+    """A sentence for each token that makes no sense; it quotes the typed text raw."""
 
     def __bool__(self) -> bool:
         return bool(self.terms)
 
     def values_of(self, name: str) -> tuple[str, ...]:
-        """The texts that a token may have, case folded."""
+        """Return the texts that a token may have, case-folded."""
         return tuple(text for term in self.terms if term.name == name and not term.inverted for text in term.texts)
 
     def matches(self, row: R, now: datetime, grammar: Grammar[R]) -> bool:
-        """Whether a row is let through."""
+        """Whether a row meets all conditions."""
         return all(term.holds(row, now, grammar) for term in self.terms)
 
 
 def kept(rows: Iterable[R], wanted: Filter, now: datetime, grammar: Grammar[R]) -> list[R]:
-    """The rows let through, in their order."""
+    """Return the rows that match, in their order."""
     return [row for row in rows if wanted.matches(row, now, grammar)]
 
 
-# Reading what was typed
+# Parsing
 
 _WORDS = r'(?:[^\s"]|"[^"]*"?)+'
 _CONDITION = r"(?s)(\w+)(:|[<>]=?)(.*)"
 
 
 def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
-    """Read what was typed; it never raises.
+    """Parse a filter; never raises.
 
-    Blanks separate conditions, a quoted blank does not; `status:paused,error` asks for either, `!` turns one round.
-    What ends too early (`!`, `status:`, `quiet>`) is no condition yet. `finished` says that no more will be typed, as
-    in a script: what is half typed, and a token of an unknown name, are problems then, never taken for no condition.
+    Spaces separate conditions, except inside quotes; `status:paused,error` accepts either value; `!` negates a
+    condition. An unfinished token (`!`, `status:`, `quiet>`) is not a condition yet. `finished` means that nothing more
+    will be typed, as in a script: unfinished tokens and unknown token names are then problems.
     """
     read = [_read(word, grammar, finished=finished) for word in re.findall(_WORDS, typed.casefold())]
     terms = tuple(each for each in read if isinstance(each, Term))
@@ -161,7 +161,7 @@ def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
 
 
 def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term | str | None:
-    """The condition a word is, the sentence that says what is wrong with it, or None while it is none yet."""
+    """Parse one word: returns a condition, a sentence that describes the problem, or None if it is unfinished."""
     bare = typed.removeprefix("!")
     inverted = bare != typed
     word = bare.replace('"', "")
@@ -175,7 +175,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term | str | No
     elif sign not in ("", ":") and kind in (Kind.NUMBER, Kind.DURATION):
         amount = quantity(value, kind)
         if value and amount is None:
-            return f"write {spelt}{sign}{example(kind)}, not {value}."  # so short that it fits beside the filter
+            return f"write {spelt}{sign}{example(kind)}, not {value}."  # short enough to fit beside the filter
         term = None if amount is None else Term(kind, name, (), sign, amount, inverted)
     elif not sign and kind is Kind.FLAG:
         term = Term(kind, name, inverted=inverted)
@@ -187,7 +187,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term | str | No
 
 
 def with_statuses(words: str, token: str, statuses: Collection[str]) -> str:
-    """A filter with these statuses in place of the ones it asks for; with none it asks for no status."""
+    """Return the filter with its statuses replaced by these, or without any if there are none."""
     rest = [word for word in re.findall(_WORDS, words) if not word.casefold().startswith(f"{token}:")]
     if statuses:
         value = ",".join(status.casefold().replace('"', "") for status in statuses)
@@ -203,7 +203,7 @@ _PART = rf"({_AMOUNT})([smhdw])"
 
 
 def quantity(typed: str, kind: Kind) -> float | None:
-    """The quantity typed, a duration in seconds; None for what is none."""
+    """Return the typed quantity, a duration in seconds; None if it is not valid."""
     if kind is Kind.NUMBER:
         return float(typed.removeprefix("$")) if re.fullmatch(rf"\$?{_AMOUNT}", typed) else None
     if not re.fullmatch(f"(?:{_PART})+", typed):
@@ -212,5 +212,5 @@ def quantity(typed: str, kind: Kind) -> float | None:
 
 
 def example(kind: Kind) -> str:
-    """How to write one."""
+    """Return an example of a quantity."""
     return "30m, 2h or 1d" if kind is Kind.DURATION else "2 or 1.5"

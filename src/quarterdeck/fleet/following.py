@@ -1,7 +1,7 @@
-"""Follows one conversation: from its agent server by socket or by asking, or else from the app server's copy.
+"""Follows one conversation: from its agent server by socket or polling, or from the app server's copy.
 
-The first picture and all order come by asking, which an agent server always answers at once; the socket stands beside
-it and counts as live only after its first frame, which may be held until a tool has ended.
+The first state and the order of events come from polling, to which an agent server always responds at once. The socket
+is used in addition and counts as live only after its first frame, which may be delayed until a tool has ended.
 """
 
 import asyncio
@@ -22,22 +22,22 @@ from quarterdeck.client.models.event import FULL_STATE, DeltaEvent, Event, State
 from quarterdeck.fleet.transcript import Transcript
 
 POLL = 2.0
-"""Seconds between two questions for what is new, while the agent works."""
+"""Seconds between two polls while the agent works."""
 POLL_AT_REST = 4.0
 CHECK = 15.0
-"""The same while a socket tells it."""
+"""The same while a socket is live."""
 COPY = 10.0
-"""The same for the app server's copy: it reads all of it for each answer."""
+"""The same for the app server's copy, which the server reads as a whole for each response."""
 TOGETHER = 0.25
-"""Seconds in which what a socket tells is gathered before the log is asked for."""
+"""Seconds to collect frames of the socket before the log is read."""
 REOPENED_AFTER = 5.0
-"""Seconds until a socket that broke is opened again."""
+"""Seconds until a broken socket is opened again."""
 QUARTER = timedelta(minutes=15)
-"""All zones of time differ by multiples of it."""
+"""Time zones differ by multiples of this."""
 
 
 class Origin(StrEnum):
-    """Where what is shown comes from."""
+    """Where the events come from."""
 
     OPENING = "opening"
     LIVE = "live"
@@ -53,10 +53,10 @@ Access = tuple[SecretStr, SecretStr]
 
 
 class Following:
-    """One conversation, kept up to date while `run` runs; `changed` is told whenever there may be something new.
+    """One conversation, kept up to date while `run` runs; `changed` is called whenever there may be something new.
 
-    `remembered` gives address and key of a sandbox's agent server as they were told while it was up: a record has them
-    only in a moment in which it reads as running.
+    `remembered` returns the address and key of a sandbox's agent server, as last read while it was up: a record has
+    them only while the sandbox reads as running.
     """
 
     def __init__(
@@ -70,37 +70,37 @@ class Following:
         self.conversation_id = conversation_id
         self.transcript = Transcript()
         self.record: Conversation | None = None
-        """The app server's record, as read when it was needed last."""
+        """The app server's record, as last read."""
         self.agent: AgentServer | None = None
-        """Where it can be answered; None where it can only be read."""
+        """Where messages and answers can be sent; None if the conversation can only be read."""
         self.safe_socket = False
         self.origin = Origin.OPENING
         self.note = ""
-        """Why it does not come from the agent server, a sentence; it may hold a server's words."""
+        """A sentence that says why the agent server is not the source; it may contain a server's text."""
         self.as_of: datetime | None = None
-        """When it was last known to be so, by this machine's clock."""
+        """When the state was last confirmed, by this machine's clock."""
         self.heard_at: datetime | None = None
-        """When anything new was told last."""
+        """When something new was last received."""
         self.zone = timedelta()
-        """What the sandbox's clock is ahead of UTC: it tells no zone."""
+        """How far the sandbox's clock is ahead of UTC: its times have no zone."""
         self._client = client
         self._changed = changed
         self._clock = clock
         self._remembered = remembered
         self._access: Access | None = None
         self._of_agent = False
-        """Whether what is known came from the agent server and not from a copy."""
+        """Whether the known events come from the agent server and not from a copy."""
         self._live = False
         self._wake = asyncio.Event()
         self._reading = asyncio.Lock()
 
     @property
     def reached(self) -> bool:
-        """Whether the agent server answers, as far as is known."""
+        """Whether the agent server answered last time."""
         return self.origin in (Origin.LIVE, Origin.POLLING)
 
     async def run(self) -> None:
-        """Follow until cancelled; where that may be done at any time, a socket is opened as well."""
+        """Follow until cancelled; a socket is opened as well, if this server allows one at any time."""
         listening: asyncio.Task[None] | None = None
         async with asyncio.TaskGroup() as group:
             while True:
@@ -116,7 +116,7 @@ class Following:
                     await asyncio.sleep(TOGETHER)
 
     async def look(self) -> None:
-        """Read what there is once; raises ServiceError where nothing can be read at all."""
+        """Read once what is available; raises ServiceError if nothing can be read."""
         async with self._reading:
             try:
                 if self.agent is not None:
@@ -133,7 +133,7 @@ class Following:
                 await self._read_copy()
 
     async def older(self) -> bool:
-        """Read the page before what is known; whether there was one."""
+        """Read the page before the known events; returns whether there was one."""
         async with self._reading:
             page_id = self.transcript.older
             if page_id is None or (self._of_agent and self.agent is None):
@@ -148,13 +148,13 @@ class Following:
         return True
 
     async def catch_up(self) -> None:
-        """Read from the agent server what is new; raises ServiceError."""
+        """Read new events from the agent server; raises ServiceError."""
         async with self._reading:
             await self._catch_up()
         self._changed()
 
     def refresh(self) -> None:
-        """Ask now: something happened to it or its sandbox."""
+        """Poll now, because something happened to the conversation or its sandbox."""
         self._wake.set()
 
     @property
@@ -163,11 +163,11 @@ class Following:
         return self._clock() + self.zone
 
     def moment(self, at: datetime | None) -> datetime | None:
-        """A time of the sandbox's clock as a moment in UTC."""
+        """Convert a time of the sandbox's clock to UTC."""
         return at - self.zone if at is not None else None
 
     def silent_for(self, now: datetime) -> timedelta:
-        """How long an agent that works has told nothing: its model may think, wait or be limited."""
+        """Return for how long a working agent has sent nothing: its model may think, wait or be rate limited."""
         return now - self.heard_at if self.heard_at is not None and self.transcript.running else timedelta()
 
     # Reading
@@ -184,7 +184,7 @@ class Following:
                 return COPY
 
     async def _find(self) -> None:
-        """Find the agent server and read from it; where that cannot be the origin says why."""
+        """Find the agent server and read from it; otherwise record why it cannot be the source."""
         record = await self._client.conversations.find(self.conversation_id, background=True)
         if record is None:
             self._lose(Origin.GONE, "The server does not have this conversation any more.")
@@ -221,7 +221,7 @@ class Following:
                 self._lose(Origin.COPY if never else Origin.SILENT, error.words)
 
     async def _catch_up(self) -> None:
-        """Read what the agent server lists after what is known, or its newest page."""
+        """Read the events that the agent server lists after the known ones, or its newest page."""
         agent, transcript, before = self.agent, self.transcript, self.transcript.known
         if agent is None:
             raise ServiceError(ErrorKind.NOT_OFFERED, self.note or "Its agent server is not reached.")
@@ -229,7 +229,7 @@ class Following:
         while last is not None:
             page = await agent.events(last)
             if not page.events or page.events[0].id != last:
-                last = None  # another log than the one that was known
+                last = None  # this log is not the one known so far
                 break
             transcript.catch_up(page.events[1:])
             if len(page.events) > 1:
@@ -256,11 +256,11 @@ class Following:
             self.as_of = self.moment(self.transcript.latest_at)
 
     def _lose(self, origin: Origin, note: str) -> None:
-        """Say why it does not come from the agent server, which is looked for anew then."""
+        """Stop using the agent server and record why; the next reading looks for it again."""
         self.agent, self.origin, self.note = None, origin, note
 
     def _access_of(self, record: Conversation) -> Access | None:
-        """Where its agent server is by its record, or where it was while it was told."""
+        """Return the address and key from the record, or those last read while the sandbox was up."""
         if record.conversation_url is not None and record.session_api_key is not None:
             return record.conversation_url, record.session_api_key
         known = self._remembered(record.sandbox_id) if record.sandbox_id is not None else None
@@ -273,7 +273,7 @@ class Following:
     # Listening
 
     async def _listen(self, agent: AgentServer) -> None:
-        """Hear what the socket tells until it ends, and wait until it may be opened again."""
+        """Receive events from the socket until it ends, then wait until it may be opened again."""
         with suppress(ServiceError):
             async with aclosing(heard(agent)) as events:
                 async for event in events:
@@ -294,6 +294,6 @@ class Following:
         self._changed()
 
     def _compare_clocks(self, event: Event) -> None:
-        """Learn the zone of the sandbox's clock from an event that has just happened."""
+        """Compute the zone of the sandbox's clock from an event that has just happened."""
         if event.timestamp is not None:
             self.zone = round((event.timestamp - self._clock()) / QUARTER) * QUARTER

@@ -1,4 +1,4 @@
-"""How well the watch of one list is doing, and the few words a header has for it."""
+"""Whether the polling of one list succeeds, and the words for it in a header."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -7,14 +7,14 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.fleet.ages import JUST_NOW, age
 
 OFFLINE_AFTER = 3
-"""Failures in a row after which a server counts as away."""
+"""How many failures in a row make a server count as offline."""
 
 WORTH_A_WORD = 60.0
-"""Seconds since the whole list was read after which that is said beside the age of what is on the screen."""
+"""Seconds after which the age of the last full pass is shown beside the age of the visible rows."""
 
 
 class HealthState(StrEnum):
-    """What can be said of a list that is watched."""
+    """The state of polling a list."""
 
     LOADING = "loading"
     ONLINE = "online"
@@ -22,38 +22,38 @@ class HealthState(StrEnum):
     """The last reading failed, or it is the first good one after a failure."""
     OFFLINE = "offline"
     REFUSED = "refused"
-    """The key was refused; nothing is read until somebody asks for it."""
+    """The key was refused; nothing is read until somebody requests it."""
 
 
 class Health(NamedTuple):
-    """How a list is doing; times are of the watch's monotonic clock, in seconds."""
+    """The polling of one list; times are those of the watch's monotonic clock, in seconds."""
 
     error: ServiceError | None = None
-    """What the last reading failed with; None when it was good."""
+    """The error of the last reading; None if it succeeded."""
     failures: int = 0
     """Failures in a row."""
     back: bool = False
     """The last reading is the first good one after a failure: it may come from another server."""
     read_at: float | None = None
-    """When the server last answered with records."""
+    """When the server last returned records."""
     whole_at: float | None = None
-    """When the whole list was last read through."""
+    """When the whole list was last read."""
     next_try_at: float | None = None
     """When the next try after a failure is due."""
     incomplete: bool = True
-    """Not all pages have been read: on the first pass, and after a later one broke in the middle."""
+    """Not all pages have been read: during the first pass, or after a later one failed midway."""
     unreadable: int = 0
-    """Records of the last whole pass that could not be read."""
+    """How many records of the last full pass could not be read."""
     partial: bool = False
-    """The server may have listed only some: it gave as many as a page holds, and no way to the next one."""
+    """The server may have listed only some records: it returned a full page and no id of a next one."""
     refreshing: bool = False
-    """A reading of the whole list was asked for by a person and has not ended."""
+    """A person requested a reading of the whole list, and it has not ended."""
     doubted: bool = False
-    """The server lists nothing where it listed rows before; they are kept until it says so again."""
+    """The server lists nothing although it listed rows before; the rows are kept until a second reading confirms it."""
 
     @property
     def state(self) -> HealthState:
-        """What can be said of it; after a failure only the second good reading in a row counts as online."""
+        """The state; after a failure, only the second good reading in a row counts as online."""
         if self.error is not None and self.error.kind is ErrorKind.AUTH:
             return HealthState.REFUSED
         if self.failures >= OFFLINE_AFTER and self.error is not None and _is_away(self.error):
@@ -63,16 +63,16 @@ class Health(NamedTuple):
         return HealthState.LOADING if self.whole_at is None else HealthState.ONLINE
 
     def answered(self, now: float) -> "Health":
-        """The health after a page or a batch was read."""
+        """Return the health after a page or a batch was read."""
         return self._replace(error=None, failures=0, back=self.failures > 0, read_at=now, next_try_at=None)
 
     def passed(self, now: float, unreadable: int, *, partial: bool = False) -> "Health":
-        """The health after the whole list was read through."""
+        """Return the health after the whole list was read."""
         read = self._replace(whole_at=now, unreadable=unreadable, partial=partial)
         return read._replace(incomplete=False, refreshing=False, doubted=False)
 
     def failed(self, error: ServiceError, *, next_try_at: float, broken: bool) -> "Health":
-        """The health after a reading failed; `broken` says that it failed in the middle of a pass."""
+        """Return the health after a reading failed; `broken` means that it failed in the middle of a pass."""
         refused = error.kind is ErrorKind.AUTH
         return self._replace(
             error=error,
@@ -84,12 +84,12 @@ class Health(NamedTuple):
 
 
 def _is_away(error: ServiceError) -> bool:
-    """Whether a failure means that the server is away, rather than that it says no."""
+    """Whether a failure means that the server is unreachable, rather than that it refused."""
     return error.status is None or error.status >= 500
 
 
 def health_words(health: Health, now: float) -> str:
-    """Say it for a header: how old the data is, what is wrong with it, when the next try is."""
+    """Return the words for a header: how old the data is, what is wrong, when the next try is."""
     if health.refreshing:
         return "reading…"
     match health.state:
@@ -102,7 +102,7 @@ def health_words(health: Health, now: float) -> str:
 
 
 def _fresh(health: Health, state: HealthState, now: float) -> list[str]:
-    """How old what is on the screen is, and the rows that nobody looks at, once that is worth a word."""
+    """Return the age of the visible rows, and that of the last full pass if it is long ago."""
     old = age(now - (health.read_at or now))
     words = [f"{'live' if state is HealthState.ONLINE else 'back'} {old if old == JUST_NOW else f'{old} ago'}"]
     if health.whole_at is not None and now - health.whole_at >= WORTH_A_WORD:
@@ -111,7 +111,7 @@ def _fresh(health: Health, state: HealthState, now: float) -> list[str]:
 
 
 def _failing(health: Health, now: float) -> list[str]:
-    """How old what was read before it failed is, and when the next try is; nothing while it does not."""
+    """Return the age of the last good data and when the next try is; nothing unless readings fail."""
     if not health.failures:
         return []
     words = ["offline"] if health.state is HealthState.OFFLINE else []

@@ -1,4 +1,4 @@
-"""What is known of one server and kept between runs: read before any list is, written a while after it changed."""
+"""What is known of one server and kept between runs: restored before any list is read, saved shortly after a change."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -13,18 +13,18 @@ from quarterdeck.fleet.news import About, News
 READ_WITHIN = 1.0
 """Seconds that the lists wait for what earlier runs kept."""
 REST = 10.0
-"""Seconds between a change and its being written, so that many changes are written once."""
+"""Seconds between a change and its saving, so that many changes are saved at once."""
 
 
 class KeptModel(BaseModel):
-    """What stands in one state file."""
+    """The contents of one state file."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
     kind: ClassVar[str]
     version: Literal[1] = 1
 
     def joined(self, kept: Self | None) -> Self:
-        """What the next file says where this one says `kept`, perhaps by another deck; called in another thread."""
+        """Return the new contents of a file that has `kept`, perhaps from another deck; called in another thread."""
         return self
 
 
@@ -32,39 +32,39 @@ M = TypeVar("M", bound=KeptModel)
 
 
 class StateFiles(Protocol):
-    """Keeps models by their kind and the server they are about; both methods raise ServiceError(LOCAL)."""
+    """Stores models by their kind and server; both methods raise ServiceError(LOCAL)."""
 
     async def read(self, model: type[M], about: str) -> M | None:
-        """What is kept about a server, None where nothing is."""
+        """Return what is stored about a server, None if there is nothing."""
         ...
 
     async def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
-        """Keep what `change` makes of what is kept, and return it; it is called in another thread."""
+        """Store and return the result of `change`, which receives the stored model; it is called in another thread."""
         ...
 
 
 class KeptPart(ABC, Generic[M]):
-    """Something of a session that is kept."""
+    """A part of a session that is kept between runs."""
 
     model: type[M]
 
     def __init__(self) -> None:
         self.changed = asyncio.Event()
-        """Set whenever there is something new to keep."""
+        """Set whenever there is something new to save."""
 
     @abstractmethod
     def kept(self) -> M | None:
-        """What there is to keep now, None while that is nothing; not validated, for no key may wait for it."""
+        """Return what to save now, None if there is nothing; not validated, because no key press may wait for it."""
 
     @abstractmethod
     def recall(self, kept: M) -> frozenset[str]:
-        """Take what an earlier run or another deck kept; gives the conversations of which there is something new."""
+        """Restore what an earlier run or another deck kept; returns the ids of conversations that changed."""
 
 
 class Keeper:
-    """Keeps parts of a session in the state files of one server, where other decks keep theirs.
+    """Saves and restores parts of a session in the state files of one server, which other decks share.
 
-    `publish` is told of what another deck wrote, and once why something cannot be read or written.
+    `publish` is called with what another deck wrote, and once with the reason if a file cannot be read or written.
     """
 
     def __init__(self, files: StateFiles, server: str, publish: Callable[[News], None]) -> None:
@@ -74,7 +74,7 @@ class Keeper:
         self._complained = False
 
     async def recall(self, parts: Sequence[KeptPart[Any]]) -> list[KeptPart[Any]]:
-        """Read all of them at once; gives those that could be read, for only they may be written."""
+        """Restore all parts at the same time; returns the parts that could be read, because only those may be saved."""
         readable = await asyncio.gather(*map(self._recall, parts))
         return [part for part, read in zip(parts, readable, strict=True) if read]
 
@@ -90,7 +90,7 @@ class Keeper:
         return True
 
     async def keep(self, part: KeptPart[Any]) -> None:
-        """Write a part a while after it changed, until cancelled; what is new then is written at once."""
+        """Save a part shortly after each change until cancelled; an unsaved change is then saved at once."""
         try:
             while True:
                 try:

@@ -1,4 +1,4 @@
-"""The memories of all sandboxes of one server, by id: fed by the watch, asked by the screens."""
+"""The memories of all sandboxes of one server, by id; the readings update them, the screens read them."""
 
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
@@ -19,23 +19,23 @@ from quarterdeck.fleet.sandbox_state import (
 from quarterdeck.fleet.timeline import Timelines
 
 CHECKS = 5
-"""Agent servers that are asked at a time whether they are alive."""
+"""How many agent servers are checked at a time."""
 
 
 class SandboxMemories:
-    """One `SandboxMemory` an id; times are UTC moments of this machine. What changes is told to the timelines."""
+    """One `SandboxMemory` per id; times are UTC by this machine's clock. Changes are passed on to the timelines."""
 
     def __init__(self, awaited: Callable[[], bool] = lambda: False) -> None:
         self.timelines = Timelines(awaited)
         self.by_id: dict[str, SandboxMemory] = {}
-        """An entry is replaced only when there is something new."""
+        """An entry is replaced only if something changed."""
         self._pending: set[str] = set()
-        """Of which something is asked: they are few, and looked through at each reading."""
+        """The few ids with an action under way, which are checked at each reading."""
 
     def observe(self, read: Collection[Sandbox], now: datetime, *, beginning: bool) -> frozenset[str]:
-        """Take a reading (`Changes.read`) and give the ids of which there is something new to say.
+        """Apply a reading (`Changes.read`) and return the ids whose memory changed.
 
-        `beginning` says that the whole list was known before (`Changes.all_known`): what is new has just begun.
+        `beginning` means that the whole list was known before (`Changes.all_known`): new ids have just been created.
         """
         news = []
         if read:
@@ -47,14 +47,14 @@ class SandboxMemories:
         return frozenset(news)
 
     def forget(self, ids: Collection[str]) -> None:
-        """Drop what is kept of sandboxes that are gone; their timelines stay for a while."""
+        """Drop the memories of removed sandboxes; their timelines are kept for a while."""
         for sandbox_id in ids:
             self.by_id.pop(sandbox_id, None)
             self._pending.discard(sandbox_id)
         self.timelines.gone(ids)
 
     def started(self, record: Sandbox, now: datetime) -> None:
-        """Take the answer to a start that was asked for here; it counts as a reading."""
+        """Apply the response to a start requested here; it counts as a reading."""
         self.observe((record,), now, beginning=True)
         self.timelines.started(record.id)
         memory = self.by_id[record.id]
@@ -67,28 +67,28 @@ class SandboxMemories:
             self._keep(sandbox_id, memory._replace(asked=Asked(action, now)))
 
     def answered(self, sandbox_id: str) -> None:
-        """Note that the server said it did it."""
+        """Note that the server said it was done."""
         memory = self.by_id.get(sandbox_id)
         if memory is not None and memory.asked is not None:
             self._keep(sandbox_id, memory._replace(asked=memory.asked._replace(answered=True)))
 
     def refused(self, sandbox_id: str) -> None:
-        """Note that it was not done. Of an unknown outcome note nothing: the readings decide."""
+        """Note that the request failed. If its outcome is unknown, do not call this: the readings decide."""
         if (memory := self.by_id.get(sandbox_id)) is not None:
             self._keep(sandbox_id, memory._replace(asked=None))
 
     def missing(self, sandbox_id: str, now: datetime) -> None:
-        """Note that the server answered that it is not there; it shows as missing until a reading says otherwise."""
+        """Note that the server answered 404; the sandbox shows as missing until a reading corrects this."""
         self.refused(sandbox_id)
         if (memory := self.by_id.get(sandbox_id)) is not None:
             self._become(sandbox_id, after_missing(memory, now), now)
 
     def transitional(self, now: datetime) -> frozenset[str]:
-        """Which ids have something under way, for `Watch.look`."""
+        """Return the ids with an action under way, for `Watch.look`."""
         return frozenset(each for each in self._pending if self.by_id[each].in_transition(now))
 
     def take_checks(self, ids: Iterable[str], now: datetime) -> dict[str, SecretStr]:
-        """Hand out some agent servers of the visible ones, to ask whether they are alive; each rests then."""
+        """Return agent servers to check among these ids, a few at a time; each then rests for a while."""
         known = ((each, self.by_id.get(each)) for each in ids)
         wanted = dict(islice(((i, memory) for i, memory in known if memory and memory.wants_check(now)), CHECKS))
         for sandbox_id, memory in wanted.items():
@@ -96,12 +96,12 @@ class SandboxMemories:
         return {each: memory.agent_server for each, memory in wanted.items() if memory.agent_server is not None}
 
     def checked(self, sandbox_id: str, now: datetime, *, answered: bool) -> bool:
-        """Note whether it answered; whether that is new."""
+        """Note whether the agent server answered; returns whether that changed anything."""
         memory = self.by_id.get(sandbox_id)
         return memory is not None and self._become(sandbox_id, after_check(memory, now, answered=answered), now)
 
     def _become(self, sandbox_id: str, after: SandboxMemory, now: datetime) -> bool:
-        """Replace a memory, and tell the timelines; whether it is another one."""
+        """Replace a memory and update the timelines; returns whether it changed."""
         before = self.by_id.get(sandbox_id)
         if after is before or after == before:
             return False

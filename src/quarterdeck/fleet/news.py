@@ -1,4 +1,4 @@
-"""What a session tells whoever shows it: which list it is about, and which ids changed."""
+"""What a session reports to the screens: which list changed, and which ids in it."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -13,19 +13,19 @@ class About(StrEnum):
 
 
 class News(NamedTuple):
-    """Something changed; `ids` are the rows of which there is something new: start tasks are rows of conversations."""
+    """A change; `ids` are the rows that may look different. Start tasks are rows of the conversations."""
 
     about: About
     ids: frozenset[str] = frozenset()
     all_rows: bool = False
-    """Every row may show something else than before, not only these."""
+    """Every row may look different, not only those in `ids`."""
     another_server: bool = False
-    """Another server answers at the same address than before."""
+    """Another server now answers at the same address."""
     wanted: str | None = None
-    """The id that the cursor should go to."""
+    """The id that the cursor should move to."""
     words: str = ""
-    """A sentence for whoever looks at a list, raw: it may hold a server's text."""
+    """A sentence for the person at a list, raw: it may contain a server's text."""
     everywhere: bool = False
-    """Whether `words` are said in a dialog too, not only on the screen below it."""
+    """Whether `words` are also shown over a dialog, not only on the screen below it."""
     call: bool = False
-    """Whether a person asked to be called when this comes."""
+    """Whether a person asked to be notified of this."""

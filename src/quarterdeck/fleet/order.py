@@ -1,7 +1,8 @@
-"""Ids in an order that holds still for whoever moves in it.
+"""The order of the ids in a list, which stays stable while a person moves in it.
 
-A row moves when its rank changed, never because time passes; for a while after the cursor moved only what is urgent
-does. Equal ranks stand by id, those without a value last in either direction. A change costs what it moves.
+A row moves when its rank changes, never because time passes; for a while after the cursor moved, only urgent rows move.
+Equal ranks are sorted by id; ids without a value come last in either direction. The cost of a change depends on how
+many ids move.
 """
 
 from bisect import insort
@@ -10,44 +11,45 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 HOLD = 3.0
-"""Seconds after a move of the cursor in which only what is urgent moves."""
+"""Seconds after a cursor move during which only urgent rows move."""
 
 
 class Rank(NamedTuple):
-    """Where a row belongs; one whose `value` is None stands last."""
+    """The sort rank of a row; a row whose `value` is None comes last."""
 
     value: Any
-    """A row moves when this is another one."""
+    """A row moves when this changes."""
     then: Any = 0
-    """Where it is put among rows of the same value; it does not move when only this changed."""
+    """Orders rows of the same value; a change of this alone does not move a row."""
     urgent: bool = False
-    """It needs a person, so that it moves at once."""
+    """The row needs a person and moves at once."""
 
 
 class Order:
-    """The ids of a list, each where its rank put it; moments are monotonic, in seconds."""
+    """The ids of a list, sorted by rank; moments are monotonic, in seconds."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
-        """In order, new ones that wait for their place last; a list that was given out does not change any more."""
+        """The ids in order, new ones that are not placed yet last; each change replaces the list and never mutates it.
+        """
         self._placed: dict[str, tuple[Any, Any]] = {}
-        """What each id was put into its place by: the value of its rank, and what follows it."""
+        """The part of its rank that each id was last sorted by."""
         self._waiting: dict[str, Rank] = {}
-        """Ids that belong elsewhere by now, and those that have no place yet."""
+        """The ids that must still be moved or placed, with their new rank."""
         self._reverse = False
         self._moved_at = -HOLD
 
     def fill(self, ranks: Iterable[tuple[str, Rank]], *, reverse: bool = False) -> None:
-        """Put all ids in order, at once."""
+        """Sort all ids at once."""
         self._placed, self._waiting, self._reverse = {each: rank[:2] for each, rank in ranks}, {}, reverse
         self.ids = sorted(self._placed, key=self._key)
 
     def moved(self, moment: float) -> None:
-        """Note that the cursor was moved."""
+        """Note that the cursor moved."""
         self._moved_at = moment
 
     def take(self, ranks: Mapping[str, Rank], gone: Collection[str], moment: float) -> bool:
-        """Take the ranks of rows that are new or have changed; whether ids come, go or move."""
+        """Apply the ranks of new and changed rows; returns whether ids were added, removed or moved."""
         leaving = {each for each in gone if each in self._placed or each in self._waiting}
         for row_id in leaving:
             self._placed.pop(row_id, None)
@@ -66,11 +68,11 @@ class Order:
         return bool(placing or leaving or coming)
 
     def settle(self, moment: float) -> bool:
-        """Put into their places all ids that wait, once the cursor has rested; whether there were any."""
+        """Place all waiting ids, if the cursor has rested long enough; returns whether there were any."""
         return moment - self._moved_at >= HOLD and self.take({}, (), moment)
 
     def _arrange(self, placing: Mapping[str, Rank], leaving: Collection[str], coming: Sequence[str]) -> None:
-        """Take ids out of the list, put others into their places, and new ones without a place last."""
+        """Remove the ids in `leaving`, place those in `placing`, and append new ones that are not placed yet."""
         moving = {*leaving, *placing}.difference(coming)
         ids = [each for each in self.ids if each not in moving] if moving else list(self.ids)
         ids += [each for each in coming if each not in placing]
@@ -81,7 +83,7 @@ class Order:
         self.ids = ids
 
     def _key(self, row_id: str) -> tuple[int, Any, str]:
-        """What ids are sorted by; those without a place have no order among each other yet."""
+        """The sort key of an id; ids that are not placed yet come last and have no order among each other."""
         placed = self._placed.get(row_id)
         if placed is None:
             return 2, None, row_id
@@ -92,7 +94,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class _Turned:
-    """A sort key that compares the other way round."""
+    """A sort key for descending order."""
 
     value: Any
 
@@ -101,11 +103,11 @@ class _Turned:
 
 
 def held(ids: list[str], before: Sequence[str], cursor: int, top: int, page: int) -> tuple[list[str], int]:
-    """Show `ids` in place of the list `before` so that the row of the cursor stays on its line of the screen.
+    """Arrange `ids` so that the cursor's row stays on its line of the screen; returns the list and its top line.
 
-    The rest moves around it; gives the list as it is shown, and the row at the top of the screen. A screen that stands
-    at the top of the list stays there, any other stays with most of its rows. `cursor` and `top` are lines of the list
-    before, `page` is how many rows the screen has.
+    The other rows move around it. If the screen showed the top of the list, it still does; otherwise it stays with most
+    of its rows. `before` is the list shown so far, `cursor` and `top` are indexes in it, and `page` is the number of
+    rows on the screen.
     """
     seen = list(before[top : top + page])
     line = cursor - top

@@ -1,8 +1,8 @@
-"""What is said of a sandbox from reading to reading, and what may be asked of it.
+"""The state of a sandbox, derived from its readings, and which commands apply to it.
 
-Servers flap: an idle process sandbox reads STARTING nearly always, and its addresses and key are left out meanwhile
-(SERVERS.md: readings that flap). So one reading is not a state: a sandbox that has run is running until a reading says
-that it stopped. All times are UTC moments of this machine.
+Servers flap: an idle process sandbox nearly always reads STARTING, without its addresses and key (SERVERS.md: readings
+that flap). So one reading does not decide the state: a sandbox that has run counts as running until a reading says that
+it stopped. All times are UTC by this machine's clock.
 """
 
 from datetime import datetime, timedelta
@@ -16,23 +16,25 @@ from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
 from quarterdeck.fleet.ages import age_of, at_least, calm_age, stopwatch
 
 SLOW_AFTER = timedelta(seconds=120)
-"""How long servers give a start themselves; what takes longer is slow and no longer watched closely."""
+"""How long servers allow for a start; a longer one is called slow and is no longer polled often."""
 PAUSED_BY = timedelta(seconds=60)
-"""When a pause that no reading confirmed is no longer called under way: servers answer before they have done it."""
+"""After this time a pause that no reading confirmed is no longer shown as under way; servers respond before it is done.
+"""
 ERRORS_BELIEVED = 3
-"""ERROR readings in a row until it counts for one that is starting: a process server says so while it boots."""
+"""How many ERROR readings in a row are needed for a sandbox that is starting: a process server reports ERROR at boot.
+"""
 FLIPS = timedelta(seconds=30)
-"""For so long after a change, a reading that goes back to the old state counts only when it comes twice in a row."""
+"""For this long after a change, a reading that returns to the old state counts only if it comes twice in a row."""
 CHECK_AFTER = 3
-"""Quiet readings after which the agent server itself is asked whether it is alive."""
+"""How many quiet readings it takes until the agent server itself is asked whether it is alive."""
 CHECK_AGAIN = timedelta(seconds=60)
-"""Between two such questions."""
+"""Time between two such checks."""
 CHECK_STARTING_AGAIN = timedelta(seconds=5)
-"""The same to one that is coming up, until that is slow."""
+"""Time between two checks of a sandbox that is starting, until its start is slow."""
 
 
 class StateWord(StrEnum):
-    """The words for a sandbox as they are counted; a server's word that is none of these is shown as it came."""
+    """The status words of a sandbox; a server's unknown word is shown as it came."""
 
     RUNNING = "Running"
     STARTING = "Starting"
@@ -45,16 +47,16 @@ class StateWord(StrEnum):
 
 WORDS: dict[str, StateWord] = {status: StateWord(status.title()) for status in SandboxStatus}
 UP = frozenset({StateWord.RUNNING, StateWord.STARTING})
-"""States in which a sandbox costs something, whether it does anything or not."""
+"""States in which a sandbox uses resources, whether it does anything or not."""
 IN_PASSING = frozenset({StateWord.STARTING, StateWord.PAUSING, StateWord.RESUMING})
-"""States that are not meant to last: their seconds count."""
+"""States that should last only briefly; their age is shown in seconds."""
 _KNOWN: dict[str, StateWord] = {word.value: word for word in StateWord}
 _HAS_ADDRESS = frozenset({SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED})
 _STOPPED = frozenset({SandboxStatus.PAUSED, SandboxStatus.ERROR, SandboxStatus.MISSING})
 
 
 class Action(StrEnum):
-    """What can be asked of a sandbox and takes its time."""
+    """What can be requested of a sandbox and takes time."""
 
     START = "start"
     PAUSE = "pause"
@@ -63,7 +65,7 @@ class Action(StrEnum):
 
     @property
     def verb(self) -> str:
-        """What a person calls doing it."""
+        """The verb for commands and messages."""
         return self.name.capitalize()
 
 
@@ -73,93 +75,93 @@ DONE_IN = {
     Action.RESUME: UP,
     Action.DELETE: frozenset({StateWord.MISSING}),
 }
-"""The states that show that an action was done."""
+"""The states that prove that an action was done."""
 
 
 class Asked(NamedTuple):
-    """Something under way that no reading has confirmed yet."""
+    """An action that is under way and not yet confirmed by a reading."""
 
     action: Action
     at: datetime
     answered: bool = False
-    """The server said that it did it; only a reading shows that it did."""
+    """The server responded that it was done; only a reading proves it."""
     here: bool = True
-    """It was asked for here, and not only seen to begin."""
+    """It was requested by this deck, not only observed."""
 
 
 class SandboxState(NamedTuple):
-    """What to say of a sandbox."""
+    """The state to show for a sandbox."""
 
     word: str
-    """A `StateWord`, or the server's own word when it is unknown."""
+    """A `StateWord`, or the server's own word if it is unknown."""
     since: datetime
     exact: bool
-    """Whether the state was seen to begin; else it may be older than `since`."""
+    """Whether the beginning of the state was observed; otherwise the state may be older than `since`."""
     longer: str = ""
-    """What a list says in place of the word: "Running, no answer", "Starting slow 2:10", "still Running"."""
+    """A longer form for lists: "Running, no answer", "Starting slow 2:10", "still Running"."""
     note: str = ""
-    """A sentence for the detail."""
+    """A sentence for the detail pane."""
     slow: bool = False
-    """It has been starting for longer than servers take."""
+    """It has been starting for longer than servers allow."""
     silent: bool = False
     """It reads as running, but its agent server does not answer."""
 
     @property
     def known(self) -> StateWord | None:
-        """The word, if it is one of ours."""
+        """The `StateWord`, None for a server's unknown word."""
         return _KNOWN.get(self.word)
 
     @property
     def words(self) -> str:
-        """All of it for a list."""
+        """The words for a list."""
         return self.longer or self.word
 
     def lasted(self, now: datetime) -> str:
-        """How long it has been so, with "≥" when its beginning was not seen."""
+        """How long it has been in this state, with "≥" if the beginning was not observed."""
         age = age_of(self.since, now) if self.known in IN_PASSING else calm_age(self.since, now)
         return age if self.exact else at_least(age)
 
 
 class Left(NamedTuple):
-    """What a sandbox was before it became what it is, when nobody here had asked for the change."""
+    """The state of a sandbox before a change that this deck had not requested."""
 
     word: str
     at: datetime
-    """When it was left, or last read again without being believed."""
+    """When the state ended, or was last read again without being believed."""
 
 
 class SandboxMemory(NamedTuple):
-    """What is kept of one sandbox from reading to reading."""
+    """What is remembered of one sandbox between readings."""
 
     status: str
-    """The server's last word."""
+    """The status in the last reading."""
     settled: SandboxState
-    """The word the readings alone give, and since when."""
+    """The state according to the readings alone, and since when."""
     has_run: bool = False
-    """Read as RUNNING, and not as PAUSED, ERROR or MISSING since."""
+    """It was read as RUNNING, and since then not as PAUSED, ERROR or MISSING."""
     asked: Asked | None = None
     quiet: int = 0
-    """STARTING readings in a row of one that has run, counted up to `CHECK_AFTER`."""
+    """Number of STARTING readings in a row since it has run, at most `CHECK_AFTER`."""
     checked_at: datetime | None = None
     answered: bool | None = None
-    """Whether its agent server answered when it was asked last; None when it was not asked since it went quiet."""
+    """Whether its agent server answered the last check; None if there was no check since it became quiet."""
     urls: tuple[ExposedUrl, ...] = ()
-    """Its addresses as last told while it was up; a pause keeps them, for it may come back there."""
+    """Its addresses, as last read while it was up; kept during a pause, because they may be the same afterwards."""
     key: SecretStr | None = None
-    """The key of its agent server, as last told since it runs."""
+    """The key of its agent server, as last read since it runs."""
     left: Left | None = None
     doubted: str = ""
-    """A word that is not believed yet."""
+    """A new word that is not believed yet."""
     doubts: int = 0
-    """How many readings in a row have said it."""
+    """Number of readings in a row that have had this word."""
 
     def state(self, now: datetime) -> SandboxState:
-        """What to say of it now."""
+        """Return the state to show now."""
         return self._read if self.asked is None else _under_way(self._read, self.asked, now)
 
     @property
     def _read(self) -> SandboxState:
-        """What the readings alone say, in full."""
+        """The state according to the readings alone, with note and longer form."""
         settled = self.settled
         if self.quiet and self.answered is False:
             note = "Its agent server did not answer at its last known address."
@@ -171,7 +173,7 @@ class SandboxMemory(NamedTuple):
         return settled
 
     def in_transition(self, now: datetime) -> bool:
-        """Whether something is under way that is worth reading it often for."""
+        """Whether an action is under way that justifies frequent polling."""
         return self.asked is not None and now - self.asked.at <= SLOW_AFTER
 
     @property
@@ -181,7 +183,7 @@ class SandboxMemory(NamedTuple):
 
     @property
     def comes_up(self) -> bool:
-        """Whether it reads as starting and has not been read as running since it stopped."""
+        """Whether it reads as starting and has not run since it last stopped."""
         return self.status == SandboxStatus.STARTING and not self.has_run
 
     def wants_check(self, now: datetime) -> bool:
@@ -192,15 +194,15 @@ class SandboxMemory(NamedTuple):
         return self.checked_at is None or now - self.checked_at >= rest
 
 
-# What readings make of it
+# Applying a reading
 
 
 def after_reading(
     memory: SandboxMemory | None, record: Sandbox, now: datetime, *, beginning: bool = False
 ) -> SandboxMemory:
-    """Take one reading; gives the same object when it says nothing new.
+    """Return the memory after one reading, or the same object if nothing changed.
 
-    `beginning` says that a sandbox read for the first time was not there before, so that its start was seen to begin.
+    `beginning` means that a sandbox read for the first time did not exist before, so that its start was observed.
     """
     status = record.status
     if memory is None:
@@ -227,7 +229,7 @@ def after_reading(
 
 
 def _before_any_reading(status: str, now: datetime, *, beginning: bool) -> SandboxMemory:
-    """What is thought of one that is read for the first time; of one that begins, that it starts."""
+    """Return the memory before a sandbox's first reading; if it is new, it counts as starting."""
     word = WORDS.get(status, status)
     if beginning and word in (StateWord.STARTING, StateWord.ERROR):
         starting = SandboxState(StateWord.STARTING, now, exact=True)
@@ -236,14 +238,14 @@ def _before_any_reading(status: str, now: datetime, *, beginning: bool) -> Sandb
 
 
 def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
-    """Note that the server answered that it is not there; the next reading may know better."""
+    """Note that the server answered 404 for it; the next reading may correct this."""
     if memory.settled.word == StateWord.MISSING:
         return memory
     return memory._replace(settled=SandboxState(StateWord.MISSING, now, exact=True), asked=None, quiet=0, left=None)
 
 
 def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
-    """Note whether the agent server answered, unless a reading settled it meanwhile; one that comes up runs then."""
+    """Note whether the agent server answered, unless a reading came first; if a starting one answers, it runs."""
     if memory.comes_up and answered:
         settled = _state_of(memory, StateWord.RUNNING, now)
         return memory._replace(has_run=True, quiet=1, answered=True, asked=None, settled=settled)
@@ -251,7 +253,7 @@ def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> Sand
 
 
 def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:
-    """How many readings in a row it takes to believe a word; what was asked for here is never doubted."""
+    """Return how many readings in a row are needed to believe a word; results of our own requests need one."""
     if word == memory.settled.word:
         return 1
     if memory.asked is not None:
@@ -262,7 +264,7 @@ def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:
 
 
 def _left(memory: SandboxMemory, word: str, now: datetime) -> Left | None:
-    """What it was before, after a reading that is believed; a way back from a word nobody knows is no flip."""
+    """Return the state it left, after a believed reading; a return from an unknown word is not a flip."""
     if memory.asked is not None:
         return None
     if word == memory.settled.word:
@@ -271,9 +273,10 @@ def _left(memory: SandboxMemory, word: str, now: datetime) -> Left | None:
 
 
 def _state_of(memory: SandboxMemory, word: str, now: datetime) -> SandboxState:
-    """The state of that word: the one that lasts, or a new one.
+    """Return the state for a word: the current one if the word is the same, otherwise a new one.
 
-    A new one was seen to begin, but for one that was starting without having been seen to start: it may have run, idle.
+    The beginning of a new state was observed, with one exception: a sandbox that read as starting, without its start
+    being observed, may have been running and idle.
     """
     if word == memory.settled.word:
         return memory.settled
@@ -282,7 +285,7 @@ def _state_of(memory: SandboxMemory, word: str, now: datetime) -> SandboxState:
 
 
 def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: bool) -> Asked | None:
-    """What is still under way after this reading; a start that was seen to begin is, too."""
+    """Return the action that is still under way after this reading; a start that is observed counts as one."""
     asked = memory.asked
     if status == SandboxStatus.STARTING and not has_run:
         if asked is None:
@@ -298,7 +301,7 @@ def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: 
     return None if confirmed[asked.action] else asked
 
 
-# The words for what is under way
+# Status words while an action is under way
 
 _IDLE = "The server lists it as starting, as it does with sandboxes that are idle; it has run."
 _UNDER_WAY = {
@@ -309,7 +312,7 @@ _UNDER_WAY = {
 
 
 def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
-    """Word what is under way, or that it did not happen in good time."""
+    """Return the state while an action is under way, or the old one with a note if the action is overdue."""
     waited = now - asked.at
     in_time = waited < (PAUSED_BY if asked.action is Action.PAUSE else SLOW_AFTER)
     if asked.action is Action.DELETE and in_time:
@@ -327,7 +330,7 @@ def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
     return state._replace(longer=f"{state.word} slow {stopwatch(waited.total_seconds())}", note=note, slow=True)
 
 
-# What may be asked of it: servers never refuse by status, these are rules for people
+# Which commands apply: servers never refuse by status; these rules are for people
 
 _OVER = {
     StateWord.ERROR: "It has failed.",
@@ -347,9 +350,9 @@ _WHY_NOT = {
 
 
 def why_not(command: str, state: SandboxState) -> str | None:
-    """Why a command cannot be done to it now, a sentence; None when it can.
+    """Return a sentence that says why a command cannot be applied now, None if it can.
 
-    The server's own word is quoted raw; the screen cleans it.
+    The server's own word is quoted raw; the screen sanitizes it.
     """
     if command not in _WHY_NOT:
         return None

@@ -1,4 +1,4 @@
-"""The rows of the sandbox list, made of records, memories and the conversations that live in them."""
+"""The rows of the sandbox list, built from records, memories and the conversations in each sandbox."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -17,58 +17,58 @@ SHORT = 6
 
 
 class SandboxRow(NamedTuple):
-    """One sandbox of the list; its texts are the server's own, raw."""
+    """One line of the list; its texts are raw, as the server sent them."""
 
     id: str
     record: Sandbox
     memory: SandboxMemory
     conversations: tuple[Conversation, ...] = ()
-    """Those that live in it, in the server's order (newest first)."""
+    """The conversations in it, in the server's order (newest first)."""
     haystack: str = ""
-    """All of its text a filter looks into, case folded."""
+    """The text that a filter searches, case-folded."""
     complete: bool = True
-    """Whether all conversations that live in it are known."""
+    """Whether all conversations in it are known."""
     working: bool = False
-    """Whether an agent in it is at work, as far as was last told."""
+    """Whether an agent in it is working, as last read."""
     quiet_since: datetime | None = None
-    """Since when nothing has happened in it; None while it works, while it is not up, and when it is not known."""
+    """Since when nothing has happened in it; None while an agent works, while it is not up, or if it is not known."""
     spent: float = 0.0
-    """US dollars its conversations have cost so far."""
+    """The cost of its conversations so far, in US dollars."""
     created: datetime | None = None
 
     @property
     def short_id(self) -> str:
-        """The beginning of the id, without a prefix that all ids of a server share."""
+        """The beginning of the id, without the prefix that all ids of a server share."""
         return short_id(self.id)
 
     @property
     def unlinked(self) -> bool:
-        """Whether no conversation lives in it; not said while conversations are still being read."""
+        """Whether it has no conversation; false while conversations are still being read."""
         return self.complete and not self.conversations
 
     @property
     def conversation_titles(self) -> tuple[str, ...]:
-        """The titles of its conversations, newest first; "" where one has none."""
+        """The titles of its conversations, newest first; "" for one without a title."""
         return tuple(conversation.title or "" for conversation in self.conversations)
 
     @property
     def name(self) -> str:
-        """The newest title in it; empty where there is none."""
+        """The newest title; empty if there is none."""
         return next(filter(None, self.conversation_titles), "")
 
     def state(self, now: datetime) -> SandboxState:
-        """What to say of it now."""
+        """Return the state to show now."""
         return self.memory.state(now)
 
     def quiet(self, now: datetime) -> float | None:
-        """Seconds in which nothing has happened in it: 0 while it works, None where `quiet_since` is not known."""
+        """Return for how many seconds nothing has happened in it: 0 while an agent works, None if not known."""
         if self.quiet_since is None:
             return 0.0 if self.working else None
         return max((now - self.quiet_since).total_seconds(), 0.0)
 
 
 def short_id(sandbox_id: str) -> str:
-    """The first characters of what follows the last dash ("oh-agent-server-7WNtsgx" is "7WNtsg")."""
+    """Return the first characters after the last dash ("oh-agent-server-7WNtsgx" becomes "7WNtsg")."""
     before, _, last = sandbox_id.rpartition("-")
     return (last if before and last else sandbox_id)[:SHORT]
 
@@ -81,7 +81,7 @@ def sandbox_row(
     complete: bool = True,
     clock: ServerClock = AS_TOLD,
 ) -> SandboxRow:
-    """Make the row of a sandbox; `complete` says that all conversations that live in it are known."""
+    """Return the row of a sandbox; `complete` means that all conversations in it are known."""
     told = {each.execution_status for each in conversations}
     working = memory.settled.known in UP and ExecutionStatus.RUNNING in told
     texts = [text for each in conversations for text in (each.title, each.selected_repository)]
@@ -100,9 +100,9 @@ def sandbox_row(
 
 
 def _quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...], clock: ServerClock) -> datetime | None:
-    """The newest update of the conversations in a sandbox in which no agent is at work; None when it is not known.
+    """Return the newest update of the conversations in a sandbox that is up and idle; None if it is not known.
 
-    It is not quiet for longer than it has been up, where its beginning was seen. One without conversations has been
+    It is never earlier than the start of the sandbox, if that was observed. A sandbox without conversations has been
     quiet for at least as long as it is known to be up.
     """
     if settled.known not in UP:
@@ -114,13 +114,13 @@ def _quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...],
     return max(newest, settled.since) if newest is not None and settled.exact else newest
 
 
-# Which conversations live where
+# Which conversations are in which sandbox
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-class Residents:
-    """The conversations of each sandbox; a group is put in order when somebody asks for it, not at each change."""
+class ConversationsBySandbox:
+    """The conversations of each sandbox; a group is sorted when it is read, not at each change."""
 
     def __init__(self) -> None:
         self._sandbox_of: dict[str, str] = {}
@@ -128,7 +128,7 @@ class Residents:
         self._ordered: dict[str, tuple[Conversation, ...]] = {}
 
     def of(self, sandbox_id: str) -> tuple[Conversation, ...]:
-        """Who lives in a sandbox, newest first; the same object for as long as nothing changed."""
+        """Return the conversations in a sandbox, newest first; the same object as long as nothing changed."""
         ordered = self._ordered.get(sandbox_id)
         if ordered is None:
             group = self._groups.get(sandbox_id, {})
@@ -136,15 +136,15 @@ class Residents:
         return ordered
 
     def sandbox_of(self, conversation_id: str) -> str | None:
-        """The sandbox a conversation lives in, as far as is known."""
+        """Return the sandbox of a conversation, if known."""
         return self._sandbox_of.get(conversation_id)
 
     def title_in(self, sandbox_id: str) -> str | None:
-        """The title of the newest conversation in a sandbox that has one."""
+        """Return the newest title among the conversations in a sandbox, None if there is none."""
         return next((record.title for record in self.of(sandbox_id) if record.title), None)
 
     def update(self, records: Mapping[str, Conversation], ids: Iterable[str]) -> frozenset[str]:
-        """Take what is known of these conversations now; gives the sandboxes of which there is something new."""
+        """Apply what is now known of these conversations; returns the ids of the sandboxes concerned."""
         touched: set[str] = set()
         for conversation_id in ids:
             record = records.get(conversation_id)
@@ -164,7 +164,7 @@ class Residents:
 
 
 def _newest_first(record: Conversation) -> tuple[float, str]:
-    """Those made at the same moment stand by id, so that "the newest" is one and the same in every run."""
+    """A sort key; the id makes the order of conversations created at the same moment the same in every run."""
     return -(record.created_at or _LONG_AGO).timestamp(), record.id
 
 
@@ -183,9 +183,9 @@ _UNKNOWN = 6
 
 
 def rank(row: SandboxRow, now: datetime) -> Rank:
-    """The place of a row in the default order: what needs a look, then what has been quiet or as it is for longest.
+    """Return the place of a row in the default order: problems first, then the longest quiet or longest unchanged.
 
-    A pending state stays where it was.
+    While a change is under way, the row keeps its place.
     """
     state = row.state(now)
     value = 1 if state.slow else 2 if state.silent else _UNKNOWN if state.known is None else _RANKS[state.known]
@@ -223,28 +223,28 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
         ),
     }
 )
-"""What a filter over sandboxes knows."""
+"""The tokens of a filter over sandboxes."""
 
 
-# What is up, does nothing and could be paused
+# Sandboxes that are up, do nothing and could be paused
 
 
-class Sweep(NamedTuple):
-    """What a sweep finds; nothing is done by finding it."""
+class QuietSandboxes(NamedTuple):
+    """The quiet sandboxes among some rows; only a list, nothing is changed."""
 
     rows: tuple[SandboxRow, ...] = ()
-    """What has been quiet for long enough, for the longest first."""
+    """Those that have been quiet for long enough, the longest quiet first."""
     unknown: tuple[SandboxRow, ...] = ()
-    """What is up and of which it is not known how long it has been quiet."""
+    """Those that are up, but for which it is not known how long they have been quiet."""
 
     @property
     def spent(self) -> float:
-        """US dollars all of `rows` have cost so far."""
+        """The cost of all `rows` so far, in US dollars."""
         return sum(row.spent for row in self.rows)
 
 
-def sweep(rows: Iterable[SandboxRow], threshold: float, now: datetime) -> Sweep:
-    """Find what is up and has been quiet for so many seconds or longer; what is being paused is left out."""
+def find_quiet(rows: Iterable[SandboxRow], threshold: float, now: datetime) -> QuietSandboxes:
+    """Return the sandboxes that are up, not being paused, and quiet for `threshold` seconds or longer."""
     up = [(row, row.quiet(now)) for row in rows if not row.working and row.state(now).known in UP]
     found = [(-quiet, row.id, row) for row, quiet in up if quiet is not None and quiet >= threshold]
-    return Sweep(tuple(row for _, _, row in sorted(found)), tuple(row for row, quiet in up if quiet is None))
+    return QuietSandboxes(tuple(row for _, _, row in sorted(found)), tuple(row for row, quiet in up if quiet is None))

@@ -1,4 +1,4 @@
-"""What answers at a connection, asked again whenever there is a reason to doubt it."""
+"""Finds out what kind of server answers at a connection, again whenever there is a reason to doubt it."""
 
 import asyncio
 import random
@@ -12,30 +12,30 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.watch import backoff
 
 BELIEVED_FOR = 60.0
-"""Seconds for which a description is believed when nothing speaks against it."""
+"""Seconds for which a description is trusted if there is no reason to doubt it."""
 
 
 class ServerWatch:
-    """Describes a server until it is known, and again later: another one may be put behind the same address."""
+    """Describes a server until that succeeds, and again later: another server may appear at the same address."""
 
     def __init__(self, client: Client, publish: Callable[[News], None]) -> None:
         self.kind: Server | None = None
-        """What answers, None while that is not known."""
+        """The kind of server, None until known."""
         self.trouble: ServiceError | None = None
-        """Why it is not known what answers, while it is not."""
+        """Why the kind of server is not known yet."""
         self.release = ""
-        """Empty while it is not known."""
+        """Its release, empty until known."""
         self._client = client
         self._publish = publish
         self._doubted = asyncio.Event()
 
     @property
     def key_refused(self) -> bool:
-        """Whether a protected call said that the key is wrong or missing."""
+        """Whether a protected request showed that the key is wrong or missing."""
         return self.kind is not None and self.kind.key is KeyState.REFUSED
 
     async def run(self) -> None:
-        """Ask until cancelled."""
+        """Describe again and again until cancelled."""
         failures = 0
         while True:
             self._doubted.clear()
@@ -52,7 +52,7 @@ class ServerWatch:
                 await asyncio.wait_for(self._doubted.wait(), wait)
 
     def doubt(self) -> None:
-        """Ask again now: something was not as it should be, or somebody wants to know."""
+        """Describe again now, because something was unexpected or somebody wants to know."""
         self._doubted.set()
 
     async def _describe(self) -> None:
@@ -60,7 +60,7 @@ class ServerWatch:
         if server == before:
             return
         self.kind, self.trouble = server, None
-        # The key and the release of one server may change, what it can do does not.
+        # The key and release of the same server may change, its abilities do not.
         another = before is not None and server._replace(key=before.key, release=before.release) != before
         self._publish(News(About.SERVER, all_rows=another, another_server=another))
         self.release = await self._client.release()

@@ -1,6 +1,6 @@
-"""One open connection: client, stores, watches and jobs, and what a person can ask for.
+"""One open connection: client, records, polling and bulk jobs, and everything a person can request.
 
-It knows no screen: whoever owns it gives a `publish` and is told which ids changed.
+It knows no screen: its owner passes a `publish` function that receives the changed ids.
 """
 
 import asyncio
@@ -25,22 +25,22 @@ from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import Residents, SandboxRow, sandbox_row, short_id
+from quarterdeck.fleet.sandboxes import ConversationsBySandbox, SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import has_ended, in_progress, start_row, worth_showing
 from quarterdeck.fleet.unread import Unread, Watched
 from quarterdeck.fleet.watch import Changes, Watch
-from quarterdeck.fleet.writes import LOST, Starts, Writes
+from quarterdeck.fleet.writes import RESPONSE_LOST, Starts, Writes
 
 ALIKE = 100
-"""Ids of sandboxes that are looked at to tell what kind of server it is: all of them have one format."""
+"""How many sandbox ids are examined to recognize the kind of server: all ids have the same format."""
 
 
 class Session:
-    """What is known through one client, and what is asked for through it, which raises ServiceError.
+    """What is known through one client and requested through it; requests raise ServiceError.
 
-    `publish` is told what there is news of. `files` keep what outlives a run about the server, under the name `about`;
-    without them nothing is kept.
+    `publish` receives news. `files` store what is kept between runs, for the server called `about`; without them
+    nothing is kept.
     """
 
     def __init__(
@@ -60,39 +60,39 @@ class Session:
         self.conversations = Watch(client.conversations, self._conversations_read, carry=with_last_word)
         self.start_tasks = Watch(client.start_tasks, self._start_tasks_read)
         self._beginning: dict[str | None, StartTask] = {}
-        """By sandbox, the start of a conversation in it that had not ended when that was last read."""
+        """By sandbox, the start of a conversation in it that had not ended when last read."""
         self.writes = Writes()
         self._starts = Starts(self.writes, clock)
         self.memories = SandboxMemories(lambda: self._starts.awaited)
-        self.residents = Residents()
-        self.displacement = Displacement(self.memories.timelines, self.residents.title_in)
+        self.by_sandbox = ConversationsBySandbox()
+        self.displacement = Displacement(self.memories.timelines, self.by_sandbox.title_in)
         self.unread = Unread()
         self.job: BulkJob | None = None
-        """The bulk command that was given last."""
+        """The last bulk command."""
         self._looked_at: tuple[About, tuple[str, ...]] = About.SERVER, ()
-        """The list on the screen, and which rows of it."""
+        """The list on the screen, and its visible ids."""
         self._hidden = False
         self._unsettled: set[str] = set()
-        """Sandboxes that changed, or are between two states, and whose conversations were not read since."""
+        """Sandboxes that changed or are in transition, and whose conversations have not been read since."""
         self._total: int | None = None
-        """How many conversations there were when they were first read; None for one page, and where nobody says."""
+        """How many conversations there were at first; None if there is only one page or the server does not tell."""
         self._begun = False
         self._tasks: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
-        """Read until cancelled, and first what earlier runs kept: it says what of all that is news."""
+        """Restore what earlier runs kept, then poll until cancelled."""
         async with asyncio.TaskGroup() as group:
             self._tasks = group
             group.create_task(self.server.run())
             if self._keeper is not None:
                 for part in await self._keeper.recall((self.memories.timelines, self.displacement, self.unread)):
                     group.create_task(self._keeper.keep(part))
-            # What is looked at first is asked for first: each answer takes its milliseconds.
+            # What the person looks at first is read first: each response takes some milliseconds to process.
             for watch in (self.conversations, self.sandboxes, self.start_tasks):
                 group.create_task(watch.run())
 
     def refresh(self, *, asked: bool = False) -> None:
-        """Read everything again now; where a person `asked` for it, it shows until it is done."""
+        """Read everything again now; `asked` means that a person requested it, which is shown until it is done."""
         for watch in (self.sandboxes, self.conversations, self.start_tasks):
             watch.refresh(asked=asked)
         self.server.doubt()
@@ -101,39 +101,39 @@ class Session:
 
     @property
     def server_clock(self) -> ServerClock:
-        """What the server's moments are read by now."""
+        """The clock to read the server's times with."""
         return ServerClock(self._clock(), self.client.clock_offset)
 
     @property
     def conversations_left(self) -> int:
-        """How many conversations have not been read yet, as far as the server said how many there are."""
+        """How many conversations have not been read yet, if the server told how many there are."""
         left = (self._total or 0) - len(self.conversations.records)
         return max(left, 0) if self.conversations.health.incomplete else 0
 
     @property
     def cap(self) -> int | None:
-        """About how many sandboxes the server lets run at a time, None when that is not known."""
+        """About how many sandboxes the server lets run at a time, None if not known."""
         return self.displacement.cap(islice(self.sandboxes.records, ALIKE))
 
     def forecast(self, count: int = 1) -> str:
-        """What starting or resuming so many sandboxes will likely do to others; empty when nothing."""
-        return forecast(self._running, self.cap, self.residents.title_in, count)
+        """Return a sentence about what starting or resuming `count` more will likely pause; empty if nothing."""
+        return forecast(self._running, self.cap, self.by_sandbox.title_in, count)
 
     @property
     def _running(self) -> tuple[str, ...]:
         return running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
 
     def sandbox_row(self, sandbox_id: str) -> SandboxRow | None:
-        """What a list says of a sandbox; None when there is no such one."""
+        """Return the row of a sandbox; None if it is not known."""
         record, memory = self.sandboxes.records.get(sandbox_id), self.memories.by_id.get(sandbox_id)
         if record is None or memory is None:
             return None
-        # A conversation that could not be read may live in any of them.
+        # A conversation that could not be read may be in any sandbox.
         lists_all = not (self.conversations.health.incomplete or self.conversations.health.unreadable)
         start = self._beginning.get(sandbox_id)
         about_to = start is not None and in_progress((start,), self.server_clock.there)
         complete = lists_all and not about_to and not self.memories.timelines.perhaps_ours(sandbox_id)
-        living = self.residents.of(sandbox_id)
+        living = self.by_sandbox.of(sandbox_id)
         return sandbox_row(record, memory, living, complete=complete, clock=self.server_clock)
 
     @property
@@ -142,7 +142,7 @@ class Session:
         return [row for row in map(self.sandbox_row, self.sandboxes.records) if row is not None]
 
     def conversation_row(self, conversation_id: str) -> ConversationRow | None:
-        """What a list says of a conversation, or of a start that is about to be one; None when it says nothing."""
+        """Return the row of a conversation or of a start that is shown; None if there is no row."""
         record = self.conversations.records.get(conversation_id)
         if record is None:
             task = self.start_tasks.records.get(conversation_id)
@@ -161,47 +161,47 @@ class Session:
         return [row for row in map(self.conversation_row, self.conversations.records) if row is not None]
 
     def became(self, row_id: str) -> str:
-        """The conversation that a start came to; any other row is what it was."""
+        """Return the id of the conversation that a start task became; any other id is returned as it is."""
         task = self.start_tasks.records.get(row_id)
         return row_id if task is None else task.app_conversation_id or row_id
 
     def _is_shown(self, task: StartTask) -> bool:
         listed, followed = self.conversations.records, self._starts.followed
         if self.conversations.health.incomplete and task.app_conversation_id is not None and task.id not in followed:
-            return False  # it is among the conversations that are still to come
+            return False  # its conversation is among those not read yet
         now, dismissed = self.server_clock.there, self.unread.dismissed
         return worth_showing(task, now, listed=listed, followed=followed, dismissed=dismissed)
 
     @property
     def all_listed(self) -> bool:
-        """Whether both lists have been read completely; until then more may have lost its counterpart in the other."""
+        """Whether both lists have been read completely; before that, a missing counterpart may just be unread."""
         return not (self.sandboxes.health.incomplete or self.conversations.health.incomplete)
 
     # What is looked at
 
     def look(self, about: About, visible: Sequence[str]) -> None:
-        """Say which rows of which list are on the screen; the other lists rest."""
+        """Set which list is on the screen and which rows are visible; the other lists are polled less."""
         self._looked_at = about, tuple(visible)
         self._look_closely()
 
     def rest(self, *, hidden: bool) -> None:
-        """Say whether the terminal is out of sight."""
+        """Set whether the terminal is hidden."""
         self._hidden = hidden
         self._look_closely()
 
     def _seen(self, about: About) -> tuple[str, ...]:
-        """The rows of a list that are on the screen."""
+        """Return the visible ids of a list."""
         return self._looked_at[1] if self._looked_at[0] is about else ()
 
     def _look_closely(self) -> None:
-        """Tell each watch what is on the screen and what is between two states."""
+        """Tell each watch what is visible and what is in transition."""
         moving = self.memories.transitional(self._clock())
         self._unsettled |= moving
         unsettled = list[str]()
         if self._unsettled:
-            living = (record.id for each in self._seen(About.SANDBOXES) for record in self.residents.of(each))
+            living = (record.id for each in self._seen(About.SANDBOXES) for record in self.by_sandbox.of(each))
             shown = chain(self._seen(About.CONVERSATIONS), living)
-            unsettled = [each for each in shown if self.residents.sandbox_of(each) in self._unsettled]
+            unsettled = [each for each in shown if self.by_sandbox.sandbox_of(each) in self._unsettled]
         starting = in_progress(self.start_tasks.records.values(), self.server_clock.there)
         self._look_at(About.SANDBOXES, self.sandboxes, moving)
         self._look_at(About.CONVERSATIONS, self.conversations, unsettled, always=tuple(self.unread.watched))
@@ -210,22 +210,22 @@ class Session:
     def _look_at(
         self, about: About, watch: Watch[Any], transitional: Collection[str], always: tuple[str, ...] = ()
     ) -> None:
-        """What is read `always` is read as if it were on the screen."""
+        """Tell one watch; the ids in `always` are read as if they were visible."""
         hidden = self._hidden or about is not self._looked_at[0]
         visible = always if hidden else (*self._looked_at[1], *always)
         watch.look(visible=visible, transitional=transitional, hidden=hidden and not always)
 
-    # What is read, and what follows from it
+    # Consequences of readings
 
     def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
         now, came_or_went = self._clock(), changes.added | changes.gone
         fresh = self.memories.observe(changes.read, now, beginning=changes.all_known)
         self.memories.forget(changes.gone)
-        self._unsettled.update(each for each in fresh - changes.added if self.residents.of(each))
+        self._unsettled.update(each for each in fresh - changes.added if self.by_sandbox.of(each))
         self._probe_quiet_ones(now)
         self._look_closely()
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
-        living_there = (record.id for sandbox_id in came_or_went for record in self.residents.of(sandbox_id))
+        living_there = (record.id for sandbox_id in came_or_went for record in self.by_sandbox.of(sandbox_id))
         self._publish_beside(About.CONVERSATIONS, living_there, changes, self.sandboxes)
         for news in self.displacement.read(now):
             self._publish(news)
@@ -239,7 +239,7 @@ class Session:
         if not self._begun and self.conversations.health.read_at is not None:
             self._begin(clock)
         marked = self.unread.read(changes.read, other, clock)
-        touched = self.residents.update(records, other | changes.gone)
+        touched = self.by_sandbox.update(records, other | changes.gone)
         for news in self.unread.calls(marked, records, whole=not self.conversations.health.incomplete):
             self._publish(news)
         if self._unsettled:
@@ -248,7 +248,7 @@ class Session:
         self._look_closely()
         if changes.all_known and any(records[each].sandbox_id not in self.sandboxes.records for each in changes.added):
             self.sandboxes.refresh()
-        # The start of a conversation ends as a row when that is there.
+        # A start task's row disappears once its conversation is listed.
         starts = self.start_tasks.records.keys() if changes or not changes.all_known else ()
         self._publish(News(About.CONVERSATIONS, other.union(changes.gone, marked, starts)))
         self._publish_beside(About.SANDBOXES, touched, changes, self.conversations)
@@ -273,19 +273,20 @@ class Session:
             self._publish(News(About.CONVERSATIONS, frozenset({found}), words=words, wanted=found))
 
     def _publish_beside(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
-        """Tell what a reading means for the other list: for all of its rows where this one is only now known whole.
+        """Publish what a reading of one list means for the rows of the other.
 
-        Only a whole list tells which rows of the other one have lost their counterpart.
+        If this list has just become complete (or incomplete), that concerns all rows of the other list: only a complete
+        list shows which of them have no counterpart.
         """
         if watch.health.back or watch.health.state is HealthState.REFUSED:
-            self.server.doubt()  # another one may have been put behind the address, or the key is no longer right
+            self.server.doubt()  # another server may now answer at the address, or the key is no longer valid
         is_complete = not watch.health.incomplete
         completed = is_complete is not changes.all_known
         if (touched := frozenset(ids)) or completed:
             self._publish(News(about, touched, all_rows=completed))
 
     def _begin(self, clock: ServerClock) -> None:
-        """Compare the clocks, and ask how many conversations there are if the first page is not all of them."""
+        """Compare the clocks, and request the number of conversations if the first page is not all."""
         self._begun = True
         if clock.hint:
             self._publish(News(About.CONVERSATIONS, words=clock.hint, everywhere=True))
@@ -296,11 +297,11 @@ class Session:
         try:
             self._total = await self.client.conversations.count(background=True)
         except ServiceError:
-            return  # the list is read all the same
+            return  # the list is read anyway
         self._publish(News(About.CONVERSATIONS))
 
     def _probe_quiet_ones(self, now: datetime) -> None:
-        """Ask the agent servers of what is seen and of which readings alone say too little."""
+        """Check the agent servers of visible sandboxes whose readings alone do not tell their state."""
         if self._tasks is not None:
             for sandbox_id, address in self.memories.take_checks(self._seen(About.SANDBOXES), now).items():
                 self._tasks.create_task(self._probe(sandbox_id, address))
@@ -310,19 +311,19 @@ class Session:
         if self.memories.checked(sandbox_id, self._clock(), answered=answered):
             self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
 
-    # What a person asks of sandboxes
+    # Requests about sandboxes
 
     def order(self, action: Action) -> BulkAction:
-        """What asks this of sandboxes, one by one or many, and what the readings say of it."""
+        """Return a bulk action that sends this request, with the result according to the readings."""
         memories = self.memories.by_id
         return BulkAction(
             action.verb, partial(self.ask, action), lambda each: change_verdict(memories.get(each), action)
         )
 
     async def ask(self, action: Action, sandbox_id: str) -> None:
-        """Ask this of a sandbox; it shows as under way until a reading confirms it.
+        """Send this request for a sandbox; it is shown as under way until a reading confirms it.
 
-        A deletion takes its workspace along.
+        A deletion also deletes its workspace.
         """
         sandboxes, running = self.client.sandboxes, self._running if action is Action.RESUME else ()
         send = {Action.PAUSE: sandboxes.pause, Action.RESUME: sandboxes.resume, Action.DELETE: sandboxes.delete}[action]
@@ -337,7 +338,7 @@ class Session:
         except ServiceError as error:
             if error.kind is ErrorKind.MISSING:
                 self.memories.missing(sandbox_id, self._clock())
-            elif error.outcome not in LOST:
+            elif error.outcome not in RESPONSE_LOST:
                 self.memories.refused(sandbox_id)
             raise
         finally:
@@ -348,7 +349,7 @@ class Session:
                 self.conversations.refresh()
 
     async def start(self, spec_id: str | None) -> Sandbox:
-        """Start a sandbox; servers answer once it is up or has failed."""
+        """Start a sandbox; servers respond once it is up or has failed."""
         asking = self._starts.asking(About.SANDBOXES, self.sandboxes, f"start of {spec_id or 'a sandbox'}")
         running = self._running
         try:
@@ -362,7 +363,7 @@ class Session:
             self.sandboxes.refresh()
 
     def begin(self, job: BulkJob) -> None:
-        """Carry out a job; it goes on whatever is shown, and ends with the connection."""
+        """Run a bulk job; it continues whatever is shown, and ends with the connection."""
         if self._tasks is not None:
             self.job = job
             self._tasks.create_task(self._carry_out(job))
@@ -371,10 +372,10 @@ class Session:
         await job.run()
         self._publish(News(About.SANDBOXES, words=f"{job.result} B shows it."))
 
-    # What a person asks of conversations
+    # Requests about conversations
 
     async def create(self, new: NewConversation) -> str | None:
-        """Create a conversation; its start task is followed from then on. Gives the id of what was answered, if any."""
+        """Create a conversation and follow its start; returns the id in the response, if any."""
         try:
             with self._starts.asking(About.CONVERSATIONS, self.start_tasks, "creation of a conversation"):
                 answer = await self.client.conversations.create(new)
@@ -385,7 +386,7 @@ class Session:
             self.refresh()
 
     async def find_titles(self, words: str) -> int:
-        """Ask the server for conversations with these words in their title; gives how many of them are new here."""
+        """Search the server for conversations with these words in the title; returns how many new ones were found."""
         found = await self.client.conversations.titled(words)
         new = [record for record in found if record.id not in self.conversations.records]
         self.conversations.take(new)
@@ -400,7 +401,7 @@ class Session:
         await self._change("deletion of a conversation", self.client.conversations.delete(conversation_id))
 
     async def _change(self, words: str, asked: Awaitable[None]) -> None:
-        """Ask for something, and read everything again afterwards."""
+        """Await a request, and read everything again afterwards."""
         try:
             with self.writes.under_way(words):
                 await asked
@@ -408,30 +409,30 @@ class Session:
             self.refresh()
 
     def dismiss(self, task_ids: Iterable[str]) -> None:
-        """Show these start tasks no longer."""
+        """Hide these start tasks."""
         dismissed = frozenset(task_ids)
         self.unread.dismiss(dismissed)
         self._publish(News(About.CONVERSATIONS, dismissed))
 
     def looked(self, conversation_ids: Iterable[str], *, ended: bool = False) -> None:
-        """Note that somebody looks at these; `ended` says that they see what these came to."""
+        """Note that somebody looks at these conversations; `ended` means that they see the result."""
         if seen := self.unread.looked(conversation_ids, self._clock(), ended=ended):
             self._publish(News(About.CONVERSATIONS, seen))
 
     @property
     def watched(self) -> Sequence[Watched]:
-        """The conversations watched, the one that needs a person most first."""
+        """The watched conversations, the most urgent first."""
         return self.unread.by_urgency(self.conversations.records)
 
     def watch(self, conversation_ids: Sequence[str]) -> Sequence[str]:
-        """Watch these as well; gives those for which there was no room."""
+        """Watch these conversations as well; returns the ids for which there was no room."""
         records = self.conversations.records
         left_out = self.unread.watch(records[each] for each in conversation_ids if each in records)
         self._watched_changed(conversation_ids)
         return left_out
 
     def unwatch(self, conversation_ids: Sequence[str]) -> None:
-        """Watch these no longer."""
+        """Stop watching these conversations."""
         self.unread.unwatch(conversation_ids)
         self._watched_changed(conversation_ids)
 

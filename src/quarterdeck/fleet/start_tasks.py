@@ -1,4 +1,4 @@
-"""Start tasks, each about to be a conversation: how far it has come, whether it is shown, its row."""
+"""Start tasks, each of which becomes a conversation: its progress, whether it is shown, and its row."""
 
 from collections.abc import Collection, Container, Iterable
 from datetime import datetime, timedelta
@@ -17,20 +17,20 @@ STEPS: dict[str, str] = {
     StartTaskStatus.SETTING_UP_SKILLS: "setting up skills",
     StartTaskStatus.STARTING_CONVERSATION: "starting conversation",
 }
-"""The steps before READY, in their order, each with its words."""
+"""The steps before READY in their order, each with its words."""
 _NUMBERS = {status: number for number, status in enumerate(STEPS, 1)}
 FAILED = "failed"
-"""The word for a start that came to nothing."""
+"""The status word of a failed start."""
 SLOW_AFTER = timedelta(seconds=180)
-"""Servers give up on an agent after 120 s; a task that is older by a good margin has no news to give."""
+"""Servers give up on an agent after 120 s; an older task is probably stuck."""
 RECENT = timedelta(hours=1)
-"""Servers list start tasks for ever; older ones than this are of no interest unless they were created here."""
+"""Servers list start tasks for ever; older ones are shown only if they were created here."""
 FAILED_RECENTLY = timedelta(days=1)
-"""The same for those that failed: each stays until somebody dismisses it."""
+"""The same for failed tasks, which stay until somebody dismisses them."""
 
 
 def start_state(task: StartTask, now: datetime) -> ConversationState:
-    """Say where a task is now, by the server's clock: "3/7 preparing repository", "ready", "failed"."""
+    """Return the status of a task, given the server's time: "3/7 preparing repository", "ready", "failed"."""
     detail = (task.detail or "").strip()
     if task.status == StartTaskStatus.ERROR:
         detail = detail or "No detail given; servers give up silently after 120 s."
@@ -46,12 +46,12 @@ def start_state(task: StartTask, now: datetime) -> ConversationState:
 
 
 def has_ended(task: StartTask) -> bool:
-    """Whether it came to a conversation, or to nothing."""
+    """Whether the start has succeeded or failed."""
     return task.status in (StartTaskStatus.READY, StartTaskStatus.ERROR)
 
 
 def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
-    """Which tasks have not ended and may still do so soon, for `Watch.look`; by the server's clock."""
+    """Return the ids of tasks that may still end soon, for `Watch.look`; `now` is the server's time."""
     going_on = (task for task in tasks if not has_ended(task))
     return frozenset(task.id for task in going_on if start_state(task, now).category is Category.BUSY)
 
@@ -59,9 +59,9 @@ def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
 def worth_showing(
     task: StartTask, now: datetime, *, listed: Collection[str], followed: Collection[str], dismissed: Container[str]
 ) -> bool:
-    """Whether a task is a row of its own: until its conversation is listed, or its failure was seen.
+    """Whether a task has a row of its own: until its conversation is listed or its failure was dismissed.
 
-    `now` is by the server's clock. `listed` are the ids of known conversations, `followed` those of tasks created here,
+    `now` is the server's time. `listed` are the ids of known conversations, `followed` those of tasks created here,
     `dismissed` those of tasks that a person does not want to see.
     """
     if task.id in dismissed or task.app_conversation_id in listed:
@@ -74,5 +74,5 @@ def worth_showing(
 
 
 def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
-    """Make the row of a start task."""
+    """Return the row of a start task."""
     return row_of(task, task.request or NewConversation(), start_state(task, clock.there), clock)

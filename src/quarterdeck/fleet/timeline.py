@@ -1,6 +1,6 @@
-"""What happened to each sandbox, when it was seen, how long it lasted and who caused it.
+"""What happened to each sandbox: when it was observed, how long it lasted and who caused it.
 
-All times are UTC moments of this machine.
+All times are UTC by this machine's clock.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,61 +14,61 @@ from quarterdeck.fleet.kept import KeptModel, KeptPart
 from quarterdeck.fleet.sandbox_state import DONE_IN, UP, Action, Asked, SandboxMemory
 
 EVENTS = 20
-"""Kept of one sandbox, the newest."""
+"""How many events of one sandbox are kept, the newest."""
 IDS = 2_000
-"""Sandboxes whose timeline is kept; those of which nothing was heard for longest go first."""
+"""How many sandboxes have a timeline; those without a new event for longest are dropped first."""
 KEPT = timedelta(days=30)
-"""The timeline of a sandbox that was not seen for so long is dropped."""
+"""A timeline is dropped if its sandbox has not been listed for this long."""
 ANSWERED_BY = timedelta(minutes=5)
-"""What was asked for explains changes for so long."""
+"""How long after a request a change can be attributed to it."""
 GAP = timedelta(minutes=2)
-"""When nothing was read for so long, a change may have any cause and may have happened at any time in it."""
+"""If nothing was read for this long, a change may have any cause and any time within the gap."""
 CATCHING_UP = timedelta(minutes=1)
-"""After a gap, or a start whose answer was lost, until every row has been read again."""
+"""Time after a gap, or after a start whose response was lost, until every row has been read again."""
 
 
 class Cause(StrEnum):
-    """Who made it happen, as far as can be told from here."""
+    """Who caused a change, as far as it can be known here."""
 
     YOU = "you"
-    """It was asked for here."""
+    """It was requested by this deck."""
     SERVER = "server"
-    """It was watched, and nobody here had asked."""
+    """It happened while this deck watched, and was not requested here."""
     DISPLACED = "displaced"
-    """The server paused it to make room for what was started or resumed here."""
+    """The server paused it to make room for one that was started or resumed here."""
     UNKNOWN = "unknown"
-    """It was seen only afterwards, or it may be what was asked for here."""
+    """It was noticed only afterwards, or it may have been requested here."""
 
 
 class Event(NamedTuple):
-    """A sandbox was seen in a new state."""
+    """A sandbox was observed in a new state."""
 
     what: str
-    """The word of the state, a `StateWord` or the server's own, raw."""
+    """The word of the state: a `StateWord`, or the server's own, raw."""
     seen_at: AwareDatetime
     lasted: float | None = None
-    """Seconds; None while it lasts, and where its end was not seen."""
+    """Seconds; None while it lasts, or if its end was not observed."""
     cause: Cause = Cause.UNKNOWN
     words: str = ""
-    """How it came about, a phrase."""
+    """A phrase for the cause."""
 
 
 class KeptTimeline(NamedTuple):
     """What is kept of one sandbox between runs."""
 
     seen_at: AwareDatetime
-    """When it was listed last."""
+    """When it was last listed."""
     events: tuple[Event, ...]
 
 
 class KeptTimelines(KeptModel):
-    """The state file."""
+    """The contents of the state file."""
 
     kind: ClassVar[str] = "timelines"
     sandboxes: dict[str, KeptTimeline]
 
     def joined(self, kept: "KeptTimelines | None") -> "KeptTimelines":
-        """These, and what another deck kept of other sandboxes that were seen in the last `KEPT`."""
+        """Merge with what another deck wrote about other sandboxes, dropping what is older than `KEPT`."""
         others = {i: each for i, each in kept.sandboxes.items() if i not in self.sandboxes} if kept is not None else {}
         both = others | self.sandboxes
         oldest = max(each.seen_at for each in both.values()) - KEPT
@@ -83,10 +83,10 @@ _CLOSED = "changed while nobody watched"
 
 
 class Timelines(KeptPart[KeptTimelines]):
-    """The timelines of all sandboxes of one server; a reading that changes nothing costs nothing here.
+    """The timelines of all sandboxes of one server; a reading without changes costs nothing here.
 
-    `SandboxMemories` tells of what readings made of them; whoever finds displaced ones tells of those. `awaited` says
-    whether what appears may be what a start makes that was asked for here.
+    `SandboxMemories` reports each changed state, `Displacement` the displaced sandboxes. `awaited` returns whether a
+    sandbox that appears now may have been started here.
     """
 
     model = KeptTimelines
@@ -95,32 +95,32 @@ class Timelines(KeptPart[KeptTimelines]):
         super().__init__()
         self._awaited = awaited
         self._by_id: dict[str, tuple[Event, ...]] = {}
-        """Those of which nothing was heard for longest first."""
+        """Sandboxes without a new event for longest come first."""
         self._last_seen: dict[str, datetime] = {}
-        """When the ones that are not listed now were listed last."""
+        """When the sandboxes that are no longer listed were last listed."""
         self._ours: set[str] = set()
-        """What starts made that were asked for here."""
+        """Sandboxes that were started here."""
         self._read_at: datetime | None = None
         self._caught_up_at: datetime | None = None
 
     def of(self, sandbox_id: str) -> tuple[Event, ...]:
-        """What is known of one sandbox, the oldest event first; the last one lasts."""
+        """Return the events of one sandbox, the oldest first; the last one is the current state."""
         return self._by_id.get(sandbox_id, ())
 
-    # What is seen
+    # Observations
 
     def read(self, now: datetime) -> None:
-        """Note that a reading came in."""
+        """Note that a reading arrived."""
         if self._read_at is not None and now - self._read_at > GAP:
             self._caught_up_at = now + CATCHING_UP
         self._read_at = now
 
     def observe(self, sandbox_id: str, before: SandboxMemory | None, after: SandboxMemory, now: datetime) -> None:
-        """Take what a reading made of a sandbox; a `before` of None means that it was not known in this run."""
+        """Apply a changed memory of a sandbox; `before` is None if it was not known in this run."""
         word, events = after.settled.word, self.of(sandbox_id)
         if before is None:
             self._last_seen.pop(sandbox_id, None)
-            self.changed.set()  # when it was listed last is news, too
+            self.changed.set()  # the time it was last listed must be saved, too
         elif before.settled.word == word:
             return
         if not events or events[-1].what != word:
@@ -128,20 +128,20 @@ class Timelines(KeptPart[KeptTimelines]):
             self._keep(sandbox_id, with_next(events, Event(word, now, cause=cause, words=words)))
 
     def gone(self, sandbox_ids: Iterable[str]) -> None:
-        """Note that these are not listed any more; what happened to them stays known for a while."""
+        """Note that these are no longer listed; their timelines are kept for a while."""
         for sandbox_id in sandbox_ids:
             if self._read_at is not None and sandbox_id in self._by_id:
                 self._last_seen[sandbox_id] = self._read_at
                 self.changed.set()
 
-    # What explains it
+    # Causes
 
     def perhaps_ours(self, sandbox_id: str) -> bool:
-        """Whether it may be what a start made that is not answered yet."""
+        """Whether it may belong to a start requested here that has no response yet."""
         return self._awaited() and any(event.words == _PERHAPS for event in self.of(sandbox_id))
 
     def started(self, sandbox_id: str) -> None:
-        """Note that it is what a start made that was asked for here; it may have been listed before."""
+        """Note that it was started here; it may have been listed before the response came."""
         self._ours.add(sandbox_id)
         events: tuple[Event, ...] = ()
         for event in self.of(sandbox_id):
@@ -150,7 +150,7 @@ class Timelines(KeptPart[KeptTimelines]):
             self._keep(sandbox_id, events)
 
     def displaced(self, sandbox_ids: Iterable[str], by: str) -> None:
-        """Note that the server paused these to make room for what was started or resumed here, `by` its short id."""
+        """Note that the server paused these to make room for `by` (a short id), which was started or resumed here."""
         words = f"the server paused it to make room for {by}, which you started or resumed"
         for sandbox_id in sandbox_ids:
             *earlier, last = self.of(sandbox_id)
@@ -186,10 +186,10 @@ class Timelines(KeptPart[KeptTimelines]):
             del self._by_id[oldest]
             self._last_seen.pop(oldest, None)
 
-    # From run to run
+    # Saving and restoring
 
     def kept(self) -> KeptTimelines | None:
-        """All timelines, each with when its sandbox was listed last."""
+        """Return all timelines, each with the time its sandbox was last listed."""
         if not self._by_id:
             return None
         timelines = {
@@ -199,7 +199,7 @@ class Timelines(KeptPart[KeptTimelines]):
         return KeptTimelines.model_construct(sandboxes=timelines)
 
     def recall(self, kept: KeptTimelines) -> frozenset[str]:
-        """Take what an earlier run or another deck kept of sandboxes that nothing is known of here."""
+        """Restore what an earlier run or another deck kept of sandboxes that are unknown here."""
         for sandbox_id, (seen_at, events) in kept.sandboxes.items():
             if sandbox_id not in self._by_id:
                 self._last_seen[sandbox_id], self._by_id[sandbox_id] = seen_at, events
@@ -207,7 +207,7 @@ class Timelines(KeptPart[KeptTimelines]):
 
 
 def with_next(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
-    """The events with one more, which ends the last of them: when, is known unless it was seen only afterwards."""
+    """Return the events with one added; the previous event gets a duration, unless this one was noticed too late."""
     if not events:
         return (event,)
     *earlier, last = events
@@ -216,7 +216,7 @@ def with_next(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
 
 
 def _from_start(event: Event) -> Event:
-    """What was seen of a sandbox before the start that made it was answered."""
+    """Return an event observed before the response to its start came, with the start as its cause."""
     if event.words not in (_PERHAPS, _NOT_ASKED):
         return event
     if event.what in UP:

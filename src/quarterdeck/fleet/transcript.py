@@ -1,7 +1,7 @@
-"""The log of one conversation as far as it is known: its order is the server's, whatever came how and when.
+"""The known part of the log of one conversation, in the server's order, whatever way the events arrived.
 
-What happened is what the server's own list tells. A socket tells first and in no sure order, so it only says that
-there is something to ask for, and what is being written right now.
+Only the server's own list decides what happened. A socket reports earlier but in no reliable order, so its frames only
+show that there is something to read, and what is being written right now.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,59 +28,59 @@ STREAMED = "streamed"
 _NOTHING_WRITTEN = Entry(STREAMED, EntryKind.AGENT, None, "agent")
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 _NOT_LISTED = frozenset({"StreamingDeltaEvent", "ServerErrorEvent", "TokenEvent"})
-"""Kinds that only a socket tells; the app server's copy has them all the same."""
+"""Event kinds that only a socket sends; the app server's copy lists them nevertheless."""
 _ENDS_AN_ANSWER = frozenset(ExecutionStatus) - {ExecutionStatus.RUNNING, ExecutionStatus.PAUSED}
 SENDING = "sending"
 HELD = "waits for the tool to end"
 NOT_KNOWN = "perhaps not delivered: it is looked for"
-"""How far a message of ours has come that the log does not have yet: the title of its entry."""
+"""The delivery status of our message until the log has it: the title of its entry."""
 
 
 class Transcript:
-    """What is known of one conversation, and what is being said right now."""
+    """What is known of one conversation, and what is being written right now."""
 
     def __init__(self) -> None:
         self.status = ""
-        """The agent's last word for itself."""
+        """The last known status of the agent."""
         self.policy: Policy | None = None
         self.stats: Stats | None = None
         self.older: str | None = None
-        """The page before what is known; None at the beginning of the log."""
+        """The id of the page before the known events; None at the beginning of the log."""
         self.outgoing: dict[str, Entry] = {}
-        """Messages of ours that the log does not have yet."""
+        """Our messages that the log does not have yet."""
         self._log: dict[str, Event] = {}
-        """What the server's list has told, by id in its order."""
+        """The events of the server's list, by id, in its order."""
         self._entries = Entries()
         self._written = _NOTHING_WRITTEN
         self._is_whole = False
-        """The socket told what was being written as a whole; it stands there until the list has it."""
+        """The socket sent the complete text that was being written; it stays until the list has it."""
         self._heard: set[str] = set()
-        """What the socket told as a whole, and the list has not yet."""
+        """Ids of complete events that the socket sent and the list does not have yet."""
         self._overheard = ""
-        """A message that came while an answer was being written, which may not answer it."""
+        """The id of a message that arrived while an answer was being written; that answer may ignore it."""
 
     # What is known
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """What happened, in the server's order; then what is being written, and messages on their way."""
+        """What happened, in the server's order; then the text being written, and our undelivered messages."""
         written = () if self._written == _NOTHING_WRITTEN else (self._written,)
         coming = (*written, *self.outgoing.values())
         return [*self._entries.listed, *coming] if coming else self._entries.listed
 
     @property
     def last_id(self) -> str | None:
-        """The last event that the server's list has told: what follows it is asked for."""
+        """The last known event of the server's list; newer ones are requested by it."""
         return next(reversed(self._log), None)
 
     @property
     def known(self) -> int:
-        """How many events."""
+        """The number of known events."""
         return len(self._log)
 
     @property
     def latest_at(self) -> datetime | None:
-        """When the newest event was, by the clock of the sandbox."""
+        """The time of the newest event, by the clock of the sandbox."""
         return next((event.timestamp for event in reversed(self._log.values()) if event.timestamp is not None), None)
 
     @property
@@ -95,12 +95,12 @@ class Transcript:
 
     @property
     def question(self) -> tuple[Entry, ...]:
-        """The actions that the agent wants to be allowed; none while it does not wait."""
+        """The actions that the agent asks about; empty if it does not wait."""
         return self._entries.open_actions if self.waiting else ()
 
     @property
     def under_way(self) -> Entry | None:
-        """The tool that runs."""
+        """The tool call that is running."""
         return next(iter(self._entries.open_actions), None) if self.running else None
 
     @property
@@ -110,7 +110,7 @@ class Transcript:
 
     @property
     def unanswered(self) -> Entry | None:
-        """A person's message that the agent has not seen and will not, now that it has finished."""
+        """A person's message that the agent finished without reading."""
         if self.status != ExecutionStatus.FINISHED:
             return None
         newest_first = self._entries.listed[::-1]
@@ -121,29 +121,29 @@ class Transcript:
 
     @property
     def open_actions(self) -> frozenset[str]:
-        """The ids of all actions of which nothing came: what a run would do first."""
+        """The ids of all actions without a result: what a run would do first."""
         return frozenset(entry.id for entry in self._entries.open_actions)
 
     def listed_after(self, event_id: str | None) -> Sequence[Event]:
-        """What the server's list has after that event; all of it that is known where it is not known."""
+        """Return the events listed after that one; all known events if it is unknown."""
         begins = list(self._log).index(event_id) + 1 if event_id in self._log else 0
         return list(self._log.values())[begins:]
 
-    # What is read
+    # Reading
 
     def begin(self, page: EventPage) -> None:
-        """Take the newest page, newest first; what was known before is forgotten, but not what is on its way."""
+        """Replace the known events with the newest page, newest first; our undelivered messages are kept."""
         self._set_log(())
         self.older = page.next_page_id
         self.catch_up(reversed(page.events))
 
     def prepend(self, page: EventPage) -> None:
-        """Take the page before what is known, newest first."""
+        """Add the page before the known events, newest first."""
         self._set_log((*reversed(page.events), *self._log.values()))
         self.older = page.next_page_id
 
     def catch_up(self, events: Iterable[Event]) -> None:
-        """Take what the server lists after `last_id`."""
+        """Add the events that the server lists after `last_id`."""
         for event in events:
             if event.id not in self._log and _in_log(event):
                 self._log[event.id] = event
@@ -151,9 +151,9 @@ class Transcript:
                 self._note(event)
 
     def copied(self, events: Sequence[Event], *, older: bool = False) -> None:
-        """Take a page of the app server's copy, newest first: it goes by time, and its pages shift.
+        """Add a page of the app server's copy, newest first; the copy is ordered by time, and its pages shift.
 
-        What has one time keeps the order in which it was told; an `older` page was told before what is known.
+        Events of the same time keep the order in which they were read; an `older` page comes before the known events.
         """
         told, known = events[::-1], self._log.values()
         in_order = (*told, *known) if older else (*known, *told)
@@ -162,7 +162,7 @@ class Transcript:
             self._note(event)
 
     def hear(self, event: Event) -> None:
-        """Take what the socket told: what is being written, how the whole conversation is."""
+        """Apply a frame of the socket: text being written, or the state of the whole conversation."""
         if isinstance(event, DeltaEvent):
             self._write(event)
         elif isinstance(event, StateEvent) and event.key == FULL_STATE:
@@ -177,7 +177,7 @@ class Transcript:
                 self._is_whole = True
 
     def state(self, state: AgentState) -> None:
-        """Take how the conversation is now."""
+        """Apply the current state of the conversation."""
         self.status = state.execution_status or self.status
         if "confirmation_policy" in state.model_fields_set:
             self.policy = state.confirmation_policy
@@ -188,7 +188,7 @@ class Transcript:
         self._entries = Entries(self._log.values())
 
     def _note(self, event: Event) -> None:
-        """What a listed event says of the whole conversation."""
+        """Apply what a listed event says about the whole conversation."""
         if isinstance(event, MessageEvent) and event.source == "user":
             arrived = next((each.id for each in self.outgoing.values() if each.text == event.text), "")
             self.outgoing.pop(arrived, None)
@@ -199,7 +199,7 @@ class Transcript:
         self._heard.discard(event.id)
 
     def _write(self, piece: DeltaEvent) -> None:
-        """Go on writing; behind what is whole, and with a piece without words, another answer begins."""
+        """Append text; a new answer begins after a complete one, or with a frame without text."""
         anew = self._is_whole or not (piece.content or piece.reasoning_content)
         before, self._is_whole = _NOTHING_WRITTEN if anew else self._written, False
         text, thought = before.text + piece.content, before.thought + piece.reasoning_content
@@ -207,12 +207,12 @@ class Transcript:
 
 
 def _in_log(event: Event) -> bool:
-    """Whether an event is one of the log; the app server's copy has whole states among them."""
+    """Whether an event belongs to the log; the app server's copy also contains whole states."""
     return not (isinstance(event, StateEvent) and event.key == FULL_STATE) and event.kind not in _NOT_LISTED
 
 
 def _ends_an_answer(event: Event) -> bool:
-    """Whether what was being written is there as a whole now, or will never be."""
+    """Whether the text being written is now complete, or never will be."""
     if isinstance(event, StateEvent):
         return event.state.execution_status in _ENDS_AN_ANSWER
     ended = isinstance(event, ConversationErrorEvent) or event.kind == "InterruptEvent"

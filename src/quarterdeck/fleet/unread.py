@@ -1,6 +1,6 @@
-"""What a person has seen of conversations: what came to something since, what to notify of, which starts are dismissed.
+"""What a person has seen: which conversations are unread, which are watched, which failed starts are dismissed.
 
-No server keeps this. Moments are seconds since 1970. Decks beside each other keep one file: for each conversation the
+Servers do not store this. Moments are seconds since 1970. Several decks share one file: for each conversation, the
 later reading and the later look win.
 """
 
@@ -18,56 +18,57 @@ from quarterdeck.fleet.kept import KeptModel, KeptPart
 from quarterdeck.fleet.news import About, News
 
 KEPT = 2_000
-"""Conversations that are kept, those of which there was news last."""
+"""How many conversations are kept, the most recently changed ones."""
 DISMISSED = 300
-"""Start tasks that are kept as dismissed, the latest: servers tell of the newest ones only."""
+"""How many dismissed start tasks are kept, the latest; servers list only the newest ones."""
 MOST = 20
-"""Conversations that can be watched at a time: each is read at every tick."""
+"""How many conversations can be watched at a time: each is read at every tick."""
 AT_WORK = ConversationWord.WORKING
 Moment = Annotated[float, Field(ge=0, lt=1e11, allow_inf_nan=False)]
-"""Seconds since 1970 that a clock may show."""
+"""Seconds since 1970, within the range that a clock may show."""
 
 
 class Outcome(NamedTuple):
-    """What a conversation came to last, or that it is at work on it."""
+    """The last known result of a conversation, or that its agent is working."""
 
     word: str
     after: Moment
-    """When it was last known to be otherwise; while it is at work, when that was last read. 0 if it was always so."""
+    """When its word was last known to be different; while the agent works, when that was last read. 0 if it never was.
+    """
     looked: Moment = 0.0
-    """When somebody last looked at what it had come to."""
+    """When somebody last looked at the result."""
     updated: Moment = 0.0
-    """The server's own moment of its last change, as last read."""
+    """When the conversation last changed, by the server's clock, as last read."""
 
     @property
     def unread(self) -> bool:
-        """Whether nobody looked since."""
+        """Whether there is a result that nobody has looked at."""
         return self.word != AT_WORK and self.looked <= self.after
 
     @property
     def moment(self) -> float:
-        """When there was news of it last."""
+        """The latest of its three moments."""
         return max(self.after, self.looked, self.updated)
 
     def joined(self, theirs: "Outcome") -> "Outcome":
-        """What two decks know of one conversation: the later reading and the later look."""
+        """Merge what two decks know of one conversation: the later reading and the later look win."""
         latest = theirs if theirs.after > self.after else self
         return latest._replace(looked=max(self.looked, theirs.looked), updated=max(self.updated, theirs.updated))
 
 
 class Watched(NamedTuple):
-    """A conversation that rings when it comes to something; its title is the server's own, raw."""
+    """A conversation that a person wants to be notified of; its title is raw, as the server sent it."""
 
     id: str
     title: str
     state: ConversationState | None
-    """None before this run has read it."""
+    """None until this run has read it."""
     since: float
-    """About when it came to what it is at; 0 where that is nothing, or nobody knows."""
+    """Approximately when the current result appeared; 0 if there is no result or the time is not known."""
 
     @property
     def urgency(self) -> tuple[int, float]:
-        """What stands first needs a person most: a question, trouble, a result; of equal ones the latest."""
+        """A sort key, most urgent first: a question, then trouble, then a result; among equals the latest first."""
         if self.state is None:
             return 4, 0.0
         if self.state.attention:
@@ -76,7 +77,7 @@ class Watched(NamedTuple):
 
 
 class KeptUnread(KeptModel):
-    """What was read and looked at, the titles of what is watched, and the start tasks that are dismissed."""
+    """The contents of the state file: results, looks, watched titles and dismissed start tasks."""
 
     kind: ClassVar[str] = "unread"
     since: Moment
@@ -84,10 +85,10 @@ class KeptUnread(KeptModel):
     watched: dict[str, str] = {}
     dismissed: tuple[str, ...] = ()
     ended: frozenset[str] = Field(default=frozenset(), exclude=True)
-    """What is watched no longer, whatever another deck keeps of it; not written."""
+    """Conversations that are no longer watched here, even if another deck's file lists them; not written."""
 
     def joined(self, kept: "KeptUnread | None") -> "KeptUnread":
-        """What both decks know, of the conversations of which there was news last."""
+        """Merge with what another deck wrote; only the most recently changed conversations are kept."""
         theirs = kept or self
         both = joined_outcomes(self.conversations, theirs.conversations)
         since = max(self.since, theirs.since)
@@ -102,20 +103,20 @@ class KeptUnread(KeptModel):
 
 
 def joined_outcomes(mine: Mapping[str, Outcome], theirs: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """What two decks know of all conversations."""
+    """Merge what two decks know of all conversations."""
     return {**mine, **{each: mine[each].joined(last) if each in mine else last for each, last in theirs.items()}}
 
 
 def watched_by_both(mine: Mapping[str, str], ended: Collection[str], theirs: Mapping[str, str]) -> dict[str, str]:
-    """The titles of what two decks watch, but for what one of them `ended`."""
+    """Merge the watched titles of two decks, without those that this deck `ended`."""
     others = {each: title for each, title in theirs.items() if each not in ended}
     return dict([*{**others, **mine}.items()][:MOST])
 
 
 class Unread(KeptPart[KeptUnread]):
-    """The marks of one server, the conversations watched on it, and the start tasks that are not shown.
+    """Which conversations of one server are unread, which are watched, and which start tasks are dismissed.
 
-    A state of rest, as when its sandbox is paused, neither sets nor takes away a mark.
+    A resting state, for example that of a paused sandbox, neither makes a conversation unread nor read.
     """
 
     model = KeptUnread
@@ -123,32 +124,32 @@ class Unread(KeptPart[KeptUnread]):
     def __init__(self) -> None:
         super().__init__()
         self.watched: dict[str, str] = {}
-        """The titles of what is watched, as last read."""
+        """The titles of the watched conversations, by id, as last read."""
         self._ended: set[str] = set()
-        """What was watched earlier and is not to be taken from a file again."""
+        """Conversations that are no longer watched and must not be taken from the file again."""
         self.dismissed: dict[str, None] = {}
-        """The start tasks that a person does not want to see, in their order: servers list them for ever."""
+        """Dismissed start tasks, in the order of dismissal; kept because servers list start tasks for ever."""
         self.ids: set[str] = set()
-        """The conversations that carry the mark."""
+        """The ids of the unread conversations."""
         self._known: dict[str, Outcome] = {}
         self._elsewhere: set[str] = set()
-        """Those that only another run or another deck has read so far."""
+        """Conversations that so far only another run or another deck has read."""
         self._since: float | None = None
-        """A conversation never seen before is unread only if it changed after this moment; None at first.
+        """A conversation read for the first time is unread only if it changed after this moment; None at first.
 
-        It is never in the future, whatever the file says: a clock may have been wrong.
+        It is never in the future, even if the file says so: a clock may have been wrong.
         """
 
     # What is read and looked at
 
     def read(self, records: Iterable[Conversation], new: Collection[str], clock: ServerClock) -> frozenset[str]:
-        """Take a reading, in which these are `new`; gives the conversations whose mark may have changed."""
+        """Apply a reading in which the ids `new` are new or changed; returns the ids whose mark may have changed."""
         moment, news = clock.now.timestamp(), set()
         self._since = moment if self._since is None else min(self._since, moment)
         for record in records:
             before = self._known.get(record.id)
             if record.id not in new and (before is None or before.word != AT_WORK):
-                continue  # it rests, as it did before
+                continue  # it is resting, as before
             if record.id in self.watched:
                 self.watched[record.id] = record.title or ""
             state = conversation_state(record)
@@ -185,9 +186,9 @@ class Unread(KeptPart[KeptUnread]):
             self.ids.discard(conversation_id)
 
     def looked(self, conversation_ids: Iterable[str], now: datetime, *, ended: bool = False) -> frozenset[str]:
-        """Note that somebody looked at these; gives those at which there was anything to see.
+        """Note that somebody looked at these conversations; returns the ids that had a result to see.
 
-        `ended` says that what they came to was there, whatever was read last.
+        `ended` means that the person saw the result, even if the last reading said that the agent was working.
         """
         known = {each: self._known[each] for each in conversation_ids if each in self._known}
         seen = {each: outcome for each, outcome in known.items() if ended or outcome.word != AT_WORK}
@@ -197,14 +198,14 @@ class Unread(KeptPart[KeptUnread]):
         return frozenset(seen)
 
     def dismiss(self, task_ids: Iterable[str]) -> None:
-        """Show these start tasks no longer, here and in later runs."""
+        """Hide these start tasks, in this run and in later ones."""
         self.dismissed |= dict.fromkeys(task_ids)
         self.changed.set()
 
     # What is watched
 
     def watch(self, records: Iterable[Conversation]) -> list[str]:
-        """Watch these as well; gives those for which there was no room."""
+        """Watch these conversations as well; returns the ids for which there was no room."""
         left_out = []
         for record in records:
             if record.id in self.watched or len(self.watched) < MOST:
@@ -216,14 +217,14 @@ class Unread(KeptPart[KeptUnread]):
         return left_out
 
     def unwatch(self, conversation_ids: Iterable[str]) -> None:
-        """Watch these no longer."""
+        """Stop watching these conversations."""
         for each in conversation_ids:
             self._ended.add(each)
             self.watched.pop(each, None)
         self.changed.set()
 
     def by_urgency(self, records: Mapping[str, Conversation]) -> Sequence[Watched]:
-        """How all that is watched is now, the one that needs a person most first."""
+        """Return the watched conversations, the most urgent first."""
         found = []
         for each, title in self.watched.items():
             state = conversation_state(records[each]) if each in records else None
@@ -232,7 +233,7 @@ class Unread(KeptPart[KeptUnread]):
         return sorted(found, key=lambda watched: watched.urgency)
 
     def calls(self, marked: Collection[str], records: Mapping[str, Conversation], *, whole: bool) -> Iterator[News]:
-        """What to ring for after a reading that changed these marks; `whole` says that `records` are all there are."""
+        """Yield notifications after a reading that changed these marks; `whole` means that `records` is complete."""
         came = [each for each in self.by_urgency(records) if each.id in marked and each.id in self.ids and each.state]
         if came:
             words = " ".join(f"{each.title or each.id}: {each.state.word}." for each in came if each.state)
@@ -243,10 +244,10 @@ class Unread(KeptPart[KeptUnread]):
             ends = "is gone, so it is watched" if len(gone) == 1 else "are gone, so they are watched"
             yield News(About.CONVERSATIONS, frozenset(gone), words=f"{titles} {ends} no longer.", everywhere=True)
 
-    # From run to run, and from deck to deck
+    # Saving, restoring and sharing between decks
 
     def kept(self) -> KeptUnread | None:
-        """All of it, once something was read."""
+        """Return everything to save, None before the first reading."""
         if self._since is None:
             return None
         return KeptUnread.model_construct(
@@ -258,7 +259,7 @@ class Unread(KeptPart[KeptUnread]):
         )
 
     def recall(self, kept: KeptUnread) -> frozenset[str]:
-        """Take what an earlier run or another deck kept; gives the conversations whose mark it changed."""
+        """Merge what an earlier run or another deck saved; returns the ids whose unread mark changed."""
         before = frozenset(self.ids)
         self._since = max(kept.since, self._since or 0.0)
         self.watched = watched_by_both(self.watched, self._ended, kept.watched)

@@ -1,4 +1,4 @@
-"""The records of one list, and the loop that keeps them true: fetch, compare, publish, rest."""
+"""The records of one list, and the loop that keeps them up to date: fetch, compare, publish, sleep."""
 
 import asyncio
 import math
@@ -12,33 +12,33 @@ from quarterdeck.client.paging import Page, Record
 from quarterdeck.fleet.health import Health, HealthState
 
 IN_TRANSITION = 2.0
-"""Seconds between two readings of what is looked at, while some of it is between two states."""
+"""Seconds between two readings of the rows that are looked at, while one of them is in transition."""
 ON_SCREEN = 5.0
 HIDDEN = 30.0
 FULL_PASS = 30.0
-"""Between two readings of a whole list whose rows on screen are read by batch."""
+"""Seconds between two readings of the whole list, if the visible rows are read by batch."""
 PASS_REST = 8.0
-"""The rest after reading a whole list at least, as a multiple of the time it took: a long one is read slowly."""
+"""After reading a whole list, the minimum rest as a multiple of the time it took; so a long list is read less often."""
 REFRESH = 1.0
-"""Between two readings somebody asked for."""
+"""Minimum seconds between two readings that were requested."""
 LONGEST_BACKOFF = 60.0
 LONGEST_ASKED_FOR = 120.0
-"""The longest wait a server's Retry-After is granted."""
+"""The longest Retry-After, in seconds, that is obeyed."""
 ASKED_AGAIN = 500
-"""Where a whole reading misses at most so many known rows, they are asked for by id before they count as gone."""
+"""If a reading of the whole list lacks up to this many known rows, they are read by id before they count as gone."""
 SLICE = 200
-"""Records of one answer that are published at a time: a few milliseconds of work, so that no key waits for all."""
+"""Records published at a time: a few milliseconds of work, so that key presses are handled in between."""
 
 
-# The records, in the server's order, and what a reading changed in them
+# The records in the server's order, and what a reading changed in them
 
 R = TypeVar("R", bound=Record)
 
 
 class Changes(NamedTuple, Generic[R]):
-    """What one reading did to the records; false when it changed none.
+    """What one reading changed in the records; false if it changed none.
 
-    `read` holds every record the reading told of, changed or not, for whoever counts readings.
+    `read` holds every record in the reading, changed or not, for code that counts readings.
     """
 
     added: frozenset[str] = frozenset()
@@ -46,7 +46,7 @@ class Changes(NamedTuple, Generic[R]):
     gone: frozenset[str] = frozenset()
     read: tuple[R, ...] = ()
     all_known: bool = False
-    """The whole list was known before: what was added had not been there."""
+    """The whole list was known before, so that added records are really new."""
 
     def __bool__(self) -> bool:
         return bool(self.added or self.changed or self.gone)
@@ -57,18 +57,19 @@ def _as_read(held: R, read: R) -> R:
 
 
 class Store(Generic[R]):
-    """The records of one list; one that reads equal to the one held is not replaced, so `is` tells of no change.
+    """The records of one list, by id.
 
-    `carry` makes what is held next of what is held and what was read.
+    A record that reads equal is not replaced, so identity (`is`) shows that nothing changed. `carry` returns the record
+    to store, given the stored one and the one just read.
     """
 
     def __init__(self, carry: Callable[[R, R], R] = _as_read) -> None:
         self.by_id: dict[str, R] = {}
-        """In the server's order; one that is new stands last until the whole list has been read."""
+        """Records by id in the server's order; a new record comes last until the whole list has been read."""
         self._carry = carry
 
     def take(self, records: Iterable[R], unknown: Iterable[str] = ()) -> Changes[R]:
-        """Take records as they were read, whoever asked for them; those that the server does not know are gone."""
+        """Store records as they were read, and remove the `unknown` ones, which the server does not know."""
         read, added, changed = list[R](), set[str](), set[str]()
         for told in records:
             held = self.by_id.get(told.id)
@@ -83,31 +84,32 @@ class Store(Generic[R]):
         return Changes(frozenset(added), frozenset(changed - added), gone, tuple(read))
 
     def keep_only(self, listed: Iterable[str]) -> frozenset[str]:
-        """Take the order of the whole list, as it was just read, and drop what is not in it; gives that."""
+        """Adopt the order of the whole list as it was just read, and return the ids that are no longer in it."""
         before = self.by_id
         self.by_id = {record_id: before[record_id] for record_id in listed if record_id in before}
         return frozenset(before.keys() - self.by_id.keys())
 
 
-# Reading them
+# Reading the records
 
 
 class Source(Protocol[R]):
-    """Where the records come from, such as `client.sandboxes`; both methods raise ServiceError."""
+    """Where the records come from, for example `client.sandboxes`; both methods raise ServiceError."""
 
     def pages(self, *, background: bool = False) -> AsyncIterator[Page[R]]:
         """Read the whole list, page by page, in the server's order."""
         ...
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> Sequence[R | None] | None:
-        """Read these records, None for one the server does not know; None for all: there is no batch reading."""
+        """Read these records; None stands for an unknown id, or instead of all if there is no batch read."""
         ...
 
 
 def backoff(failures: int, jitter: float, retry_after: float | None = None) -> float:
-    """Seconds of rest after so many failures in a row (from 1); `jitter` in [0, 1) takes up to half of it away.
+    """Return the seconds to wait after that many failures in a row (1 or more).
 
-    `retry_after` is a floor; one that is no positive number is ignored.
+    `jitter` in [0, 1) reduces the wait by up to half. `retry_after` is the minimum; it is ignored unless it is a
+    positive number.
     """
     longest = min(LONGEST_BACKOFF, 2.0 * 2.0 ** min(failures, 10))
     wait = longest * (0.5 + jitter / 2)
@@ -117,7 +119,7 @@ def backoff(failures: int, jitter: float, retry_after: float | None = None) -> f
 
 
 class _Look(NamedTuple):
-    """What is looked at: it decides what a tick reads and how often."""
+    """Which rows are looked at; this decides what a tick reads and how often."""
 
     visible: tuple[str, ...] = ()
     transitional: tuple[str, ...] = ()
@@ -135,12 +137,12 @@ class _Look(NamedTuple):
 
 
 class Watch(Generic[R]):
-    """Reads a list for as long as `run` runs, and publishes after each reading and each failure.
+    """Polls a list while `run` runs, and publishes after each reading and each failure.
 
-    One request is under way at a time, so the newest answer is always the last one applied. A tick reads by batch what
-    is looked at, a full pass finds the new and the gone. A list of one page, and one whose server has no batch reading,
-    is read whole at each tick. `publish` is given what changed: nothing, when only the health did. `clock` is
-    monotonic, in seconds; `sleep` is `asyncio.sleep` or a stand-in for it; `jitter` gives [0, 1).
+    Only one request is under way at a time, so the newest response is always applied last. A tick reads the visible
+    rows by batch; a full pass finds new and removed rows. A list of one page, or of a server without batch reads, is
+    read whole at each tick. `publish` receives the changes, which are empty if only the health changed. `clock` is
+    monotonic, in seconds; `sleep` is `asyncio.sleep` or a replacement; `jitter` returns a number in [0, 1).
     """
 
     def __init__(
@@ -160,13 +162,13 @@ class Watch(Generic[R]):
         self._jitter = jitter
         self._store = Store(carry)
         self.health = Health()
-        """How the readings are going."""
+        """Whether the readings succeed, and how old they are."""
         self._look = _Look()
         self._nap: asyncio.Future[None] | None = None
         self._by_batch = True
         self._one_page = False
         self._pages_read = 0
-        """How many pages the reading that is under way has brought."""
+        """How many pages the current reading has received."""
         self._ended_at = -math.inf
         self._tick_at = -math.inf
         self._pass_at = -math.inf
@@ -175,20 +177,20 @@ class Watch(Generic[R]):
 
     @property
     def records(self) -> Mapping[str, R]:
-        """What is known, by id, in the server's order."""
+        """The known records by id, in the server's order."""
         return self._store.by_id
 
     def look(self, *, visible: Collection[str], transitional: Collection[str] = (), hidden: bool = False) -> None:
-        """Say what is on screen now and what is between two states; what makes a reading due earlier counts at once."""
+        """Set which rows are visible and which are in transition; this may make a reading due at once."""
         before, _ = self._due()
         self._look = _Look(tuple(visible), tuple(sorted(transitional)), hidden)
         if self._due()[0] < before:
             self._wake()
 
     def refresh(self, *, asked: bool = False) -> None:
-        """Ask for the whole list now; a reading under way is let finish first, and one second lies between two.
+        """Request a reading of the whole list now; a current one ends first, and a second lies between two.
 
-        Where a person `asked` for it, the health says so until it was read or could not be.
+        `asked` means that a person requested it: `health.refreshing` is then set until the reading succeeds or fails.
         """
         if asked and not self.health.refreshing:
             self.health = self.health._replace(refreshing=True)
@@ -197,11 +199,11 @@ class Watch(Generic[R]):
         self._wake()
 
     def take(self, records: Sequence[R]) -> None:
-        """Take records that were read for another reason, as if a reading had told of them."""
+        """Store records that were read by another request, as if a reading had returned them."""
         self._tell(self._store.take(records))
 
     async def run(self) -> None:
-        """Read until cancelled."""
+        """Poll until cancelled."""
         self._tick_at = self._clock()
         while True:
             due, whole = self._due()
@@ -211,7 +213,7 @@ class Watch(Generic[R]):
                 await self._read(whole=whole)
 
     def _due(self) -> tuple[float, bool]:
-        """When the next reading is due, and whether it is one of the whole list."""
+        """Return when the next reading is due, and whether it reads the whole list."""
         if self._asked:
             return self._ended_at + REFRESH, True
         if self.health.state is HealthState.REFUSED:
@@ -224,11 +226,11 @@ class Watch(Generic[R]):
 
     @property
     def _ticks(self) -> bool:
-        """Whether there is something to read by batch between two passes."""
+        """Whether there is anything to read by batch between two full passes."""
         return self._by_batch and not self._one_page and bool(self._look.ids)
 
     def _pass_interval(self) -> float:
-        """The rest after a full pass: the longer that took, the longer, so that a long list costs little."""
+        """Return the rest after a full pass; it grows with the time the pass took, so that a long list costs little."""
         if self.health.doubted:
             return IN_TRANSITION
         if self._one_page or not self._by_batch:
@@ -243,7 +245,7 @@ class Watch(Generic[R]):
             self._nap.cancel()
             self._nap = None
         if self._clock() - due > 2 * self._look.interval:
-            # The machine or the program was stopped: one whole reading stands for all that were missed.
+            # The machine or the program was suspended: one whole reading replaces all that were missed.
             self.refresh()
 
     def _wake(self) -> None:
@@ -264,7 +266,7 @@ class Watch(Generic[R]):
             self._ended_at = self._clock()
 
     async def read_all(self) -> None:
-        """Read the whole list once; raises ServiceError. What was read before that is published."""
+        """Read the whole list once and publish it page by page; raises ServiceError."""
         self._asked, began = False, self._clock()
         listed: list[str] = []
         unreadable, partial = 0, False
@@ -278,7 +280,7 @@ class Watch(Generic[R]):
             for start in range(0, max(len(page.items), 1), SLICE):
                 last = self._store.take(page.items[start : start + SLICE])
                 if not page.more and start + SLICE >= len(page.items):
-                    break  # what its end changed is told with what the whole list changed
+                    break  # the changes of the last slice are published together with those of the whole list
                 self._tell(last)
                 if self._ticks and self._clock() >= self._tick_at + self._look.interval:
                     await self._read_looked_at()
@@ -297,7 +299,7 @@ class Watch(Generic[R]):
         self._publish(last._replace(gone=gone, all_known=all_known))
 
     async def _left_out(self, listed: list[str]) -> list[str]:
-        """What a pass of several pages left out and is there all the same: a row that goes shifts the later pages."""
+        """Return ids that a pass of several pages lacked but that still exist: a removed row shifts the later pages."""
         unlisted = list(self.records.keys() - set(listed))
         if self._one_page or not self._by_batch or not 0 < len(unlisted) <= ASKED_AGAIN:
             return []
@@ -314,7 +316,7 @@ class Watch(Generic[R]):
         known = [record for record in answers if record is not None]
         self.health = self.health.answered(self._clock())
         if not known and len(self.records.keys() & set(ids)) > 1:
-            self.refresh()  # a server that forgot all of them at once is doubted: the whole list decides
+            self.refresh()  # it is unlikely that all of them are gone at once: the whole list decides
             self._tell(Changes())
         else:
             unknown = (each for each, record in zip(ids, answers, strict=False) if record is None)

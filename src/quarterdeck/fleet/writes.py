@@ -1,4 +1,4 @@
-"""What was asked of a server: what is not answered yet, and the row that a lost answer would have named."""
+"""Requests that change something: those not answered yet, and the new row to look for when a response was lost."""
 
 import asyncio
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -11,14 +11,14 @@ from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.watch import Watch
 
-LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
-"""What is known of a request whose answer did not come, or cannot be read."""
+RESPONSE_LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
+"""The outcomes of a request whose response did not arrive or cannot be read."""
 LOOKED_FOR = timedelta(minutes=2)
-"""How long after a lost answer the row it would have named is looked for."""
+"""How long after a lost response the new row is looked for."""
 
 
 class Writes:
-    """What was asked of the server and is not answered yet, a phrase each such as "start of python"."""
+    """Requests that are not answered yet, each with a phrase such as "start of python"."""
 
     def __init__(self) -> None:
         self._words: list[str] = []
@@ -26,12 +26,12 @@ class Writes:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All of them, the oldest first."""
+        """The phrases, the oldest first."""
         return tuple(self._words)
 
     @contextmanager
     def under_way(self, words: str) -> Iterator[None]:
-        """Count what is asked of the server inside."""
+        """Count the request made inside the block as unanswered."""
         self._words.append(words)
         try:
             yield
@@ -41,54 +41,55 @@ class Writes:
                 self._all_answered.set()
 
     async def all_answered(self) -> None:
-        """Wait until none is under way."""
+        """Wait until no request is under way."""
         while self._words:
             self._all_answered.clear()
             await self._all_answered.wait()
 
 
 class Starts:
-    """Starts of sandboxes and conversations, which have no id before they are answered."""
+    """Requested starts of sandboxes and conversations, whose ids are unknown until the server responds."""
 
     def __init__(self, writes: Writes, clock: Callable[[], datetime]) -> None:
         self._writes = writes
         self._clock = clock
         self.followed: set[str] = set()
-        """Start tasks created here."""
+        """The ids of start tasks created here."""
         self._without_sandbox: set[str] = set()
-        """Those of them whose sandbox is not known yet."""
+        """Those whose sandbox is not known yet."""
         self._unanswered = 0
         self._lost: dict[About, tuple[frozenset[str] | None, datetime]] = {}
-        """What was listed when something was asked for whose answer is lost, if all was known, and when that was."""
+        """For each lost response: the ids listed at the time of the request, None if not all were known, and the time.
+        """
 
     @property
     def awaited(self) -> bool:
-        """Whether a sandbox that appears now may be what was asked for here."""
+        """Whether a sandbox that appears now may have been requested here."""
         return bool(self._unanswered or self._without_sandbox or self._lost)
 
     @contextmanager
     def asking(self, about: About, watch: Watch[Any], words: str) -> Iterator[None]:
-        """Ask for one inside; `watch` reads the list in which it will stand."""
+        """Track the start requested inside the block; `watch` polls the list in which the new row will appear."""
         known = None if watch.health.incomplete else frozenset(watch.records)
         self._unanswered += 1
         try:
             with self._writes.under_way(words):
                 yield
         except ServiceError as error:
-            if error.outcome in LOST:
+            if error.outcome in RESPONSE_LOST:
                 self._lost[about] = known, self._clock()
             raise
         finally:
             self._unanswered -= 1
 
     def created(self, answer: StartTask | Conversation) -> None:
-        """Follow what a creation was answered with; its sandbox is still to come where that is a task."""
+        """Follow the response to a creation; if it is a start task, its sandbox is not known yet."""
         self.followed.add(answer.id)
         if isinstance(answer, StartTask):
             self._without_sandbox.add(answer.id)
 
     def read(self, records: Iterable[StartTask], going_on: Container[str]) -> list[str | None]:
-        """The sandboxes made for what was created here, as their tasks tell now; None for one that ended without."""
+        """Return the sandboxes made for starts requested here, as now known; None for a task that ended without one."""
         told = [
             record
             for record in records
@@ -98,7 +99,7 @@ class Starts:
         return [record.sandbox_id for record in told]
 
     def find_lost(self, about: About, watch: Watch[Any]) -> str | None:
-        """The row that can only be what a lost answer would have named: it is the only new one."""
+        """Return the id of the only new row, which must be the one whose response was lost; None if there is none."""
         if about not in self._lost or watch.health.incomplete:
             return None
         known, at = self._lost[about]

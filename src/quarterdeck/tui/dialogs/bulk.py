@@ -10,7 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.fleet.bulk import BulkJob, BulkRow, N, Named, Plan, RowState, counts
+from quarterdeck.fleet.bulk import BulkJob, BulkRow, N, NamedRow, Plan, RowState, counts
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
@@ -172,12 +172,12 @@ def plan_lines(verb: str, planned: Plan[N]) -> list[Cell]:
     return said
 
 
-def _named(pairs: Iterable[tuple[Named, str]], count: int, tone: Tone) -> list[Cell]:
+def _named(pairs: Iterable[tuple[NamedRow, str]], count: int, tone: Tone) -> list[Cell]:
     named = [indented(name_of(row, why), tone) for row, why in islice(pairs, LISTED)]
     return [*named, cell(Shown(f"  and {count - LISTED:,} more"), Tone.MUTED)] if count > LISTED else named
 
 
-def name_of(row: Named, why: str = "") -> Shown:
+def name_of(row: NamedRow, why: str = "") -> Shown:
     """The short id of a row, and what it is about or why it is left out."""
     return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.name)}")
 

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Kind, example, quantity
-from quarterdeck.fleet.sandboxes import SandboxRow, Sweep, sweep
+from quarterdeck.fleet.sandboxes import QuietSandboxes, SandboxRow, find_quiet
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.sandboxes import COLUMNS, money
@@ -28,7 +28,7 @@ SHOWN = ("sandbox", "quiet", "cost", "status", "conversation")
 """The columns of what is found, of those that the list has."""
 
 
-class QuietDialog(Dialog[Sweep]):
+class QuietDialog(Dialog[QuietSandboxes]):
     """Choose a threshold and see what it finds; nothing is paused here. Dismisses with what was found."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -42,7 +42,7 @@ class QuietDialog(Dialog[Sweep]):
         self._rows = rows
         self._clock = clock
         self._threshold = THRESHOLD
-        self._found = Sweep()
+        self._found = QuietSandboxes()
 
     def body(self) -> Iterable[Widget]:
         """The threshold, what it finds, and what is left out."""
@@ -56,11 +56,11 @@ class QuietDialog(Dialog[Sweep]):
 
     def on_mount(self) -> None:
         """Look with the threshold that is offered, and keep what is found true."""
-        self._sweep()
-        self.set_interval(1.0, self._sweep)
+        self._refresh()
+        self.set_interval(1.0, self._refresh)
 
-    def _sweep(self) -> None:
-        self._found = sweep(self._rows(), self._threshold, self._clock())
+    def _refresh(self) -> None:
+        self._found = find_quiet(self._rows(), self._threshold, self._clock())
         table: Table[SandboxRow] = self.query_one("#found", Table)
         rows = {row.id: row for row in self._found.rows}
         table.show(list(rows), rows, anew=True)
@@ -88,13 +88,13 @@ class QuietDialog(Dialog[Sweep]):
             return
         self.complain(None)
         self._threshold = seconds
-        self._sweep()
+        self._refresh()
 
     @on(Input.Submitted)
     def _go_on(self) -> None:
         if self.query_one("#problem").display:
             return
-        self._sweep()
+        self._refresh()
         if self._found.rows:
             self.dismiss(self._found)
         else:

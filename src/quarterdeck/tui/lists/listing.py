@@ -6,7 +6,7 @@ from datetime import datetime
 from time import monotonic
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from quarterdeck.fleet.bulk import Named
+from quarterdeck.fleet.bulk import NamedRow
 from quarterdeck.fleet.filters import Filter, Grammar, Kind, parse
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.order import Order, Rank
@@ -19,7 +19,7 @@ from quarterdeck.tui.lists.folding import Folding
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
 
-R = TypeVar("R", bound=Named)
+R = TypeVar("R", bound=NamedRow)
 
 
 class Contents(NamedTuple, Generic[R]):

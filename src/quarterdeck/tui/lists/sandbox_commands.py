@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.bulk import SANDBOXES, BulkAction, BulkJob, N, Named, Plan, plan
+from quarterdeck.fleet.bulk import SANDBOXES, BulkAction, BulkJob, N, NamedRow, Plan, plan
 from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
@@ -90,13 +90,13 @@ class SandboxCommands:
         else:
             await self._carry_out(session, session.order(action), planned)
 
-    async def change_many(self, action: Action, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
+    async def change_many(self, action: Action, planned: Plan[SandboxRow], *, pauses_quiet: bool = False) -> None:
         """Show what will be done, and do it once somebody said yes."""
         session = self._screen.app.session
         if session is not None and not self._is_busy(session):
             title = Shown(f"{action.verb} {SANDBOXES.counted(len(planned.rows))}?")
             dialog = PlanDialog(title, action.verb, planned, _warnings(session, action, planned.rows))
-            await self._ask(session, session.order(action), lambda: dialog.planned, dialog, sweep=sweep)
+            await self._ask(session, session.order(action), lambda: dialog.planned, dialog, pauses_quiet=pauses_quiet)
 
     # Delete
 
@@ -135,25 +135,27 @@ class SandboxCommands:
         planned: Callable[[], Plan[N]],
         question: Dialog[bool],
         *,
-        sweep: bool = False,
+        pauses_quiet: bool = False,
     ) -> None:
         """Carry out what is planned by then, once somebody said yes."""
 
         async def answered(agreed: bool | None) -> None:
             if agreed:
-                await self._carry_out(session, order, planned(), sweep=sweep)
+                await self._carry_out(session, order, planned(), pauses_quiet=pauses_quiet)
 
         await self._screen.app.push_screen(question, answered)
 
-    async def _carry_out(self, session: Session, order: BulkAction, planned: Plan[N], *, sweep: bool = False) -> None:
+    async def _carry_out(
+        self, session: Session, order: BulkAction, planned: Plan[N], *, pauses_quiet: bool = False
+    ) -> None:
         self._unmark()
-        if planned.alone and not sweep:
+        if planned.alone and not pauses_quiet:
             self._screen.run_worker(self._do_one(order, planned.rows[0]), group="change")
             return
-        session.begin(BulkJob(order, planned, place=self._screen.PLACE, sweep=sweep))
+        session.begin(BulkJob(order, planned, place=self._screen.PLACE, pauses_quiet=pauses_quiet))
         await self.action_bulk_job()
 
-    async def _do_one(self, order: BulkAction, row: Named) -> None:
+    async def _do_one(self, order: BulkAction, row: NamedRow) -> None:
         # Servers answer a deletion of a paused one only after ten seconds and more (SERVERS.md: deleting a sandbox).
         say = self._screen.say
         say(text.line(f"{order.verb} of {row.short_id}: asking the server…"), Tone.BUSY)

@@ -12,7 +12,7 @@ from quarterdeck.client.models.sandbox import SandboxSpec
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.sandbox_state import Action, StateWord, why_not
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, Sweep, rank
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, QuietSandboxes, SandboxRow, rank
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -135,11 +135,11 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         if self.app.session is not None:
             await self.app.push_screen(QuietDialog(self.rows.values, self.app.clock), self._quiet_found)
 
-    async def _quiet_found(self, found: Sweep | None) -> None:
+    async def _quiet_found(self, found: QuietSandboxes | None) -> None:
         if found is not None:
             now = self.app.clock()
             planned = plan(found.rows, lambda row: why_not("pause", row.state(now)))
-            await self.sandboxes.change_many(Action.PAUSE, planned, sweep=True)
+            await self.sandboxes.change_many(Action.PAUSE, planned, pauses_quiet=True)
 
     # One row
 

@@ -24,7 +24,7 @@ def idle_fleet() -> FakeFleet:
     return fleet
 
 
-async def test_a_sweep_takes_a_time_lists_before_it_pauses_and_says_what_it_stopped(tmp_path: Path) -> None:
+async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_what_it_stopped(tmp_path: Path) -> None:
     fleet = idle_fleet()
     async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
         await seat.sees("Yesterday's", "alone")
@@ -42,7 +42,7 @@ async def test_a_sweep_takes_a_time_lists_before_it_pauses_and_says_what_it_stop
         assert fleet.orders == [("pause", "old1")]
 
 
-async def test_orphans_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> None:
+async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> None:
     async with at_sandboxes(idle_fleet(), tmp_path) as seat:
         await seat.sees("Yesterday's", "alone")
         await seat.press("X")
@@ -70,7 +70,7 @@ async def test_one_in_which_a_conversation_is_just_starting_is_no_orphan(tmp_pat
         await seat.sees("2 of 2", "box")
 
 
-async def test_orphans_are_called_what_is_known_so_far_while_a_list_is_unread(tmp_path: Path) -> None:
+async def test_unlinked_rows_are_called_what_is_known_so_far_while_a_list_is_unread(tmp_path: Path) -> None:
     fleet = idle_fleet()
     fleet.mute = True
     async with at_sandboxes(fleet, tmp_path) as seat:
