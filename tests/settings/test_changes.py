@@ -85,6 +85,13 @@ def test_what_was_kept_is_the_same_draft_without_its_secrets(draft: Draft) -> No
     assert len(draft.servers.edited) - len(again.draft.servers.edited) <= len(again.left_out)
 
 
+def test_of_two_servers_that_differ_by_a_secret_alone_the_right_one_goes() -> None:
+    first, second = (SseServer(url=f"https://a.example/mcp?token={token}") for token in ("one", "two"))
+    draft = Draft(Settings(mcp_config=McpConfig.of((first, second))))
+    again = restored_on(draft, draft.change_servers(Servers.remove, 1)).draft
+    assert listed(again.servers.config()) == (first,)
+
+
 def test_what_cannot_be_had_back_is_named() -> None:
     server = FILES.model_copy(update={"env": {"K": SecretStr("typed"), "L": SecretStr("new")}})
     draft = Draft(STORED).set("llm_api_key", SecretStr("typed")).set("max_iterations", Unreadable("sk-typed"))
