@@ -53,7 +53,7 @@ async def test_a_search_that_is_away_for_a_moment_is_asked_again_later() -> None
 async def test_sub_conversations_are_listed_found_and_counted_too() -> None:
     counts = [Answer(7), Answer(True), Answer(-1), NO_ROUTE]
     client, server = client_of({SEARCH: [Answer({"items": [ONE]})], f"GET {COLLECTION}/count": counts})
-    assert await titles(client) == [each.title for each in await client.conversations.titled("One")] == ["One"]
+    assert await titles(client) == [each.title for each in (await client.conversations.titled("One")).items] == ["One"]
     assert [await client.conversations.count() for _ in counts] == [7, None, None, None]
     assert all(("include_sub_conversations", "true") in asked.query for asked in server.asked)
 

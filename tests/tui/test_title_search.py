@@ -57,6 +57,13 @@ async def test_that_nothing_was_found_or_could_be_asked_is_said(tmp_path: Path) 
         await seat.sees("The server failed with 500: It broke.")
 
 
+async def test_that_it_may_know_more_than_it_told_is_said(tmp_path: Path) -> None:
+    async with at_long_list(tmp_path, Answer({"items": [OLD], "next_page_id": "2"})) as (seat, _):
+        await seat.press("slash")
+        await seat.type("parser")
+        await seat.sees("told the newest of many, 1 of them new here. 2 of 340 conversations are read")
+
+
 @pytest.mark.parametrize(
     ("typed", "asked"), [("fix parser", "parser"), ("!parser", ""), ("state:ready", ""), ("x", ""), ("unseen", "")]
 )

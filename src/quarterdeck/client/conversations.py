@@ -55,9 +55,12 @@ class ConversationsResource:
             lacks.add(SEARCH)
             yield page
 
-    async def titled(self, words: str) -> tuple[Conversation, ...]:
+    async def titled(self, words: str) -> Page[Conversation]:
         """Read the newest conversations whose title has these words in it, as the server compares them: one page."""
-        return await self._conversations.newest(SEARCH, WITH_PARTS, ("title__contains", words))
+        query = (*self._conversations.limit, WITH_PARTS, ("title__contains", words))
+        async for page in self._conversations.pages(SEARCH, query):
+            return page
+        return Page(())
 
     async def count(self, *, background: bool = False) -> int | None:
         """How many conversations there are, those with a parent included; None where the server does not say."""

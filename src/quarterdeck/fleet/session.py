@@ -385,12 +385,15 @@ class Session:
         finally:
             self.refresh()
 
-    async def find_titles(self, words: str) -> int:
-        """Search the server for conversations with these words in the title; returns how many new ones were found."""
-        found = await self.client.conversations.titled(words)
-        new = [record for record in found if record.id not in self.conversations.records]
+    async def find_titles(self, words: str) -> tuple[int, bool]:
+        """Search the server for conversations with these words in the title.
+
+        Returns how many new ones were found, and whether the server has more than it told.
+        """
+        page = await self.client.conversations.titled(words)
+        new = [record for record in page.items if record.id not in self.conversations.records]
         self.conversations.take(new)
-        return len(new)
+        return len(new), page.more
 
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
