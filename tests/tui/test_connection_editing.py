@@ -109,7 +109,7 @@ async def test_a_key_that_cannot_be_verified_is_used_for_this_run_only(desk: Des
 
 async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk: Desk, keyring: Good) -> None:
     async with desk.sit(desk.connection("two")) as seat:
-        await seat.sees("Connections", "The server refused the key.", "key refused")
+        await seat.sees("Connections", "The key is missing or not the right one. K: enter it.", "key refused")
         await seat.press("c", "enter")  # the c of one who did not see yet that the list is there
         await seat.sees("Key of two")
         await seat.type(OTHER_KEY)

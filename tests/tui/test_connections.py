@@ -30,6 +30,7 @@ async def test_the_list_says_how_each_is_doing_and_where_its_key_is(
         assert "not opened" in two
         assert "read-only" in two
         assert "read-only" not in one
+        assert f"{urls[0]}   not opened" in one  # close to the address also where there is room for a longer one
         await seat.press("down")
         await seat.sees("environment variable ONE_KEY", "X-Session-API-Key")
         await seat.press("j")

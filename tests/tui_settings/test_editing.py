@@ -232,7 +232,7 @@ async def test_a_refused_key_and_a_server_that_comes_back(tmp_path: Path) -> Non
         lambda asked: answers[-1] if asked.path == "/api/settings" else Answer({"detail": "Not Found"}, 404)
     )
     async with seated(answering(server), Connection("far", "http://far.test"), crashes=tmp_path) as opened:
-        await opened.sees("Connection", "refused the key")
+        await opened.sees("Connection", "K: enter it.")
         await opened.press("escape")
         seat = await FormSeat.at(opened, loaded=False)
         await seat.sees("The key is missing or not the right one", "enters a key")

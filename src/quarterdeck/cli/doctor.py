@@ -82,7 +82,7 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
                 *_clock(client),
             ]
     except ServiceError as error:
-        return [Finding("answer", f"{words_of(error)} {error.advice}", good=False), Finding("key", f"from: {source}")]
+        return [Finding("answer", _why_not(error), good=False), Finding("key", f"from: {source}")]
 
 
 def _clock(client: Client) -> list[Finding]:
@@ -131,4 +131,8 @@ async def _try(name: str, call: Awaitable[str]) -> Finding:
     try:
         return Finding(name, await call)
     except ServiceError as error:
-        return Finding(name, f"{words_of(error)} {error.advice}", good=False)
+        return Finding(name, _why_not(error), good=False)
+
+
+def _why_not(error: ServiceError) -> str:
+    return f"{words_of(error)} {error.advice}".strip()

@@ -39,7 +39,9 @@ CHANGED = Shown("The address has changed")
 PLAIN_HTTP = Shown("http:// to another machine: the key can be read on the way")
 NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
 NAME, STATE, READ_ONLY = 18, 12, 10
-"""Cells of the columns; the address gets what is left."""
+"""Cells of the columns; the address gets what is left, as far as it needs it."""
+GAP = 3
+"""Cells between the longest address and what follows."""
 FACT = 11
 """Cells of the names of facts."""
 HEALTH = {
@@ -156,13 +158,15 @@ class ConnectionsDialog(Dialog[Connection]):
         self.query_one("#about", Static).update(lines(facts))
 
     def _line(self, connection: Connection) -> Content:
-        address = max(8, self._list.scrollable_content_region.width - 2 - NAME - STATE - READ_ONLY)
+        longest = max(_address(each).cell_length for each in self._listed) + GAP
+        width = self._list.scrollable_content_region.width  # none before the first layout
+        address = min(longest, max(8, width - 2 - NAME - STATE - READ_ONLY)) if width else longest
         read_only = Shown("read-only" if self._connecting.opened_as(connection).read_only else "")
         return Content("").join(
             (
                 mark(connection.colour),
                 _column(plain(text.line(connection.name), Tone.STRONG), NAME),
-                _column(plain(text.line(connection.url or "inside this deck")), address),
+                _column(_address(connection), address),
                 _column(content(self._health_of(connection)), STATE),
                 _column(plain(read_only, Tone.WARN), READ_ONLY),
             )
@@ -204,7 +208,7 @@ class ConnectionsDialog(Dialog[Connection]):
     def _why_connect(self) -> Iterable[Span]:
         session = self.app.session
         if session is not None and session.server.key_refused:
-            yield Shown("The server refused the key. K: enter another one."), Tone.BAD
+            yield Shown("The key is missing or not the right one. K: enter it."), Tone.BAD
         elif error := self.app.trouble or (session.server.trouble if session is not None else None):
             yield text.line(error.sentences), Tone.WARN
 
@@ -392,6 +396,10 @@ def _fact_lines(name: str, value: Span, width: int) -> list[Cell]:
         ((Shown(f"{label:<{FACT}}"), Tone.MUTED), (Shown(piece), value[1]))
         for label, piece in zip(names, pieces, strict=True)
     ]
+
+
+def _address(connection: Connection) -> Content:
+    return plain(text.line(connection.url or "inside this deck"))
 
 
 def _column(words: Content, width: int) -> Content:
