@@ -1,1 +1,1 @@
-"""The client of an agent conversation service: httpx and pydantic, nothing of ours."""
+"""The client of an agent conversation service: httpx and pydantic, independent of the other packages."""

@@ -1,6 +1,6 @@
-"""The agent server of one conversation: its events, how it is, and what can be asked of the agent.
+"""The agent server of one conversation: its events, its state, and requests to the agent.
 
-It lives in the sandbox. Its key is the sandbox's own and goes to its own origin only (SERVERS.md: agent servers).
+It runs in the sandbox. Its key is the sandbox's own and is sent to its own origin only (SERVERS.md: agent servers).
 """
 
 from typing import Any, Self, TypeVar
@@ -17,9 +17,9 @@ from quarterdeck.client.transport import Transport
 R = TypeVar("R", bound=Wire)
 API = "/api/conversations/"
 SAFE_SOCKETS = (1, 16)
-"""The agent servers before that stop answering anybody when a socket is opened while an agent works."""
+"""Agent servers before this version stop responding to everybody if a socket is opened while an agent works."""
 MOST = "100"
-"""Events of one page; a server closes the connection when asked for more."""
+"""Events per page; a server closes the connection if more are requested."""
 NEVER = Policy(kind="NeverConfirm")
 ALWAYS = Policy(kind="AlwaysConfirm")
 RISKY = Policy(kind="ConfirmRisky", threshold="MEDIUM", confirm_unknown=True)
@@ -32,8 +32,8 @@ class _About(Wire):
 class AgentServer:
     """One conversation on its agent server; every failure is a ServiceError.
 
-    Reading answers at once even while a tool runs. What is asked of the agent may be held until the tool ends: an
-    answer that does not come says nothing about whether it happens.
+    Reads are answered at once, even while a tool runs. Requests to the agent may be delayed until the tool ends, so a
+    missing response does not mean that nothing happens.
     """
 
     def __init__(self, transport: Transport, conversation_id: str) -> None:
@@ -43,9 +43,9 @@ class AgentServer:
 
     @classmethod
     def at(cls, transport: Transport, conversation_url: SecretStr, key: SecretStr) -> Self:
-        """Take a record's address of a conversation apart.
+        """Create one from a record's address of a conversation.
 
-        Raises ServiceError: LOCAL for an address that cannot be asked, NOT_OFFERED for one of another machine's own.
+        Raises ServiceError: LOCAL for an invalid address, NOT_OFFERED for an address that is local to another machine.
         """
         base, found, conversation_id = conversation_url.get_secret_value().partition(API)
         if not found:
@@ -54,16 +54,16 @@ class AgentServer:
         if is_loopback(base) and not is_loopback(transport.url):
             words = f"Its agent server is at {shown_host(base)} of another machine, which cannot be reached from here."
             raise ServiceError(ErrorKind.NOT_OFFERED, words, outcome=Outcome.NOT_SENT)
-        return cls(transport.beside(base, key), conversation_id.partition("?")[0].strip("/"))
+        return cls(transport.for_address(base, key), conversation_id.partition("?")[0].strip("/"))
 
-    # What is read
+    # Reads
 
     async def alive(self) -> bool:
-        """Whether anything answers there; no key is sent."""
+        """Whether anything responds there; no key is sent."""
         return await self.transport.alive(self.transport.url)
 
     async def safe_socket(self) -> bool:
-        """Whether a socket may be opened at any time; of a server that does not say what it is, nothing is known."""
+        """Whether a socket may be opened at any time; false if the server does not tell its version."""
         try:
             about = _read_as(_About, await self._read("/server_info"))
         except ServiceError:
@@ -71,11 +71,11 @@ class AgentServer:
         return tuple(int(each) for each in about.version.split(".") if each.isdecimal()) >= SAFE_SOCKETS
 
     async def state(self) -> AgentState:
-        """How the conversation is now."""
+        """Return the current state of the conversation."""
         return _read_as(AgentState, await self._read(self._path, item=True))
 
     async def events(self, page_id: str | None = None, *, newest_first: bool = False) -> EventPage:
-        """Read a page of the log, beginning with the event of that id; of an unknown id the first page comes."""
+        """Read a page of the log that begins with that event; for an unknown id the server returns the first page."""
         query = _page_query(page_id, newest_first=newest_first)
         return _read_as(EventPage, await self._read(f"{self._path}/events/search", query))
 
@@ -83,51 +83,51 @@ class AgentServer:
         seconds = self.transport.limits.quick
         return await self.transport.send(Request("GET", path, query, item=item, seconds=seconds, background=True))
 
-    # What is asked of the agent
+    # Requests to the agent
 
     async def send(self, text: str) -> None:
-        """Put a message of a person into the log and run nothing: `run` is a request of its own.
+        """Add a person's message to the log without running the agent; `run` is a separate request.
 
-        While a tool runs the answer is held until it ends.
+        While a tool runs, the response is delayed until the tool ends.
         """
         content = [{"type": "text", "text": text}]
-        await self._ask("/events", {"role": "user", "content": content, "run": False})
+        await self._post("/events", {"role": "user", "content": content, "run": False})
 
     async def run(self) -> None:
-        """Let the agent go on; what it waits to be accepted is done then.
+        """Let the agent continue; this also runs the actions that wait for approval.
 
-        Raises ServiceError(CONFLICT) for one that runs already.
+        Raises ServiceError(CONFLICT) if it is already running.
         """
-        await self._ask("/run")
+        await self._post("/run")
 
     async def pause(self) -> None:
-        """Stop the agent after the step it is at; the answer may be held until then."""
-        await self._ask("/pause")
+        """Stop the agent after its current step; the response may be delayed until then."""
+        await self._post("/pause")
 
     async def interrupt(self) -> None:
-        """Stop the agent in the middle of its step; raises ServiceError(NOT_OFFERED) where that cannot be."""
+        """Stop the agent during its step; raises ServiceError(NOT_OFFERED) if the server cannot do that."""
         lacking = "This agent server only stops after a step."
-        await self._ask("/interrupt", seconds=self.transport.limits.quick, lacking=lacking)
+        await self._post("/interrupt", seconds=self.transport.limits.quick, lacking=lacking)
 
     async def answer(self, *, accept: bool, reason: str = "") -> None:
-        """Accept or refuse what the agent waits with, whatever that is by now: the request names no action."""
+        """Accept or refuse whatever actions are pending by now: the request names no action."""
         body = {"accept": accept, **({"reason": reason} if reason else {})}
-        await self._ask("/events/respond_to_confirmation", body)
+        await self._post("/events/respond_to_confirmation", body)
 
     async def set_policy(self, policy: Policy) -> None:
-        """Say when the agent asks from now on; it is forgotten when the agent server starts anew."""
-        await self._ask("/confirmation_policy", {"policy": policy.model_dump(exclude_defaults=True)})
+        """Set when the agent asks; the setting is lost when the agent server restarts."""
+        await self._post("/confirmation_policy", {"policy": policy.model_dump(exclude_defaults=True)})
 
-    async def _ask(self, what: str, body: Any = None, *, seconds: float | None = None, lacking: str = "") -> None:
+    async def _post(self, what: str, body: Any = None, *, seconds: float | None = None, lacking: str = "") -> None:
         path, seconds, item = f"{self._path}{what}", seconds or self.transport.limits.slow, what == "/events"
         await self.transport.send(Request("POST", path, body=body, item=item, seconds=seconds, lacking=lacking))
 
 
 async def copied_events(transport: Transport, conversation_id: str, page_id: str | None = None) -> EventPage:
-    """Read a page of the app server's own copy of a conversation's events, newest first, up to half a minute late.
+    """Read a page of the app server's copy of a conversation's events, newest first; it is up to half a minute old.
 
-    Pages go by time and shift when something new arrives, so an event may come twice. A server reads all events for
-    each page, so it is not asked often.
+    Pages are ordered by time and shift when new events arrive, so an event may come twice. The server reads all events
+    for each page, so poll it rarely.
     """
     path = f"/api/v1/conversation/{segment(conversation_id)}/events/search"
     query, largest = _page_query(page_id, newest_first=True), transport.limits.list_body

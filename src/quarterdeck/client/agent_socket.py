@@ -1,4 +1,4 @@
-"""The socket of an agent server: it tells what happens, and is never used to say anything."""
+"""The socket of an agent server, used only to receive events."""
 
 import json
 import time
@@ -17,18 +17,18 @@ ADVICE = "It is opened again by itself; events are read meanwhile."
 
 
 class _Connect(connect):
-    """Opens a socket where it was told to and nowhere else: a key would go along with a redirect."""
+    """Opens a socket without following redirects: the key would be sent along."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
-        """Follow nothing."""
+        """Return the error, so that no redirect is followed."""
         return exc
 
 
 async def heard(agent: AgentServer) -> AsyncGenerator[Event]:
-    """What happens from now on, as it happens; the first event may come only after the tool that runs has ended.
+    """Yield events as they happen; the first one may be delayed until the running tool has ended.
 
-    It ends when the server closes the socket, and raises ServiceError when that breaks or cannot be opened. A frame of
-    more than `Limits.body` breaks it, and so does a ping that stays unanswered; one that is no event is left out.
+    It ends when the server closes the socket, and raises ServiceError if the socket cannot be opened or breaks: also by
+    a frame larger than `Limits.body` or an unanswered ping. A frame that is not an event is skipped.
     """
     transport, request = agent.transport, Request("GET", f"/sockets/events/{segment(agent.conversation_id)}")
     limits, host, started = transport.limits, shown_host(transport.url), time.perf_counter()

@@ -1,4 +1,4 @@
-"""The client of one server: settings, secrets, profiles, conversations, sandboxes, and what the server is."""
+"""The client of one server: settings, secrets, profiles, conversations, sandboxes, and what kind of server it is."""
 
 from datetime import timedelta
 from typing import Self
@@ -22,15 +22,15 @@ DIRECT = Access()
 
 
 class Client:
-    """Speaks to the server at `url`; use it with `async with`, or close it with `aclose`.
+    """Talks to the server at `url`; use it with `async with`, or close it with `aclose`.
 
-    Raises ServiceError(LOCAL) for an address, key, CA file or proxy that cannot be used. Making one loads the
-    certificates for an https address, some 20 ms, and may be done in a thread.
+    Raises ServiceError(LOCAL) for an address, key, CA file or proxy that cannot be used. Creating one for an https
+    address loads certificates, which takes 20 ms and may be done in a thread.
     """
 
     def __init__(self, url: str, key: SecretStr | None = None, access: Access = DIRECT) -> None:
         self.transport = transport = Transport(url, key, access)
-        """The way to the server, for what is asked about one conversation alone."""
+        """The transport to the server, for requests about a single conversation."""
         self.url = transport.url
         """The server's address, without a trailing slash."""
         self.log = transport.log
@@ -45,30 +45,30 @@ class Client:
 
     @property
     def server(self) -> Server:
-        """What `describe()` found out."""
+        """The result of `describe()`."""
         return self.transport.server
 
     @property
     def clock_offset(self) -> timedelta:
-        """What the server's clock is ahead of this machine's; zero below two seconds and where it tells none."""
+        """How far the server's clock is ahead of this machine's; zero below two seconds or if it sends no date."""
         return self.transport.clock_offset
 
     async def describe(self) -> Server:
-        """Find out what answers and let every call go by it; a refused key is an answer, not an error.
+        """Find out what kind of server responds, and use that in later calls; a refused key is a result, not an error.
 
-        Whatever was found not to be offered is tried again. An answer unlike the last one says that another server, or
-        another release of it, was put behind the address.
+        Paths that were not offered are tried again. A result that differs from the last one means that another server,
+        or another release, now responds at this address.
         """
         self.transport.server = await describe(self.transport)
         self.transport.lacks.clear()
         return self.server
 
     async def release(self) -> str:
-        """The server's release, nothing when it cannot be had; reading it may cost half a megabyte."""
+        """Return the server's release, empty if it cannot be found; this may read half a megabyte."""
         return self.server.release or await release_of(self.transport) or ""
 
     async def alive(self, url: SecretStr) -> bool:
-        """Whether anything answers at `/alive` of the origin of a sandbox's address; no key is sent."""
+        """Whether anything responds at `/alive` of the origin of a sandbox's address; no key is sent."""
         try:
             origin = origin_of(url.get_secret_value())
         except ValueError:
@@ -76,9 +76,9 @@ class Client:
         return await self.transport.alive(origin)
 
     async def probe(self, url: str, key: SecretStr | None = None) -> Probe:
-        """Try the address of a tool server from this machine; `key` is its own and goes to that address alone.
+        """Try the address of a tool server from this machine; `key` is its own and is sent to that address alone.
 
-        The key of this client's server is not sent along, and nothing is followed. Never raises a ServiceError.
+        The key of this client's server is not sent, and redirects are not followed. Never raises ServiceError.
         """
         return await probe(self.transport, url, key)
 

@@ -17,14 +17,14 @@ CONVERSATIONS = "/api/v1/app-conversations"
 SEARCH = f"{CONVERSATIONS}/search"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
 WITH_PARTS = ("include_sub_conversations", "true")
-"""Servers leave out conversations that have a parent unless they are asked for."""
+"""Servers leave out conversations that have a parent unless this is set."""
 ZIP = b"PK"
-"""What every zip file begins with."""
+"""The first bytes of every zip file."""
 CANNOT_RENAME = "This server cannot rename conversations."
 
 
 def _undashed(record_id: str) -> str:
-    """App records write ids without dashes, other places with them (SERVERS.md: times and ids)."""
+    """Normalize an id: app records have no dashes, other places do (SERVERS.md: times and ids)."""
     return record_id.replace("-", "").lower()
 
 
@@ -38,7 +38,7 @@ class ConversationsResource:
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Conversation]]:
         """Read all conversations, newest first, page by page.
 
-        A server that has only the documented paths lists them at the collection itself.
+        A server with only the documented paths lists them at the collection's own path.
         """
         lacks, started = self._transport.lacks, False
         if SEARCH not in lacks:
@@ -56,32 +56,32 @@ class ConversationsResource:
             yield page
 
     async def titled(self, words: str) -> Page[Conversation]:
-        """Read the newest conversations whose title has these words in it, as the server compares them: one page."""
+        """Return the newest conversations whose title contains these words, as the server compares them: one page."""
         query = (*self._conversations.limit, WITH_PARTS, ("title__contains", words))
         async for page in self._conversations.pages(SEARCH, query):
             return page
         return Page(())
 
     async def count(self, *, background: bool = False) -> int | None:
-        """How many conversations there are, those with a parent included; None where the server does not say."""
+        """Return how many conversations there are, including those with a parent; None if the server does not tell."""
         request = Request("GET", f"{CONVERSATIONS}/count", (WITH_PARTS,), background=background)
         response = await self._transport.send_if_offered(request)
         count = None if response is None else response.json_or_none()
         return count if type(count) is int and count >= 0 else None
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:
-        """Read these conversations in this order, None for one that is not there; None for all: no such read here."""
+        """Read these conversations in this order; None stands for an unknown id, or instead of all: no batch reads."""
         return await self._conversations.batch(CONVERSATIONS, "ids", ids, background=background)
 
     async def find(self, conversation_id: str, *, background: bool = False) -> Conversation | None:
-        """Read one conversation, whether or not this server reads by ids."""
+        """Return one conversation, None if it does not exist; works without batch reads, too."""
         batch = await self.read((conversation_id,), background=background)
         return batch[0] if batch is not None else await first(self.pages(background=background), conversation_id)
 
     async def create(self, new: NewConversation) -> StartTask | Conversation | None:
-        """Create a conversation and return the task that does it, whatever else the server answers with, or nothing.
+        """Create a conversation and return its start task, or whatever record is returned; None if there is none.
 
-        An answer says nothing about success: that is in the start task. After None, list again.
+        The response does not show success: the start task does. After None, read the list again.
         """
         request = Request("POST", CONVERSATIONS, body=creation_body(new), seconds=self._transport.limits.slow)
         response = await self._transport.send(request)
@@ -93,16 +93,16 @@ class ConversationsResource:
         return None
 
     async def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title, and see in the answer that it has it.
+        """Rename a conversation, and check in the response that the title has changed.
 
-        Raises ServiceError(NOT_OFFERED) where a server has no such request, wants something else in it, or takes it and
-        keeps the title.
+        Raises ServiceError(NOT_OFFERED) if the server has no such request, requires other members, or keeps the old
+        title.
         """
         request = Request("PATCH", _path(conversation_id), body={"title": title}, lacking=CANNOT_RENAME)
         try:
             response = await self._transport.send(request)
         except ServiceError as error:
-            # Release 1.2 asks for the one member that it lets anybody change.
+            # Release 1.2 requires the only member that it allows to change.
             if error.kind is ErrorKind.INVALID and any(each.location == ("public",) for each in error.problems):
                 raise offers_nothing(CANNOT_RENAME, error) from None
             raise
@@ -115,9 +115,9 @@ class ConversationsResource:
             raise response.error(ErrorKind.NOT_OFFERED, CANNOT_RENAME, NEWER)
 
     async def trajectory(self, conversation_id: str) -> bytes:
-        """Read all that happened in a conversation, as the zip file a server makes of it; it is held in memory.
+        """Return everything that happened in a conversation as a zip file made by the server; it is held in memory.
 
-        Raises ServiceError: NOT_OFFERED where a server has no such request, TOO_LARGE beyond `Limits.trajectory_body`.
+        Raises ServiceError: NOT_OFFERED if the server has no such request, TOO_LARGE beyond `Limits.trajectory_body`.
         """
         limits = self._transport.limits
         path = f"{_path(conversation_id)}/download"
@@ -137,16 +137,16 @@ class ConversationsResource:
         return response.body
 
     async def _no_trajectory(self, conversation_id: str, error: ServiceError) -> ServiceError:
-        """Tell a request that is not offered from a conversation that is not there: to both the answer is 404."""
+        """Distinguish a missing request from a missing conversation: both are answered with 404."""
         if await self.read((conversation_id,)) == (None,):
             words, advice = "The conversation is not there.", "Read the list again to see whether it is gone."
             return replace(error, kind=ErrorKind.MISSING, words=words, advice=advice)
         return offers_nothing("This server gives no trajectories.", error)
 
     async def delete(self, conversation_id: str) -> None:
-        """Delete a conversation; its sandbox goes with it when no other conversation uses it.
+        """Delete a conversation; its sandbox is deleted too, if no other conversation uses it.
 
-        Raises ServiceError(NOT_OFFERED) where a server has no such request.
+        Raises ServiceError(NOT_OFFERED) if the server has no such request.
         """
         seconds, lacking = self._transport.limits.slow, "This server cannot delete conversations."
         request = Request("DELETE", _path(conversation_id), seconds=seconds, lacking=lacking)
@@ -154,17 +154,17 @@ class ConversationsResource:
 
 
 class StartTasksResource:
-    """Reads the tasks that create conversations, where a server has them; every failure is a ServiceError."""
+    """Reads the tasks that create conversations, if a server has them; every failure is a ServiceError."""
 
     def __init__(self, transport: Transport) -> None:
         self._tasks = Records(transport, Listed[StartTask], _undashed)
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
-        """Read the newest ones, one page of them: servers list them for ever."""
+        """Read the newest start tasks, only one page: servers list them for ever."""
         yield Page(await self._tasks.newest_if_offered(f"{START_TASKS}/search", background=background))
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
-        """Read these start tasks in this order, None for one that is not there; None for all: not offered here."""
+        """Read these start tasks in this order; None stands for an unknown id, or instead of all without batch read."""
         return await self._tasks.batch(START_TASKS, "ids", ids, background=background)
 
 
@@ -173,7 +173,7 @@ def _path(conversation_id: str) -> str:
 
 
 def creation_body(new: NewConversation) -> dict[str, Any]:
-    """Write what a conversation is created with; a message is a list of typed parts."""
+    """Return the body that creates a conversation; a message is a list of typed parts."""
     body: dict[str, Any] = new.model_dump(exclude_none=True)
     if (message := body.pop("message", None)) is not None:
         body["initial_message"] = {"role": "user", "content": [{"type": "text", "text": message}], "run": True}

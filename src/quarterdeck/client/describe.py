@@ -1,4 +1,4 @@
-"""Finding out in a few small requests what a server is, and what answers at the address of a tool server."""
+"""Finds out with a few small requests what a server is, and what responds at the address of a tool server."""
 
 import time
 from typing import Any, NamedTuple
@@ -18,13 +18,13 @@ LOCAL_SERVICE = "quarterdeck-local"
 
 
 async def describe(transport: Transport) -> Server:
-    """Find out the generation of a server, whether it takes the key, and what it does with each field.
+    """Find out the generation of a server, whether it accepts the key, and what it does with each field.
 
-    Raises ServiceError when the server cannot be asked at all; a refused key is an answer.
+    Raises ServiceError if the server cannot be reached; a refused key is a result.
     """
-    nested = await _ask(transport, NESTED_SETTINGS)
-    # A path that refuses or fails may be one that something in front of the service answers for.
-    flat = None if nested is KeyState.ACCEPTED else await _ask(transport, FLAT_SETTINGS)
+    nested = await _key_state(transport, NESTED_SETTINGS)
+    # A refusal or failure at this path may come from something in front of the service.
+    flat = None if nested is KeyState.ACCEPTED else await _key_state(transport, FLAT_SETTINGS)
     about = await _object(transport, Request("GET", "/server_info"))
     if flat is not None:
         return _server(Generation.FLAT, flat, about)
@@ -48,14 +48,14 @@ def _server(generation: Generation, key: KeyState, about: dict[str, Any]) -> Ser
 
 
 async def release_of(transport: Transport) -> str | None:
-    """Read the release from the server's own description of its interface, half a megabyte of it; None without one."""
+    """Return the release from the server's description of its interface, half a megabyte; None if there is none."""
     request = Request("GET", "/openapi.json", seconds=transport.limits.release, background=True)
     info = (await _object(transport, request)).get("info")
     return _release(info) if isinstance(info, dict) else None
 
 
-async def _ask(transport: Transport, path: str) -> KeyState | None:
-    """What a settings path says of the key, None where there are no settings.
+async def _key_state(transport: Transport, path: str) -> KeyState | None:
+    """Return what a settings path says about the key, None if there are no settings.
 
     "Nothing stored" and "no such path" are both 404 and differ in the body.
     """
@@ -75,7 +75,7 @@ async def _ask(transport: Transport, path: str) -> KeyState | None:
 
 
 async def _object(transport: Transport, request: Request) -> dict[str, Any]:
-    """Read an object that is nice to have; an empty one when it is not to be had."""
+    """Return an optional object; an empty one if it cannot be read."""
     try:
         content = (await transport.send(request)).json()
     except ServiceError:
@@ -89,7 +89,7 @@ def _release(about: dict[str, Any]) -> str | None:
 
 
 READ_REFUSED = (400, 405, 406)
-"""What a streamable HTTP server may say to a plain read: it wants a session, a POST, or another form of answer."""
+"""Statuses of a streamable HTTP server for a plain GET: it wants a session, POST or another content type."""
 _BRIEF = {
     ErrorKind.DNS: "no such host",
     ErrorKind.UNREACHABLE: "no connection",
@@ -102,22 +102,22 @@ _BRIEF = {
 
 
 class Probe(NamedTuple):
-    """What came of trying an address once."""
+    """The result of trying an address once."""
 
     brief: str
-    """A word or two for a list."""
+    """One or two words for a list."""
     words: str
-    """What is said after the name of the server."""
+    """The words that follow the name of the server."""
     good: bool
 
 
 async def probe(transport: Transport, url: str, key: SecretStr | None) -> Probe:
-    """Try an address with one read; a sandbox may see another network, and the words say so."""
+    """Try an address with one GET; the words say that a sandbox may be in another network."""
     if url.partition("://")[0].lower() not in ("http", "https"):
         return Probe("not tried", "was not tried: only http:// and https:// addresses are.", good=False)
     started = time.perf_counter()
     try:
-        status = await transport.status_at(url, key=key, stranger=True)
+        status = await transport.status_at(url, key=key, untrusted=True)
     except ServiceError as error:
         where = "" if error.kind is ErrorKind.LOCAL else " Tried from this machine; a sandbox's network may differ."
         return Probe(_BRIEF.get(error.kind, "broken off"), error.words + where, good=False)

@@ -1,4 +1,4 @@
-"""What can go wrong with a server, as a value a person can read."""
+"""What can go wrong with a server, as an exception with words for a person."""
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
@@ -32,7 +32,7 @@ class ErrorKind(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What became of the request."""
+    """What happened to the request."""
 
     NOT_SENT = "not sent"
     NOT_APPLIED = "not applied"
@@ -41,7 +41,7 @@ class Outcome(StrEnum):
 
 
 class FieldProblem(NamedTuple):
-    """One complaint of a server about one place of a body; `location` as in its `loc`, without the leading "body"."""
+    """A server's error about one value of a body; `location` is its `loc` without the leading "body"."""
 
     location: tuple[str | int, ...]
     message: str
@@ -49,9 +49,9 @@ class FieldProblem(NamedTuple):
 
 @dataclass(eq=False)
 class ServiceError(Exception):
-    """A call that did not give what was asked; `words` and `advice` are one sentence each, free of secrets.
+    """A failed request; `words` and `advice` are one sentence each and contain no secrets.
 
-    `server_words` are what the server itself said, cut short and free of secrets too.
+    `server_words` are the server's own words, shortened and also without secrets.
     """
 
     kind: ErrorKind

@@ -1,4 +1,4 @@
-"""The flat generation: what it does with each field, its records, and the body that stores changes to one."""
+"""The flat generation: its rules for each field, its records, and the body that stores changes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,9 +11,9 @@ from quarterdeck.client.redact import invalid
 
 FLAT_SETTINGS = "/api/settings"
 KNOWN_BY = frozenset({"user_version", "v1_enabled", "condenser_max_size"})
-"""Members that records of the known releases always have, though null, and the documented record has not."""
+"""Members that records of known releases always have, even if null, and the documented record does not have."""
 FILLS_ADDRESS = "sandbox_grouping_strategy"
-"""A member that records have from release 1.6 on, where the server fills in the address of a model's provider."""
+"""A member that records have since release 1.6, in which the server fills in the address of a model's provider."""
 NOT_IN_EFFECT = (
     "agent",
     "max_iterations",
@@ -24,7 +24,7 @@ NOT_IN_EFFECT = (
     "remote_runtime_resource_factor",
     "sandbox_api_key",
 )
-"""Fields that conversations of these releases do not read."""
+"""Fields that conversations of these releases do not use."""
 
 _NOT_SENT_BACK = LOAD_ONLY | {"secrets_store", "leaves"}
 _ALWAYS_SET = FieldRules(clearable=False)
@@ -43,23 +43,23 @@ _REPLACING = {
     "user_consents_to_analytics": _ALWAYS_SET,
     "search_api_key": FieldRules(clear_with=" "),
 }
-"""Where a store replaces the record, null keeps some fields and wipes the others (SERVERS.md: unsetting a field)."""
+"""Where a store replaces the record, null keeps some fields and resets the others (SERVERS.md: unsetting a field)."""
 _MERGING = {"search_api_key": _CLEARED_BY_EMPTY, "sandbox_api_key": _CLEARED_BY_EMPTY}
-"""Where it merges, as the local service does, null unsets, except a secret, which an empty text clears."""
+"""On a server that merges, like the local service, null unsets a field; a secret is cleared by an empty text."""
 
 
 def flat_rules(*, merges: bool) -> Mapping[str, FieldRules]:
-    """What a flat server does with each field, which ones are in effect included."""
+    """Return what a flat server does with each field, including which fields have an effect."""
     rules = _BOTH | (_MERGING if merges else _REPLACING)
     return rules | {name: rules.get(name, FieldRules())._replace(in_effect=False) for name in NOT_IN_EFFECT}
 
 
 UNASKED = Server(Generation.FLAT, KeyState.UNPROVEN, fields=flat_rules(merges=False))
-"""A server before it has been described: the documented one, at its most destructive."""
+"""An undescribed server: assumed to be the documented one, with the most destructive store."""
 
 
 def flat_members(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The canonical members of a loaded record; one that is null is one that is not set, or one we do not know."""
+    """Return the canonical members of a loaded record, without null members, which are unset; unknown ones are kept."""
     return {
         name: value
         for name, value in content.items()
@@ -68,11 +68,10 @@ def flat_members(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -> dict[str, Any]:
-    """Write the body that stores these changes.
+    """Return the body that stores these changes.
 
-    A server that replaces gets the whole record as it was loaded, members we do not know included; a server that merges
-    gets the changes only (SERVERS.md: what a flat store keeps). Raises ServiceError(INVALID) for a field that cannot be
-    unset.
+    A server that replaces gets the whole loaded record, with unknown members; a server that merges gets only the
+    changes (SERVERS.md: what a flat store keeps). Raises ServiceError(INVALID) for a field that cannot be unset.
     """
     body = {} if base is None or server.merges else _loaded(base)
     for name, value in changes.items():
@@ -82,13 +81,13 @@ def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -
     if isinstance(body.get("mcp_config"), McpConfig):
         body["mcp_config"] = mcp_body(body["mcp_config"])
     if FILLS_ADDRESS in body and "llm_model" in changes and not server.merges:
-        # An address that is not told may be the server's own, of the old model (SERVERS.md: the address of a model).
+        # A hidden address may be the server's own for the old model (SERVERS.md: the address of a model).
         body.setdefault("llm_base_url", "")
     return body
 
 
 def flat_losses(base: Settings, changes: SettingsChanges, server: Server) -> Iterator[Loss]:
-    """What goes, or may go, of what no load tells and no body can bring back (SERVERS.md: what a flat store keeps)."""
+    """Yield what a store loses, or may lose, because no load returns it (SERVERS.md: what a flat store keeps)."""
     if server.merges:
         return
     if base.sandbox_api_key is None and "sandbox_api_key" not in changes:
@@ -103,13 +102,13 @@ def flat_losses(base: Settings, changes: SettingsChanges, server: Server) -> Ite
 
 
 def mcp_body(config: McpConfig) -> dict[str, Any]:
-    """Write tool servers with exactly the members they were given, and with all three lists."""
+    """Return tool servers with exactly the members they were given, and always all three lists."""
     lists: dict[str, Any] = {"sse_servers": (), "stdio_servers": (), "shttp_servers": ()}
     return lists | config.model_dump(exclude_unset=True)
 
 
 def _loaded(base: Settings) -> dict[str, Any]:
-    """What was loaded, without what is not set, what only a load has, and what a mask stands for."""
+    """Return what was loaded, without unset members, members that only a load has, and masks."""
     members = {name: getattr(base, name) for name in base.model_fields_set}
     return {
         name: value

@@ -1,4 +1,4 @@
-"""The nested generation: what it does with each field, its records as the canonical one, and changes as diffs."""
+"""The nested generation: its rules for each field, its records as canonical ones, and changes as diffs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
@@ -18,17 +18,17 @@ AGENT_KIND = f"{AGENT}.agent_kind"
 MCP = "mcp_config"
 SECTIONS = (AGENT, CONVERSATION)
 USUAL_KIND = "openhands"
-MADE_BY_READING = f"{AGENT}.agent_context.current_datetime"
-"""A leaf that is another one at every load."""
+DIFFERS_AT_EACH_LOAD = f"{AGENT}.agent_context.current_datetime"
+"""A leaf with a different value at every load."""
 
 Grouping = Literal["NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY"]
 Whole = Annotated[int, pydantic.Field(ge=-(2**53), le=2**53)]
-"""Numbers up to this are the same for every reader of JSON."""
+"""Integers that every JSON parser represents exactly."""
 Secret = InstanceOf[SecretStr]
 
 
 class Field(NamedTuple):
-    """A canonical field: the type of its values, what unsetting does, and where it stands if not at the top level."""
+    """A canonical field: the type of its values, how it is unset, and its place unless that is the top level."""
 
     type: Any
     rules: FieldRules = FieldRules()
@@ -36,8 +36,8 @@ class Field(NamedTuple):
 
 
 _SET = FieldRules(clearable=False)
-"""Always has a value: null is never read again, is ignored or sets the default (SERVERS.md: unsetting a field)."""
-# Null would be filled in with the address of the model's provider.
+"""A field that always has a value: null would be ignored or break it (SERVERS.md: unsetting a field)."""
+# The server would replace null with the address of the model's provider.
 _ADDRESS = FieldRules(clear_with="")
 
 FIELDS: Mapping[str, Field] = {
@@ -70,7 +70,7 @@ FIELDS: Mapping[str, Field] = {
     "confirmation_mode": Field(bool, _SET, f"{CONVERSATION}.confirmation_mode"),
     "security_analyzer": Field(Literal["llm", "none"], _SET, f"{CONVERSATION}.security_analyzer"),
 }
-"""All that may be sent, MCP servers and leaves apart (SERVERS.md: the top level is stored unread)."""
+"""Everything that may be sent, except MCP servers and leaves (SERVERS.md: the top level is stored unread)."""
 
 PLACES: Mapping[str, str] = {
     **{name: field.place for name, field in FIELDS.items() if field.place},
@@ -85,7 +85,7 @@ NESTED_RULES: Mapping[str, FieldRules] = {
 
 
 def nested_members(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The canonical members of a loaded record, `leaves` included; one that is null is one that is not set."""
+    """Return the canonical members of a loaded record, with `leaves` and without null members, which are unset."""
     leaves = _leaves_of(content)
     members = {name: value for name, value in content.items() if name not in SECTIONS}
     members |= {name: leaves[place] for name, place in PLACES.items() if place in leaves}
@@ -96,13 +96,13 @@ def nested_members(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, Any]:
-    """Write the diffs that store these changes, and nothing else of the record.
+    """Return the diffs that store these changes and nothing else.
 
-    Raises ServiceError(INVALID) for a value of another type, a field that this generation does not have or
-    would ignore, and one that cannot be unset.
+    Raises ServiceError(INVALID) for a value of a wrong type, a field that this generation lacks or would ignore, and a
+    field that cannot be unset.
     """
     body: dict[str, Any] = {}
-    if _address_goes(base, changes):
+    if _clears_address(base, changes):
         changes = {**changes, "llm_base_url": None}
     for name, value in changes.items():
         if name == MCP:
@@ -119,23 +119,23 @@ def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, An
 
 
 def nested_losses(base: Settings, changes: SettingsChanges) -> Iterator[Loss]:
-    """What goes although the changes do not name it: with another agent kind all settings of the old one."""
+    """Yield what a store loses without being named: a change of the agent kind loses all settings of the old kind."""
     kind = base.leaves.get(AGENT_KIND, USUAL_KIND)
     if changes.get(AGENT_KIND, kind) != kind:
         yield Loss(AGENT_KIND, certain=True)
         return
     if losing := secrets_lost(base, changes):
         yield Loss(MCP, certain=True, parts=losing)
-    if base.llm_base_url and _address_goes(base, changes):
+    if base.llm_base_url and _clears_address(base, changes):
         yield Loss("llm_base_url", certain=True)
 
 
-def _address_goes(base: Settings | None, changes: SettingsChanges) -> bool:
-    """Whether the address of the model goes with a change of the model, since it is that of the old one's provider.
+def _clears_address(base: Settings | None, changes: SettingsChanges) -> bool:
+    """Whether a change of the model must clear its address, because that belongs to the old model's provider.
 
-    A load hides the address that the server filled in by itself, and a store keeps it for the new model; so one that
-    is not told goes with any change of the model, one that is told where the new model is another provider's. A change
-    that names an address decides itself (SERVERS.md: the address of a model).
+    A load hides an address that the server filled in, and a store keeps it for the new model. So a hidden address is
+    cleared with any change of the model, a visible one only if the provider changes. If the changes contain an address,
+    it is used (SERVERS.md: the address of a model).
     """
     if base is None or base.llm_model is None or "llm_base_url" in changes:
         return False
@@ -144,24 +144,24 @@ def _address_goes(base: Settings | None, changes: SettingsChanges) -> bool:
 
 
 def _provider(model: object) -> str:
-    """What stands before the first slash of a model's name; nothing where there is none."""
+    """Return the part of a model's name before the first slash; empty if there is no slash."""
     return str(model).partition("/")[0] if "/" in str(model) else ""
 
 
 def at_fields(problems: Iterable[FieldProblem], changes: SettingsChanges) -> tuple[FieldProblem, ...]:
-    """Complaints with the name of the changed field as location, where one can be made out.
+    """Return a server's errors with the changed field as location, if it can be identified.
 
-    The server's own places have the agent kind and the kind of a condenser among their parts. Of MCP servers what
-    stands below them stays: the name of one, and its member.
+    The server's locations also contain the agent kind and the condenser's kind. For MCP servers the rest of the
+    location is kept: the server's name and its member.
     """
     return tuple(FieldProblem(_field_at(problem.location, changes), problem.message) for problem in problems)
 
 
 def _checked(name: str, value: object, kind: Any) -> object:
-    """Return what to send for a value, None included; raises ServiceError(INVALID) for one of another type.
+    """Return what to send for a value, which may be None; raises ServiceError(INVALID) for a wrong type.
 
-    The rules are this generation's own and not those of a `Server` somebody made, so that nothing can be talked into
-    sending a null that cannot be read again.
+    The rules are this generation's own and not those in a `Server`, so that a null that could not be read again is
+    never sent.
     """
     rules = NESTED_RULES.get(name, FieldRules())
     if value is None:
@@ -176,7 +176,7 @@ def _checked(name: str, value: object, kind: Any) -> object:
 
 
 def _field_at(location: Location, changes: SettingsChanges) -> Location:
-    """The changed field whose place below its section is among the parts of a location, in order."""
+    """Return the changed field whose place occurs in a location, in order; otherwise the location itself."""
     for name in changes:
         section, _, below = PLACES.get(name, name).partition(".")
         if _in_order((below if section in SECTIONS else name).split("."), map(str, location)):
@@ -185,12 +185,12 @@ def _field_at(location: Location, changes: SettingsChanges) -> Location:
 
 
 def _in_order(wanted: Iterable[str], parts: Iterator[str]) -> bool:
-    """Whether all that is wanted is among the parts, in that order."""
-    return all(each in parts for each in wanted)  # each search goes on where the last one ended
+    """Whether all wanted parts occur, in that order."""
+    return all(each in parts for each in wanted)  # each search continues where the last one ended
 
 
 def _leaves_of(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Every value by its place: those of a section and of the groups in it; objects in a group are values."""
+    """Return every value by its place, down to the members of groups; deeper objects are values."""
     leaves: dict[str, Any] = {}
     for section in SECTIONS:
         for name, value in (content.get(section) or {}).items():
@@ -198,14 +198,14 @@ def _leaves_of(content: Mapping[str, Any]) -> dict[str, Any]:
                 leaves |= {f"{section}.{name}.{leaf}": held for leaf, held in value.items()}
             elif name != MCP:
                 leaves[f"{section}.{name}"] = value
-    leaves.pop(MADE_BY_READING, None)
+    leaves.pop(DIFFERS_AT_EACH_LOAD, None)
     return {
         place: None if isinstance(value, str) and is_secret_name(place) else value for place, value in leaves.items()
     }
 
 
 def _refuse_foreign(name: str, base: Settings | None, changes: SettingsChanges) -> None:
-    """Refuse a field that the agent kind in use does not have: the server would say it stored it."""
+    """Raise ServiceError(INVALID) for a field that the agent kind lacks: the server would report success."""
     place = FIELDS[name].place
     if base is None or AGENT_KIND in changes or not place.startswith(f"{AGENT}.") or place in base.leaves:
         return
@@ -215,7 +215,7 @@ def _refuse_foreign(name: str, base: Settings | None, changes: SettingsChanges) 
 
 
 def _refuse_wrong_place(place: str, base: Settings | None, changes: SettingsChanges) -> None:
-    """Refuse a place that is set by another name, that is none, or that holds others."""
+    """Raise ServiceError(INVALID) for a place that has a canonical name, is invalid, or contains other places."""
     known = (*CANONICAL, *changes, *(() if base is None else base.leaves))
     canonical = place in CANONICAL or place.startswith(f"{PLACES[MCP]}.")
     no_leaf = "." not in place or "" in place.split(".")
@@ -224,7 +224,7 @@ def _refuse_wrong_place(place: str, base: Settings | None, changes: SettingsChan
 
 
 def _leaf(place: str, value: Any, held: Any) -> Any:
-    """What to send for a leaf: null sets the server's default, an object is merged into the one it has."""
+    """Return what to send for a leaf: null sets the server's default, an object is merged into the stored one."""
     if isinstance(value, dict):
         return _patch(place, held if isinstance(held, dict) else {}, value)
     secret = isinstance(value, str) and is_secret_name(place)
@@ -232,7 +232,7 @@ def _leaf(place: str, value: Any, held: Any) -> Any:
 
 
 def _patch(place: str, held: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What turns one object into another where the server merges: null takes a member away, so none can be stored."""
+    """Return the patch that turns one object into another; null deletes a member, so no null can be stored."""
     patch: dict[str, Any] = {name: None for name in held if name not in new}
     for name, value in new.items():
         if value is None:

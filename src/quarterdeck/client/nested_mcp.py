@@ -1,4 +1,4 @@
-"""MCP servers of the nested generation: a map by name, told without secrets and replaced as a whole."""
+"""MCP servers of the nested generation: a map by name, loaded without secrets and replaced as a whole."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.redact import invalid
 
 UNLISTED = "unlisted"
-"""Member of a configuration that keeps, by name, the servers that none of the three lists can hold."""
+"""The member of a configuration that keeps, by name, the servers that fit into none of the three lists."""
 
 _MODELS: Mapping[str, type[McpServer]] = {
     "stdio": StdioServer,
@@ -31,30 +31,30 @@ _MODELS: Mapping[str, type[McpServer]] = {
     "streamable-http": ShttpServer,
 }
 _OPEN_STRATEGIES = ("none", "oauth2")
-"""Ways to sign in that say something without a secret beside them."""
+"""Authentication strategies that are meaningful without a secret."""
 _AUTH_LOADED = ("strategy", "header_name", "username")
 
 
 def config_of(servers: Mapping[str, Any]) -> McpConfig:
-    """Sort a map into the three lists; the name of a server is kept as its member `name`, others as they came."""
+    """Convert a map to the three lists; a server's name becomes its member `name`, other members are kept unchanged."""
     found = {name: _server_of(name, members) for name, members in servers.items()}
     unlisted = {name: servers[name] for name, server in found.items() if server is None}
     return McpConfig.of(filter(None, found.values()), **({UNLISTED: unlisted} if unlisted else {}))
 
 
 def map_of(config: McpConfig) -> dict[str, Any]:
-    """Write the map that a store sends, with the secrets that were typed and no others.
+    """Return the map for a store, with only the secrets that were typed.
 
-    A server without a name of its own gets one made from its host. Raises ServiceError(INVALID) for a name given twice.
+    A server without a name gets one made from its host. Raises ServiceError(INVALID) for a name used twice.
     """
     return {name: _members(server) for name, server in named(config)} | _unlisted(config)
 
 
 def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
-    """Names of the MCP servers whose stored secrets, if they have any, go with these changes: none was typed again.
+    """Return the names of MCP servers that lose their stored secrets, if any, because none was typed again.
 
-    Whether an environment or header is stored is not told, so a server counts unless something was typed. Raises
-    ServiceError(INVALID) for two servers of one name.
+    A load does not tell whether an environment or header is stored, so a server counts unless something was typed.
+    Raises ServiceError(INVALID) for two servers with the same name.
     """
     new = changes.get("mcp_config")
     if base is None or base.mcp_config is None or not isinstance(new, McpConfig):
@@ -66,9 +66,9 @@ def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, 
 
 
 def named(config: McpConfig) -> Iterator[tuple[str, McpServer]]:
-    """Every server with the name it is stored under; of addresses with one name the first keeps it.
+    """Yield every server with the name it is stored under; if addresses share a name, the first one keeps it.
 
-    They come in the order SSE, HTTP, stdio. Raises ServiceError(INVALID) for a name given twice.
+    The order is SSE, HTTP, stdio. Raises ServiceError(INVALID) for a name used twice.
     """
     _refuse_double_names(config)
     taken = {*_unlisted(config), *map(own_name, listed(config))}
@@ -104,7 +104,7 @@ def _unlisted(config: McpConfig) -> dict[str, Any]:
 
 
 def _refuse_double_names(config: McpConfig) -> None:
-    """A name that a person typed must not push another server aside."""
+    """Raise ServiceError(INVALID) if a typed name would replace another server."""
     taken = Counter((*filter(None, map(own_name, listed(config))), *_unlisted(config)))
     for place, server in enumerate(config.stdio_servers):
         if taken[server.name] > 1:
@@ -112,7 +112,7 @@ def _refuse_double_names(config: McpConfig) -> None:
 
 
 def _members(server: McpServer) -> dict[str, Any]:
-    """What is stored of a server: the members it was given, and what it signs in with."""
+    """Return the stored members of a server: those it was given, and its authentication."""
     given = server.model_dump(exclude_unset=True, exclude={"name", "api_key", "auth"})
     members = {name: value for name, value in given.items() if value is not None}
     if _model_of(members) is not type(server):
@@ -122,7 +122,7 @@ def _members(server: McpServer) -> dict[str, Any]:
 
 
 def _auth(server: McpServer) -> Any:
-    """The key that was typed, or what says something without its hidden secret."""
+    """Return the typed key, or an authentication that is meaningful without its hidden secret."""
     auth = (server.model_extra or {}).get("auth")
     key = None if isinstance(server, StdioServer) else server.api_key
     if key is not None and key.get_secret_value():
@@ -142,5 +142,5 @@ def _has_secret(server: McpServer) -> bool:
 
 
 def _target(server: McpServer) -> tuple[str, ...]:
-    """What a server reaches or runs: it stays the same one under another name."""
+    """Return what a server connects to or runs; it identifies the server even if its name changes."""
     return (server.command, *server.args) if isinstance(server, StdioServer) else (server.url,)

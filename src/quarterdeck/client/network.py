@@ -1,4 +1,4 @@
-"""The network: which addresses are asked, connections kept, certificates trusted, and what can fail there."""
+"""The network: addresses, connections, trusted certificates, proxies, and the errors that can occur."""
 
 import asyncio
 import socket
@@ -20,10 +20,10 @@ EXAMPLE = "Write it like http://127.0.0.1:3000 or https://host.example/prefix."
 
 
 def parsed(address: str) -> httpx.URL:
-    """Take an address apart; raises ServiceError(LOCAL) for one that cannot be asked."""
+    """Parse an address; raises ServiceError(LOCAL) if it cannot be requested."""
     try:
         url, parts = httpx.URL(address), urlsplit(address)
-        parts.port  # noqa: B018 - reading it is what checks it
+        parts.port  # noqa: B018 - reading the port validates it
     except (httpx.InvalidURL, ValueError):
         raise unusable("The address cannot be read.") from None
     if url.scheme not in ("http", "https") or not parts.hostname:
@@ -34,8 +34,8 @@ def parsed(address: str) -> httpx.URL:
 def checked_address(text: str) -> str:
     """Return a server's base address without a trailing slash.
 
-    Raises ServiceError(LOCAL) for one without scheme or host, with a user name, key or query in it, or with a blank:
-    such a part would travel to logs and proxies.
+    Raises ServiceError(LOCAL) if scheme or host is missing, or if it contains a user name, a query, a fragment or a
+    space: such a part would end up in logs and proxies.
     """
     address = text.strip()
     parsed(address)
@@ -47,22 +47,22 @@ def checked_address(text: str) -> str:
 
 
 def same_origin(one: httpx.URL, other: httpx.URL) -> bool:
-    """Whether two addresses have scheme, host and port in common."""
+    """Whether two addresses have the same scheme, host and port."""
     return (one.scheme, one.host, one.port) == (other.scheme, other.host, other.port)
 
 
 def shown_host(address: str) -> str:
-    """Host and port of an address, as a message names them."""
+    """Return host and port of an address for messages."""
     return urlsplit(address).netloc.rpartition("@")[2]
 
 
 def origin_of(address: str) -> str:
-    """Scheme, host and port of any address, without user name, path and query."""
+    """Return scheme, host and port of any address, without user name, path and query."""
     return f"{urlsplit(address).scheme}://{shown_host(address)}"
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address is on this machine: such requests never go through a proxy."""
+    """Whether an address is on this machine; such requests never use a proxy."""
     host = urlsplit(address).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -73,30 +73,30 @@ def is_loopback(address: str) -> bool:
 
 
 def sends_in_clear(address: str) -> bool:
-    """Whether what is sent there, the key included, can be read on the way: plain http to another machine."""
+    """Whether requests to an address are unencrypted on the network: plain http to another machine."""
     return urlsplit(address).scheme == "http" and not is_loopback(address)
 
 
 def unusable(words: str, advice: str = EXAMPLE) -> ServiceError:
-    """Make the error for an address, key, CA file or proxy that cannot be used."""
+    """Return the error for an address, key, CA file or proxy that cannot be used."""
     return ServiceError(ErrorKind.LOCAL, words, advice, outcome=Outcome.NOT_SENT)
 
 
 App = Callable[..., Awaitable[None]]
 """An ASGI application (ASGI 3.0)."""
 CONNECTIONS = 8
-STRANGER = "quarterdeck_stranger"
-"""Extension of a request to an address that the server does not vouch for: a CA file of its own says nothing there."""
+UNTRUSTED = "quarterdeck_untrusted"
+"""Request extension for an address that the server did not name: the server's own CA file is not used there."""
 _READ_AGAIN = "Read again, or check that the server is up."
 _WHICH_SCHEME = "Check the port and whether it is http:// or https://."
 
 
 class Network(httpx.AsyncBaseTransport):
-    """Reads share kept connections, every other request has one of its own; so has a request to another origin.
+    """Reads share kept connections; each write, and each request to another origin, has a connection of its own.
 
-    A kept connection may be closed by the server at the moment it is used again: a write might be sent twice.
-    `app` answers in the server's place, in this process; other origins are on the network all the same.
-    Raises ServiceError(LOCAL) for a CA file or a proxy that cannot be used.
+    A server may close a kept connection at the moment it is reused, so that a write might be sent twice. `app` responds
+    in this process instead of the server; other origins are still on the network. Raises ServiceError(LOCAL) for a CA
+    file or a proxy that cannot be used.
     """
 
     def __init__(self, url: str, ca_file: str | None, limits: Limits, app: App | None = None) -> None:
@@ -109,28 +109,28 @@ class Network(httpx.AsyncBaseTransport):
         self._writes = inside or self._pool(url, self._certificates, kept=0)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request over the connections that are meant for it."""
+        """Send a request over the right kind of connection."""
         if same_origin(request.url, self._url):
             pool = self._reads if request.method == "GET" else self._writes
         else:
-            stranger = bool(request.extensions.get(STRANGER))
-            pool = self._pool(str(request.url), await self.trusted(request.url, stranger=stranger), kept=0)
+            untrusted = bool(request.extensions.get(UNTRUSTED))
+            pool = self._pool(str(request.url), await self.trusted(request.url, untrusted=untrusted), kept=0)
         return await pool.handle_async_request(request)
 
     async def aclose(self) -> None:
-        """Close all connections; those to other origins close with their answer."""
+        """Close all connections; those to other origins close with their response."""
         await self._reads.aclose()
         await self._writes.aclose()
 
     def in_process(self, url: httpx.URL) -> bool:
-        """Whether what answers at an address is the app in this process."""
+        """Whether an address is answered by the app in this process."""
         return self._app is not None and same_origin(url, self._url)
 
-    async def trusted(self, url: httpx.URL, *, stranger: bool = False) -> ssl.SSLContext:
-        """The certificates that are trusted at an address: those of the server also where it vouches for it."""
+    async def trusted(self, url: httpx.URL, *, untrusted: bool = False) -> ssl.SSLContext:
+        """Return the certificates to trust at an address; at addresses that the server named, those of the server."""
         if url.scheme != "https":
             return _no_certificates()
-        if self._url.scheme == "https" and not stranger:
+        if self._url.scheme == "https" and not untrusted:
             return self._certificates
         return await asyncio.to_thread(_usual_certificates)
 
@@ -145,7 +145,7 @@ class Network(httpx.AsyncBaseTransport):
 
 
 def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
-    """What is trusted at the server's address: a CA file alone, else what is trusted everywhere."""
+    """Return the certificates to trust at the server's address: those of a CA file, otherwise the usual ones."""
     if not url.startswith("https:"):
         return _no_certificates()
     if ca_file is None:
@@ -160,18 +160,18 @@ def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
 
 @cache
 def _usual_certificates() -> ssl.SSLContext:
-    """What is trusted everywhere; it takes 20 ms to load."""
+    """Return the usual certificates; loading them takes 20 ms."""
     return httpx.create_ssl_context()
 
 
 @cache
 def _no_certificates() -> ssl.SSLContext:
-    """For plain addresses."""
+    """Return a context for plain http."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def proxy_for(url: str) -> str | None:
-    """The proxy of the environment for an address; none for this machine and for what NO_PROXY names."""
+    """Return the environment's proxy for an address; None for this machine and for hosts in NO_PROXY."""
     proxies = getproxies()
     proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
     if not proxy or is_loopback(url) or proxy_bypass(shown_host(url)):
@@ -180,18 +180,18 @@ def proxy_for(url: str) -> str | None:
 
 
 NEVER_OPENED = frozenset({ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT})
-"""No connection came about, so no server has seen the request."""
-LOST = frozenset({ErrorKind.STALLED, ErrorKind.BROKEN})
-"""The answer did not arrive whole."""
+"""No connection was made, so no server has received the request."""
+NOT_WHOLE = frozenset({ErrorKind.STALLED, ErrorKind.BROKEN})
+"""The response did not arrive completely."""
 NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, UnicodeError, zlib.error)
-"""What it looks like when no whole answer arrives; UnicodeError is a host name that cannot be one."""
+"""Exceptions that mean that no complete response arrived; UnicodeError is an invalid host name."""
 
 
 def failure(error: Exception, request: str, url: httpx.URL, step: str, *, seconds: float) -> ServiceError:
-    """Make the error for a request that got no whole answer within `seconds`, for any of `NO_ANSWER`.
+    """Return the error for a request without a complete response after `seconds`; `error` is one of `NO_ANSWER`.
 
-    `step` is the first one that failed, as httpx tells its `trace` extension: "connection.start_tls" for instance.
-    The text of the cause is never used: it may repeat the key or the address.
+    `step` is the first step that failed, as named by httpx's `trace` extension, for example "connection.start_tls". The
+    text of the exception is never used: it may contain the key or the address.
     """
     time = f"{round(seconds, 1 if seconds < 10 else None):g} s"
     kind, words, advice = _explained(error, url.netloc.decode(), step, time, secure=url.scheme == "https")
@@ -201,7 +201,7 @@ def failure(error: Exception, request: str, url: httpx.URL, step: str, *, second
 
 
 def _explained(error: Exception, host: str, step: str, time: str, *, secure: bool) -> tuple[ErrorKind, str, str]:
-    """Kind, words and advice."""
+    """Return kind, words and advice."""
     match error:
         case httpx.ConnectTimeout() | TimeoutError() if step.endswith("start_tls"):
             words = f"{host} took the connection but did not answer the TLS hello within {time}."
@@ -229,9 +229,9 @@ def _explained(error: Exception, host: str, step: str, time: str, *, secure: boo
 
 
 def _not_connected(cause: BaseException, host: str, step: str) -> tuple[ErrorKind, str, str]:
-    """Tell a name that is not known and a broken TLS handshake from a server that cannot be reached.
+    """Distinguish an unknown host name and a failed TLS handshake from an unreachable server.
 
-    A name that cannot be one, with a part of more than 63 letters for instance, fails before anybody is asked.
+    An invalid host name, for example one with a part longer than 63 letters, fails before any request.
     """
     if isinstance(cause, socket.gaierror | UnicodeError):
         words, advice = f"No machine is known by the name of {host}.", "Check the address, or the network here."
@@ -247,6 +247,6 @@ def _not_connected(cause: BaseException, host: str, step: str) -> tuple[ErrorKin
 
 
 def _root_cause(error: BaseException) -> BaseException:
-    """What an exception goes back to, through however many layers."""
+    """Return the innermost cause of an exception."""
     cause = error.__cause__ or error.__context__
     return error if cause is None else _root_cause(cause)

@@ -1,4 +1,4 @@
-"""What a server says of its settings: forms of them, and suggestions for fields (SERVERS.md: schemas, suggestions)."""
+"""The server's descriptions of its settings, and suggestions for fields (SERVERS.md: schemas, suggestions)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -16,11 +16,11 @@ SCHEMA_PATHS: Mapping[str, str] = {
     AGENT: "/api/v1/settings/agent-schema",
     CONVERSATION: "/api/v1/settings/conversation-schema",
 }
-"""Section of the record -> where its schema is."""
+"""The path of the schema of each section."""
 
 
 class SchemaChoice(Wire):
-    """One value of a field that takes only some."""
+    """One value of a field that has only certain values."""
 
     value: Any
     label: str = ""
@@ -30,7 +30,8 @@ class SchemaField(Wire):
     """One setting of the nested generation.
 
     `place` and `depends_on` are dotted places as in `Settings.leaves`; `value_type` is string, integer, number,
-    boolean, array or object; `variant` is the agent kind it is for, None for all. Bounds and nullability are not told.
+    boolean, array or object; `variant` is the agent kind it belongs to, None for all. Schemas contain no bounds and no
+    nullability.
     """
 
     place: str
@@ -43,16 +44,16 @@ class SchemaField(Wire):
     prominence: str = "minor"
     """"critical", "major" or "minor"."""
     depends_on: tuple[str, ...] = ()
-    """Shown only when each of these is on."""
+    """It is shown only if each of these is on."""
     secret: bool = False
     choices: Annotated[tuple[SchemaChoice, ...], NullIsEmpty] = ()
     variant: str | None = None
 
 
 async def read_schema(transport: Transport, section: str) -> tuple[SchemaField, ...]:
-    """Read a server's own description of one section, without what cannot be read; nothing where there is none.
+    """Read a server's own description of one section, skipping unreadable fields; empty if it has none.
 
-    The same place comes once for each agent kind that has it. Raises ServiceError(WRONG_API) for what is no schema.
+    A place occurs once for each agent kind that has it. Raises ServiceError(WRONG_API) if the response is not a schema.
     """
     response = await transport.send_if_offered(Request("GET", SCHEMA_PATHS[section]))
     if response is None:
@@ -71,7 +72,7 @@ def _field(section: str, raw: Any) -> SchemaField | None:
         return None
     told = {name: value for name, value in raw.items() if value is not None}
     place, others = f"{section}.{raw['key']}", told.get("depends_on")
-    # A text of such a name is secret whatever the server says of it.
+    # A text with such a name is secret, whatever the schema says.
     secret = told.get("secret") is True or (told.get("value_type", "string") == "string" and is_secret_name(place))
     depends_on = [f"{section}.{other}" for other in others] if isinstance(others, list) else []
     known = {"place": place, "secret": secret, "depends_on": depends_on}
@@ -83,7 +84,7 @@ def _field(section: str, raw: Any) -> SchemaField | None:
 
 MODELS = "/api/v1/config/models/search"
 MOST = 5_000
-"""Suggestions taken from one answer; the longest real list has some 2,500."""
+"""Maximum number of suggestions taken from one response; the longest real list has about 2,500."""
 
 
 class SuggestedModel(Wire):
@@ -95,30 +96,30 @@ class SuggestedModel(Wire):
 
     @property
     def id(self) -> str:
-        """What it is called in the settings."""
+        """Its name in the settings."""
         return self.name if self.provider is None else f"{self.provider}/{self.name}"
 
 
 class OptionsResource:
-    """Reads suggestions for fields, none where a server has none; other failures are ServiceErrors."""
+    """Reads suggestions for fields, empty if a server has none; other failures are ServiceErrors."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._models = Records(transport, Listed[SuggestedModel])
 
     async def models(self) -> tuple[str, ...]:
-        """Models as provider/name; of a nested server the first page of those it has verified."""
+        """Return models as provider/name; from a nested server, the first page of verified ones."""
         if not self._transport.server.nested:
             return await self._texts("models")
         found = await self._models.newest_if_offered(MODELS, ("verified__eq", "true"))
         return tuple(model.id for model in found if not model.hidden)
 
     async def agents(self) -> tuple[str, ...]:
-        """Agent classes."""
+        """Return agent classes."""
         return () if self._transport.server.nested else await self._texts("agents")
 
     async def security_analyzers(self) -> tuple[str, ...]:
-        """Security analyzers; a nested server names them in its schema."""
+        """Return security analyzers; a nested server lists them in its schema."""
         if not self._transport.server.nested:
             return await self._texts("security-analyzers")
         fields = await read_schema(self._transport, CONVERSATION)

@@ -1,4 +1,4 @@
-"""Lists: all their pages, batches of records by id, and bytes as records."""
+"""Lists: reading all pages, batches of records by id, and responses as records."""
 
 from __future__ import annotations
 
@@ -21,61 +21,61 @@ from quarterdeck.client.transport import Transport
 
 
 class Record(Protocol):
-    """A record with an id of its own."""
+    """A record with an id."""
 
     @property
     def id(self) -> str:
-        """What tells it from the others."""
+        """The id, which identifies it."""
         ...
 
 
 R = TypeVar("R", bound=Record)
 Batch = tuple[R | None, ...]
 LARGE = 2**20
-"""Bytes of an answer that are not read at once, for a key would wait for it."""
+"""Bytes above which a response is parsed in slices, because a key press would have to wait."""
 SLICE = 200
-"""Records that are read of such an answer at a time."""
+"""Records parsed per slice of such a response."""
 PAUSE = 0.01
-"""Seconds between two such slices: a key takes several turns of the event loop, and would wait for a slice in each."""
+"""Seconds between two slices: a key press needs several turns of the event loop, each of which may wait for one."""
 ANSWERS_KEPT = 8
-"""Of a list of many pages few are the same at the next reading, and each would keep its records a second time."""
+"""Responses remembered; with many pages few are equal at the next reading, and each keeps its records in memory."""
 _BEGIN = re.compile(r'\s*(?:\[|\{\s*"items"\s*:\s*\[)\s*')
 _MARK = re.compile(r"\s*([,\]])\s*")
 
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """Records in the server's order; `unreadable` counts those that could not be read, `more` says that pages follow.
+    """Records in the server's order; `unreadable` counts those that could not be read, `more` means that pages follow.
 
-    Equal answers give the same object, so `is` tells that nothing changed.
+    Equal responses return the same object, so identity (`is`) shows that nothing changed.
     """
 
     items: tuple[T, ...]
     more: bool = False
     unreadable: int = 0
     perhaps_partial: bool = False
-    """The whole answer was one array of just as many records as a page holds: there may be others."""
+    """The whole response was one array with exactly as many records as a page holds: there may be more."""
     next_page_id: str | None = None
-    """Where the server goes on; a large answer is several pages here, and the last of them has it."""
+    """The id of the next page; a large response becomes several pages here, of which the last one has it."""
 
 
 class Records(Generic[R]):
-    """One kind of record on one server; `same` brings two spellings of one id together."""
+    """One kind of record on one server; `same` normalizes different spellings of an id."""
 
     def __init__(self, transport: Transport, listed: type[Listed[R]], same: Callable[[str], str] = str) -> None:
         self._transport = transport
         self._listed = listed
         self._same = same
         self._read: dict[bytes, list[Page[R]]] = {}
-        """Digest of an answer -> what it was read as, the latest last."""
+        """The parsed pages by digest of the response, the latest last."""
         self.limit: Query = (("limit", str(transport.limits.page)),)
-        """The query for pages as large as servers give them."""
+        """The query for the largest pages that servers allow."""
 
     async def pages(self, path: str, query: Query = (), *, background: bool = False) -> AsyncIterator[Page[R]]:
-        """Read a list page by page, each record once: offset pages overlap whenever something new arrives.
+        """Read a list page by page, each record once: pages by offset overlap when new records arrive.
 
-        Raises ServiceError when a page cannot be read, SHAPE when the list runs in a circle or on without records, and
-        TOO_LARGE when it does not end; the pages before are good.
+        Raises ServiceError if a page cannot be read: SHAPE if pages repeat or stay empty, TOO_LARGE if the list does
+        not end. Pages before the error are valid.
         """
         limits = self._transport.limits
         page_id: str | None = None
@@ -86,7 +86,7 @@ class Records(Generic[R]):
             asked.add(page_id)
             found, next_page_id = False, None
             following = query if page_id is None else (*query, ("page_id", page_id))
-            async for page in self._ask(path, following, background=background):
+            async for page in self._get(path, following, background=background):
                 found = found or bool(page.items or page.unreadable)
                 next_page_id = page.next_page_id
                 yield _unseen(page, seen)
@@ -101,17 +101,17 @@ class Records(Generic[R]):
         raise _endless(ErrorKind.TOO_LARGE, f"The list does not end within {limits.pages} pages.", path)
 
     async def whole(self, path: str) -> tuple[R, ...]:
-        """Read a list to its end, as `pages` does."""
+        """Return a whole list, read as `pages` does."""
         return tuple([record async for page in self.pages(path, self.limit) for record in page.items])
 
     async def newest(self, path: str, *query: tuple[str, str], background: bool = False) -> tuple[R, ...]:
-        """Read the first page of a list."""
+        """Return the first page of a list."""
         async for page in self.pages(path, (*self.limit, *query), background=background):
             return page.items
         return ()
 
     async def newest_if_offered(self, path: str, *query: tuple[str, str], background: bool = False) -> tuple[R, ...]:
-        """Read the first page of a list; nothing where a server has none, which is asked only once."""
+        """Return the first page of a list; empty if the server has no such list, which is then not requested again."""
         if path in self._transport.lacks:
             return ()
         try:
@@ -123,10 +123,10 @@ class Records(Generic[R]):
         return ()
 
     async def batch(self, path: str, name: str, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
-        """Read records by their ids, in the order asked, None for one that is not there.
+        """Read records by their ids, in that order; None stands for an unknown id.
 
-        None for all of it says that this server has no such read: it does not know the path or the parameter, or it
-        answers with a page of its list whatever it is asked. It is not asked again.
+        None instead of all means that this server has no such read: it does not know the path or the parameter, or it
+        always returns a page of its list. It is then not requested again.
         """
         if path in self._transport.lacks:
             return None
@@ -135,7 +135,7 @@ class Records(Generic[R]):
         for start in range(0, len(ids), most):
             query = tuple((name, record_id) for record_id in ids[start : start + most])
             try:
-                pages += [page async for page in self._ask(path, query, background=background)]
+                pages += [page async for page in self._get(path, query, background=background)]
             except ServiceError as error:
                 if not not_offered(error) and not _wants_other_than(name, error):
                     raise
@@ -147,7 +147,7 @@ class Records(Generic[R]):
         return batch
 
     def _in_order(self, pages: Sequence[Page[R]], ids: Sequence[str], path: str) -> Batch[R] | None:
-        """Put answers into the order asked; None when they are part of a list, or a long one, whatever was asked."""
+        """Sort responses into the requested order; None if they are just a part of the list, or all of it."""
         found = {self._same(item.id): item for page in pages for item in page.items}
         wanted = [self._same(record_id) for record_id in ids]
         missing = set(wanted) - found.keys()
@@ -159,8 +159,8 @@ class Records(Generic[R]):
             raise ServiceError(ErrorKind.SHAPE, words, UNKNOWN_RELEASE, request=f"GET {path}")
         return tuple(found.get(record_id) for record_id in wanted)
 
-    async def _ask(self, path: str, query: Query, *, background: bool) -> AsyncIterator[Page[R]]:
-        """Ask for records and read the answer; one that equals an answer before is not read again."""
+    async def _get(self, path: str, query: Query, *, background: bool) -> AsyncIterator[Page[R]]:
+        """Request records and parse the response, unless an equal one was parsed recently."""
         largest = self._transport.limits.list_body
         response = await self._transport.send(Request("GET", path, query, largest=largest, background=background))
         digest = blake2b(response.body).digest()
@@ -176,10 +176,10 @@ class Records(Generic[R]):
             del self._read[next(iter(self._read))]
 
     async def _pages_of(self, response: Response) -> AsyncIterator[Page[R]]:
-        """Read an answer as a page, a large one as several.
+        """Parse a response as one page, or as several if it is large.
 
-        Nulls are left out, records that cannot be read are counted. Raises ServiceError: SHAPE for a page without a
-        list, WRONG_API for anything else that is none, BROKEN for half of one.
+        Nulls are left out, unreadable records are counted. Raises ServiceError: SHAPE for a page without a list,
+        WRONG_API for anything else, BROKEN for incomplete JSON.
         """
         if (page := self._at_once(response.body)) is not None:
             yield page
@@ -198,7 +198,7 @@ class Records(Generic[R]):
                 yield Page(items, page_id is not None, unreadable, next_page_id=page_id)
 
     def _at_once(self, body: bytes) -> Page[R] | None:
-        """An answer in which all can be read, if it is not large."""
+        """Return a page if the response is small and all its records are readable, otherwise None."""
         if len(body) > LARGE:
             return None
         bare = body.lstrip().startswith(b"[")
@@ -211,7 +211,7 @@ class Records(Generic[R]):
         return Page(_without_nulls(listed.items), page_id is not None, 0, partial, page_id)
 
     def _readable(self, members: list[Any]) -> tuple[tuple[R, ...], int]:
-        """The records of a list that can be read, and how many cannot."""
+        """Return the readable records of a list, and the number of unreadable ones."""
         items: list[R | None] = []
         try:
             items += self._listed.model_validate({"items": members}).items
@@ -223,7 +223,7 @@ class Records(Generic[R]):
 
 
 async def first(pages: AsyncIterator[Page[R]], record_id: str) -> R | None:
-    """Look for a record in a list where no record is read by its id."""
+    """Search a list for a record, for servers without reads by id."""
     async for page in pages:
         for record in page.items:
             if record.id == record_id:
@@ -236,11 +236,11 @@ def _without_nulls(items: Iterable[R | None]) -> tuple[R, ...]:
 
 
 _Slice = tuple[list[Any], list[Any] | dict[str, Any] | None]
-"""Members of a list; with the last ones comes the answer, whatever of its list is left in it."""
+"""Members of a list; the last slice comes with the rest of the response."""
 
 
 def _slices(response: Response) -> Iterator[_Slice]:
-    """The members of a list, of a large one some after the others."""
+    """Yield the members of a list, in slices if it is large."""
     try:
         text = response.body.decode() if len(response.body) > LARGE else ""
         if (begin := _BEGIN.match(text)) is not None:
@@ -260,7 +260,7 @@ def _slices(response: Response) -> Iterator[_Slice]:
 
 
 def _sliced(text: str, begin: re.Match[str]) -> Iterator[_Slice]:
-    """The members of an array from where it begins; raises ValueError or RecursionError for what is no JSON."""
+    """Yield the members of an array in slices; raises ValueError or RecursionError for invalid JSON."""
     decode, at = json.JSONDecoder().raw_decode, begin.end()
     members: list[Any] = []
     while text[at : at + 1] != "]" or members:
@@ -279,7 +279,7 @@ def _sliced(text: str, begin: re.Match[str]) -> Iterator[_Slice]:
 
 
 def _unseen(page: Page[R], seen: set[str]) -> Page[R]:
-    """A page without the records that came before; one that has none of them is given as it is."""
+    """Return a page without the records seen before, or the same object if none was seen."""
     ids = {item.id for item in page.items}
     if len(ids) == len(page.items) and seen.isdisjoint(ids):
         seen |= ids
@@ -293,7 +293,7 @@ def _unseen(page: Page[R], seen: set[str]) -> Page[R]:
 
 
 def _wants_other_than(name: str, error: ServiceError) -> bool:
-    """Whether a server asks for a parameter of another name: then it has another kind of read at this path."""
+    """Whether a server requires another parameter, so that this path is a different kind of read."""
     return error.status == 422 and any(
         problem.location[:1] == ("query",) and problem.location[1:2] != (name,) for problem in error.problems
     )

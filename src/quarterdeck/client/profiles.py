@@ -1,4 +1,4 @@
-"""LLM profiles, where a server keeps them (SERVERS.md: profiles)."""
+"""LLM profiles of servers that have them (SERVERS.md: profiles)."""
 
 import re
 
@@ -17,14 +17,14 @@ NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 class ProfilesResource:
     """Lists, saves, activates, renames and deletes profiles; every failure is a ServiceError.
 
-    NOT_OFFERED where a server has none, CONFLICT for a name that is taken and beyond the server's limit of profiles.
+    NOT_OFFERED if the server has none, CONFLICT for a name that exists or beyond the server's limit of profiles.
     """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     async def list(self) -> Profiles:
-        """Read all profiles and which one is active."""
+        """Return all profiles and which one is active."""
         response = await self._send(Request("GET", PROFILES))
         try:
             return Profiles.model_validate_json(response.body)
@@ -32,21 +32,21 @@ class ProfilesResource:
             raise response.wrong_api("The server answered something that is no list of profiles.") from None
 
     async def save(self, name: str) -> None:
-        """Save the stored LLM settings, key included, under a name; a profile of that name is overwritten."""
+        """Save the stored LLM settings, with the key, under a name; an existing profile of that name is overwritten."""
         await self._send(Request("POST", f"{PROFILES}/{_checked(name)}", body={}))
 
     async def activate(self, name: str) -> None:
-        """Copy a profile over the LLM settings in use; load the settings again afterwards."""
+        """Copy a profile over the current LLM settings; load the settings again afterwards."""
         await self._send(Request("POST", f"{PROFILES}/{segment(name)}/activate", item=True))
 
     async def rename(self, name: str, new_name: str) -> None:
-        """Give a profile another name."""
+        """Rename a profile."""
         _checked(new_name)
         path = f"{PROFILES}/{segment(name)}/rename"
         await self._send(Request("POST", path, body={"new_name": new_name}, item=True))
 
     async def delete(self, name: str) -> None:
-        """Delete a profile, also one that is gone already; after the active one the server activates the first left."""
+        """Delete a profile, even if it does not exist; if it was active, the server activates the first one left."""
         await self._send(Request("DELETE", f"{PROFILES}/{segment(name)}", item=True))
 
     async def _send(self, request: Request) -> Response:

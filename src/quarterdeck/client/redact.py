@@ -1,4 +1,4 @@
-"""Secrets in what goes out, comes back or is shown: what is one, taking it out, and what is never sent."""
+"""Secrets in what is sent, received or shown: recognizing them, removing them, and refusing to send masks."""
 
 import json
 import re
@@ -12,35 +12,35 @@ from quarterdeck.client.models.enums import is_mask
 
 Location = tuple[str | int, ...]
 SHORTEST = 4
-"""Letters below which a secret is not looked for in other text: it would blot out half of it."""
+"""Shorter secrets are not removed from other text: too much of it would be removed by accident."""
 STARS = "**********"
-"""What stands for a secret in the text form of a record, as pydantic writes it."""
+"""Replaces a secret in the text form of a record, as pydantic does."""
 
 SECRET_WORD = "(?:key|token|secret|password|passwd|passphrase|pwd|credential|cookie|auth|authorization|bearer|header)s?"  # noqa: S105
-"""The words that say of a value that it is secret: the only list of them."""
+"""The words in a name that make its value secret: the only list of them."""
 _SECRET_NAME = re.compile(
     rf"(?:{SECRET_WORD}(?:[-_. ]?(?:id|value|text|data|store|\d+))?|(?:^|\.)env(?:ironment)?)$", re.I
 )
 _OPEN_OF_AUTH = ("strategy", "header_name")
-"""What says how something signs in, and nothing of what with."""
+"""Members of an authentication that are not secret."""
 _FLAG = re.compile(r"-[A-Za-z0-9]|--.*", re.DOTALL)
 _ASSIGNED = re.compile(rf"{SECRET_WORD}[\"']?\s*[=:]\s*(?=\S)", re.I)
 _HEADER = re.compile(r"[A-Za-z-]+:\s+(?=\S)")
 _TELLING_ADDRESS = re.compile(r"://(?:[^/?#]*@|[^?#]*[?#].)", re.DOTALL)
-"""One with a user name, a query or a fragment."""
+"""An address with a user name, a query or a fragment."""
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a text of this name is secret, and so is every text in an object or a list of it.
+    """Whether a text with this name is secret, and so every text in an object or list with this name.
 
-    Judged by the end of the name, which may be the dotted place of a setting: `auth_token` and `X-Api-Key` are,
-    `auth_type` is not. Numbers and flags are never secret: `max_output_tokens` is a number of them.
+    Only the end of the name counts, which may be the dotted place of a setting: `auth_token` and `X-Api-Key` are
+    secret, `auth_type` is not. Numbers and flags are never secret, for example `max_output_tokens`.
     """
     return _SECRET_NAME.search(name[-40:]) is not None
 
 
 def scrub(text: str, secrets: Iterable[str]) -> str:
-    """Take known secrets out of a text; the longest first, since one may hold another."""
+    """Remove known secrets from a text, the longest first, because one may contain another."""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= SHORTEST:
             text = text.replace(secret, "…")
@@ -48,13 +48,13 @@ def scrub(text: str, secrets: Iterable[str]) -> str:
 
 
 def secrets_in(body: Any) -> tuple[str, ...]:
-    """Every secret text in a body."""
+    """Return every secret text in a body."""
     found: list[str] = []
     replace_secrets(body, lambda _, secret: found.append(secret))
     return tuple(found)
 
 
-def starred(value: Any, name: str = "") -> Any:
+def with_stars(value: Any, name: str = "") -> Any:
     """Copy a value with stars for each secret text in it; `name` is what it is called."""
     return replace_secrets(value, lambda *_: STARS, (name,), is_secret_name(name))
 
@@ -67,11 +67,11 @@ def replace_secrets(
     *,
     partly: Callable[[str, int], str] | None = None,
 ) -> Any:
-    """Copy a body with each secret text replaced by what `replace` makes of its place and text.
+    """Return a copy of a body with each secret text replaced by `replace(location, text)`.
 
-    Secret is a `SecretStr`, every text below a member named like one, an address with a user name, query or fragment,
-    and an argument that follows a word like "--token" or "-H" or has a secret in it. Of addresses and of such arguments
-    a part may be kept by `partly`, which is told where the secret begins in an argument, 0 for an address.
+    Secret are: a `SecretStr`, every text below a member with a secret name, an address with a user name, query or
+    fragment, and an argument that contains a secret or follows a word like "--token" or "-H". `partly` may keep a part
+    of addresses and arguments; it receives the position where the secret begins in an argument, 0 for an address.
     """
     if isinstance(value, SecretStr):
         return replace(at, value.get_secret_value())
@@ -105,7 +105,7 @@ def _asks_for_secret(item: object) -> bool:
 
 
 def _secret_in(item: object) -> int:
-    """Where the secret begins that an argument gives to a telling word or in a header; 0 for none."""
+    """Return where the secret begins in an argument with a secret name or a header; 0 if there is none."""
     if not isinstance(item, str) or not ("=" in item or ":" in item):
         return 0
     name, _, given = item.partition("=")
@@ -116,10 +116,10 @@ def _secret_in(item: object) -> int:
 
 
 def refuse_unsendable(body: Mapping[str, Any]) -> None:
-    """Raise ServiceError(INVALID) for a mask in place of a secret (SERVERS.md: masks), and for what is not valid JSON.
+    """Raise ServiceError(INVALID) for a mask in place of a secret (SERVERS.md: masks), and for invalid JSON.
 
-    That is a number that is not finite, which servers store as nothing, and half a character, which some store and then
-    cannot read.
+    Invalid are numbers that are not finite, which servers store as null, and lone surrogates, which some servers store
+    and then cannot read.
     """
     replace_secrets(body, _whole)
     for name, value in body.items():
@@ -132,7 +132,7 @@ def refuse_unsendable(body: Mapping[str, Any]) -> None:
 
 
 def invalid(at: Location, message: str) -> ServiceError:
-    """Make the error for a value that is not sent; `at` begins with the name of the field as a caller gave it."""
+    """Return the error for a value that is not sent; `at` begins with the field's name as the caller gave it."""
     return ServiceError(
         ErrorKind.INVALID,
         f"{'.'.join(map(str, at))}: {message}",
@@ -149,5 +149,5 @@ def _whole(at: Location, secret: str) -> str:
 
 
 def _text(value: object) -> str:
-    """A secret as it will be written; anything else that JSON does not have is found when it is sent."""
+    """Return the text of a secret; other values that JSON lacks raise an error when they are sent."""
     return value.get_secret_value() if isinstance(value, SecretStr) else str(value)

@@ -1,4 +1,4 @@
-"""What a server means by a status and a body: one place that turns both into an error a person can read."""
+"""Converts a server's error status and body to an error with words for a person."""
 
 import math
 import re
@@ -13,30 +13,30 @@ from quarterdeck.client.redact import Location, scrub
 from quarterdeck.client.request import WRONG_ADDRESS, Request, Response, http_date
 
 LONGEST = 200
-"""Characters of a server's own words that are passed on."""
+"""Maximum characters of a server's own words that are passed on."""
 NO_ROUTE = "Not Found"
-"""What servers say of a path they do not have; anything else names what was looked for."""
+"""The text for a path that a server does not have; any other text names what was not found."""
 NOTHING_STORED = "Settings not found"
-"""What they say of settings that nobody stored yet (SERVERS.md: nothing stored)."""
+"""The text if no settings have been stored yet (SERVERS.md: nothing stored)."""
 NEWER = "A newer release may offer it."
-"""What is advised of all that a server lacks."""
+"""The advice for everything that a server lacks."""
 ENDS = (".", "!", "?", "…")
-"""What a sentence ends with."""
+"""The characters that end a sentence."""
 
 BAD_REQUEST = 400
-"""Answers below point elsewhere."""
+"""Statuses below this are redirects."""
 FAILED = 500
-"""The status of a server's own failure; 502 to 504 may come from what stands before it."""
+"""The status of a server's own failure; 502 to 504 may come from a proxy in front of it."""
 _SPEAKS_TLS = re.compile(rb"(?i)http request (was sent )?to (an )?https|to an ssl-enabled")
-"""What web servers say to plain http at a port that speaks TLS."""
+"""What web servers answer to plain http at a TLS port."""
 _COMPLAINTS = re.compile(r"\d+ validation errors? for ")
 _COMPLAINT = re.compile(r"  (?P<message>\S.*?) \[type=\w+")
 
 
 def refusal(response: Response, secrets: Iterable[str] = ()) -> ServiceError:
-    """Make the error for an answer of status 300 and above; `secrets` are taken out of whatever the server says.
+    """Return the error for a response of status 300 or above; `secrets` are removed from the server's words.
 
-    A write that ends in a server error may have happened all the same: its outcome is unknown.
+    A write that ends with a server error may have happened anyway: its outcome is unknown.
     """
     secrets = tuple(secrets)
     content = None if response.is_html else response.json_or_none()
@@ -54,7 +54,7 @@ def refusal(response: Response, secrets: Iterable[str] = ()) -> ServiceError:
 
 
 def _seconds_to_wait(header: str | None) -> float | None:
-    """Read a Retry-After header, seconds or a date (RFC 9110 section 10.2.3); None for none, the past and nonsense."""
+    """Parse a Retry-After header, seconds or a date (RFC 9110 section 10.2.3); None if missing, past or invalid."""
     try:
         seconds = float(header or "")
     except ValueError:
@@ -64,12 +64,12 @@ def _seconds_to_wait(header: str | None) -> float | None:
 
 
 def nothing_stored(error: ServiceError) -> bool:
-    """Whether an error says that no settings were stored yet; no other "not found" means that."""
+    """Whether an error means that no settings have been stored yet; no other "not found" means that."""
     return error.kind is ErrorKind.MISSING and error.status == 404 and error.server_words == NOTHING_STORED
 
 
 def not_offered(error: ServiceError) -> bool:
-    """Whether an error says that a server has no such path.
+    """Whether an error means that a server has no such path.
 
     A server that also serves the web page answers unknown paths with that page and status 200.
     """
@@ -77,12 +77,12 @@ def not_offered(error: ServiceError) -> bool:
 
 
 def offers_nothing(words: str, error: ServiceError) -> ServiceError:
-    """Make the error for something this server cannot do at all."""
+    """Return the error for something that this server cannot do."""
     return replace(error, kind=ErrorKind.NOT_OFFERED, words=words, advice=NEWER)
 
 
 def _explained(response: Response, content: Any, said: str, wait: float | None) -> tuple[ErrorKind, str, str]:
-    """The kind, one sentence of what is wrong, which names the status, and one of what to do."""
+    """Return the kind, a sentence about what is wrong, with the status, and a sentence about what to do."""
     status, reads = response.status, response.request.reads
     told = (f": {said}" if said else "") + ("" if said.endswith(ENDS) else ".")
     because = f" (status {status}){told}"
@@ -125,7 +125,7 @@ def _explained(response: Response, content: Any, said: str, wait: float | None) 
 
 
 def _names_a_record(request: Request, content: Any) -> bool:
-    """Whether "not found" is said of a record: as `error` when nothing is stored, as `detail` by a write of one."""
+    """Whether "not found" refers to a record: in `error` if nothing is stored, in `detail` after a write."""
     if request.item or not isinstance(content, dict):
         return request.item
     detail = content.get("detail")
@@ -135,7 +135,7 @@ def _names_a_record(request: Request, content: Any) -> bool:
 
 
 def _target(response: Response) -> str:
-    """Where a redirect points, without the path and query of it."""
+    """Return the target of a redirect, without path and query."""
     location = response.headers.get("Location", "").strip()
     try:
         origin = origin_of(location).strip(":/")
@@ -147,7 +147,7 @@ def _target(response: Response) -> str:
 
 
 def _said(content: Any, response: Response) -> str:
-    """The server's own words, looked for where servers put them (SERVERS.md: refusals)."""
+    """Return the server's own words, from where servers put them (SERVERS.md: refusals)."""
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
@@ -163,7 +163,7 @@ def _said(content: Any, response: Response) -> str:
 
 
 def _problems(content: Any, secrets: Iterable[str]) -> Iterator[FieldProblem]:
-    """Complaints about places of a body, without what they repeat of it, which may be a secret."""
+    """Yield errors about values of a body, without the values themselves, which may be secret."""
     if not isinstance(content, dict):
         return
     detail, error = content.get("detail"), content.get("error")
@@ -173,7 +173,7 @@ def _problems(content: Any, secrets: Iterable[str]) -> Iterator[FieldProblem]:
 
 
 def _listed(detail: list[Any]) -> Iterator[tuple[Location, str]]:
-    """Complaints as a list; `input` in them is left alone."""
+    """Yield errors from a list; their `input` is ignored."""
     for problem in detail:
         if isinstance(problem, dict) and isinstance(problem.get("msg"), str):
             loc = problem.get("loc")
@@ -182,7 +182,7 @@ def _listed(detail: list[Any]) -> Iterator[tuple[Location, str]]:
 
 
 def _in_text(error: str) -> Iterator[tuple[Location, str]]:
-    """Complaints as the text that the nested generation answers: a line with the place and an indented one."""
+    """Yield errors from a text of the nested generation: a line with the location, then an indented message."""
     if _COMPLAINTS.match(error) is None:
         return
     location: Location = ()

@@ -1,4 +1,4 @@
-"""Requests and answers as plain data: quoted and written exactly, read with care."""
+"""Requests and responses as plain data: quoting, encoding and parsing."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -19,29 +19,29 @@ WRONG_ADDRESS = "Check the address: this may be another service, or a part of it
 
 
 class KeyHeader(StrEnum):
-    """How the key is sent; servers take either."""
+    """The header that carries the key; servers accept either."""
 
     SESSION = "X-Session-API-Key"
     BEARER = "Authorization"
 
 
 class Request(NamedTuple):
-    """A request; `path` is quoted already, `body` is None or what JSON can hold, with secrets still as `SecretStr`."""
+    """A request; `path` is already quoted, `body` is None or JSON data in which secrets are still `SecretStr`."""
 
     method: str
     path: str
     query: Query = ()
     body: Any = None
     item: bool = False
-    """Whether the path names one record, so that "not found" means the record and not the interface."""
+    """Whether the path names one record, so that "not found" means the record and not the path."""
     largest: int | None = None
-    """Bytes of the answer where more than usual are expected."""
+    """Maximum bytes of the response, if larger than usual."""
     seconds: float | None = None
-    """Time for the whole of it where the usual does not fit."""
+    """Total time, if different from the usual."""
     background: bool = False
-    """Asked by the watch, not by a person: it waits behind those who are, and the watch asks again by itself."""
+    """Sent by polling, not by a person: it has lower priority and fewer retries."""
     lacking: str = ""
-    """What to say where the server has no such path: the error is NOT_OFFERED then."""
+    """The error text if the server has no such path; the error is then NOT_OFFERED."""
 
     @property
     def reads(self) -> bool:
@@ -53,7 +53,7 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """An answer that arrived whole; `body` is unpacked and within the size limit."""
+    """A complete response; `body` is decompressed and within the size limit."""
 
     request: Request
     status: int
@@ -62,13 +62,13 @@ class Response(NamedTuple):
 
     @property
     def is_html(self) -> bool:
-        """Whether this is a web page and not data."""
+        """Whether this is a web page instead of data."""
         return "html" in self.headers.get("Content-Type", "").lower() or self.body[:64].lstrip()[:1] == b"<"
 
     def json(self) -> Any:
-        """Read JSON, whatever its depth, encoding and numbers.
+        """Parse JSON of any depth, encoding and numbers.
 
-        Raises ServiceError: BROKEN for one that stops in the middle, WRONG_API for anything else that is not JSON.
+        Raises ServiceError: BROKEN if it is cut off, WRONG_API for anything else that is not JSON.
         """
         try:
             return json.loads(self.body)
@@ -79,29 +79,29 @@ class Response(NamedTuple):
         raise self.wrong_api("The server answered something that is not JSON.")
 
     def json_or_none(self) -> Any:
-        """Read what JSON there is, None where there is none."""
+        """Parse JSON, None if it is invalid."""
         try:
             return self.json()
         except ServiceError:
             return None
 
     def error(self, kind: ErrorKind, words: str, advice: str) -> ServiceError:
-        """Make an error about this answer."""
+        """Return an error about this response."""
         return ServiceError(kind, words, advice, request=str(self.request), status=self.status)
 
     def wrong_shape(self, words: str) -> ServiceError:
-        """Make the error for an answer of the service that cannot be read."""
+        """Return the error for a response of the service that cannot be read."""
         return self.error(ErrorKind.SHAPE, words, UNKNOWN_RELEASE)
 
     def wrong_api(self, words: str) -> ServiceError:
-        """Make the error for an answer that the service would not give."""
+        """Return the error for a response that this service would not send."""
         return self.error(ErrorKind.WRONG_API, words, WRONG_ADDRESS)
 
 
 class LoggedRequest(NamedTuple):
-    """One request for the request log, without key, query and body.
+    """One entry of the request log, without key, query and body.
 
-    `status` is None without an answer, `error` is None without a fault; neither: it was abandoned.
+    `status` is None without a response, `error` is None without an error; if both are None, the request was abandoned.
     """
 
     method: str
@@ -110,11 +110,11 @@ class LoggedRequest(NamedTuple):
     error: ErrorKind | None
     ms: float
     when: datetime
-    """When it was sent, UTC."""
+    """When it was sent, in UTC."""
 
 
 def http_date(text: str) -> datetime | None:
-    """Read a date of a header (RFC 9110 section 5.6.7); None for what is none."""
+    """Parse a date of a header (RFC 9110 section 5.6.7); None if it is invalid."""
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
@@ -123,9 +123,9 @@ def http_date(text: str) -> datetime | None:
 
 
 def segment(value: str) -> str:
-    """Quote one id as one segment of a path.
+    """Quote an id as one segment of a path.
 
-    Raises ServiceError(INVALID) for an empty id and for "." and "..": on their way they would turn into another path.
+    Raises ServiceError(INVALID) for an empty id and for "." and "..", which would become another path.
     """
     if value in ("", ".", ".."):
         raise _refused("An empty id or one of dots only cannot be asked for.")
@@ -133,7 +133,7 @@ def segment(value: str) -> str:
 
 
 def query_text(query: Iterable[tuple[str, str]]) -> str:
-    """Write a query with its leading "?", or nothing when there is nothing to ask; raises ServiceError(INVALID)."""
+    """Return a query with its leading "?", or an empty text without parameters; raises ServiceError(INVALID)."""
     text = "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in query)
     return f"?{text}" if text else ""
 
@@ -153,7 +153,7 @@ _CLOSING = {b"{": b"}", b"[": b"]"}
 
 
 def encoded(body: Any) -> bytes:
-    """Write a body as JSON; only here does a secret become text."""
+    """Encode a body as JSON; this is the only place where a secret becomes text."""
     return json.dumps(body, default=_revealed, allow_nan=False).encode()
 
 

@@ -20,7 +20,7 @@ SPECS = "/api/v1/sandbox-specs"
 class SandboxesResource:
     """Lists, starts, pauses, resumes and deletes sandboxes; every failure is a ServiceError.
 
-    Starting and resuming may pause other sandboxes: read the whole list after each.
+    Starting and resuming may pause other sandboxes, so read the whole list after each.
     """
 
     def __init__(self, transport: Transport) -> None:
@@ -33,18 +33,18 @@ class SandboxesResource:
         return self._sandboxes.pages(f"{SANDBOXES}/search", self._sandboxes.limit, background=background)
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Sandbox | None, ...] | None:
-        """Read these sandboxes in this order, None for one that is not there; None for all: no such read here."""
+        """Read these sandboxes in this order; None stands for an unknown id, or instead of all without batch read."""
         return await self._sandboxes.batch(SANDBOXES, "id", ids, background=background)
 
     async def find(self, sandbox_id: str) -> Sandbox | None:
-        """Read one sandbox, whether or not this server reads by ids."""
+        """Return one sandbox, None if it does not exist; works without batch reads, too."""
         batch = await self.read((sandbox_id,))
         return batch[0] if batch is not None else await first(self.pages(), sandbox_id)
 
     async def start(self, spec_id: str | None = None) -> Sandbox:
-        """Start a sandbox, from the server's default spec when none is named; it may take a minute and more.
+        """Start a sandbox, from the server's default spec if none is given; this may take more than a minute.
 
-        The spec goes into the query: a body is ignored and the default one started.
+        The spec is sent in the query: servers ignore a body and would start the default spec.
         """
         query = (("sandbox_spec_id", spec_id),) if spec_id is not None else ()
         request = Request("POST", SANDBOXES, query, seconds=self._transport.limits.slow)
@@ -56,15 +56,15 @@ class SandboxesResource:
             raise replace(response.error(ErrorKind.SHAPE, words, advice), outcome=Outcome.APPLIED) from None
 
     async def pause(self, sandbox_id: str) -> None:
-        """Pause a sandbox; a lost answer is followed by a reading, and by one repeat if that shows it not paused."""
+        """Pause a sandbox; after a lost response it is read, and the request repeated once if it is not paused."""
         await self._order(sandbox_id, "pause", done=_PAUSED, not_done=_UP)
 
     async def resume(self, sandbox_id: str) -> None:
-        """Resume a sandbox; a lost answer is followed by a reading, and by one repeat if that shows it paused."""
+        """Resume a sandbox; after a lost response it is read, and the request repeated once if it is still paused."""
         await self._order(sandbox_id, "resume", done=_UP, not_done=_PAUSED)
 
     async def delete(self, sandbox_id: str) -> None:
-        """Delete a sandbox; its id is in path and query, by which servers go (SERVERS.md: deleting a sandbox)."""
+        """Delete a sandbox; its id is sent in path and query, as servers need it (SERVERS.md: deleting a sandbox)."""
         path, query = f"{SANDBOXES}/{segment(sandbox_id)}", (("sandbox_id", sandbox_id),)
         seconds, lacking = self._transport.limits.slow, "This server cannot delete sandboxes."
         request = Request("DELETE", path, query, item=True, seconds=seconds, lacking=lacking)
@@ -91,7 +91,7 @@ class SandboxesResource:
                 return
 
     async def _status(self, sandbox_id: str) -> str | None:
-        """What a sandbox reads; None where that cannot be told."""
+        """Return a sandbox's status, None if it cannot be read."""
         with suppress(ServiceError):
             sandbox = await self.find(sandbox_id)
             return None if sandbox is None else sandbox.status
@@ -99,7 +99,7 @@ class SandboxesResource:
 
 
 def _not_done(error: ServiceError) -> ServiceError:
-    """A server that answers that it failed has nothing under way for that sandbox any more."""
+    """Return the error for a failed request: after a server failure nothing is under way for the sandbox."""
     words = f"It was not done, the server failed with {error.status}. {error.server_words}".strip()
     advice = "Its own log says more."
     return replace(error, kind=ErrorKind.SERVER, words=words, advice=advice, outcome=Outcome.NOT_APPLIED)
@@ -107,4 +107,4 @@ def _not_done(error: ServiceError) -> ServiceError:
 
 _PAUSED: Set[str] = {SandboxStatus.PAUSED}
 _UP: Set[str] = {SandboxStatus.STARTING, SandboxStatus.RUNNING}
-"""A sandbox that is up reads either of these, idle ones nearly always the first."""
+"""Statuses of a sandbox that is up; an idle one nearly always reads STARTING."""

@@ -19,13 +19,13 @@ FLAT_SECRETS = "/api/secrets"
 NESTED_SECRETS = "/api/v1/secrets"
 NO_SECRETS = "This server keeps no secrets of this kind."
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-"""What a variable of a sandbox can be named; flat servers take any name and cannot delete some."""
+"""Valid names of environment variables; flat servers accept any name, but cannot delete some."""
 
 
 class SecretsResource:
-    """Lists, creates, changes and deletes secrets; every failure is a ServiceError, NOT_OFFERED where there are none.
+    """Lists, creates, changes and deletes secrets; every failure is a ServiceError, NOT_OFFERED if there are none.
 
-    Values can be written and are never read.
+    Values can be written and never read.
     """
 
     def __init__(self, transport: Transport) -> None:
@@ -33,7 +33,7 @@ class SecretsResource:
         self._records = Records(transport, Listed[CustomSecret])
 
     async def list(self) -> tuple[CustomSecret, ...]:
-        """Read the names and descriptions of all custom secrets, in the server's order."""
+        """Return the names and descriptions of all custom secrets, in the server's order."""
         if self._transport.server.nested:
             try:
                 return await self._records.whole(f"{NESTED_SECRETS}/search")
@@ -48,8 +48,8 @@ class SecretsResource:
     async def create(self, name: str, value: SecretStr, description: str | None = None) -> None:
         """Store a new secret.
 
-        Raises ServiceError(CONFLICT) for a name that is there already, which a nested server would overwrite without
-        asking, and INVALID for one that is no name of a variable.
+        Raises ServiceError: CONFLICT for an existing name, which a nested server would overwrite, and INVALID for a
+        name that is not valid for an environment variable.
         """
         _check_name(name)
         if await self._has(name):
@@ -59,10 +59,10 @@ class SecretsResource:
         await self._write(Request("POST", self._path, body={"name": name, "value": value, **described}))
 
     async def update(self, name: str, *, new_name: str, description: str | None) -> None:
-        """Rename and describe a secret; its value stays.
+        """Rename and describe a secret; its value is kept.
 
-        The description is always sent, since a flat server erases one that is left out, and the list is read
-        afterwards, since a server that holds no secret says it changed one: ServiceError(MISSING).
+        The description is always sent, because a flat server erases a missing one. The list is read afterwards, because
+        a server reports success even if it has no secrets: ServiceError(MISSING).
         """
         if new_name != name:
             _check_name(new_name)
@@ -74,7 +74,7 @@ class SecretsResource:
     async def replace_value(self, name: str, value: SecretStr) -> None:
         """Give a secret a new value and keep its description.
 
-        Raises ServiceError(NOT_OFFERED) where values cannot be changed, and MISSING when there is no such secret.
+        Raises ServiceError: NOT_OFFERED if values cannot be changed, MISSING if there is no such secret.
         """
         if not self._transport.server.nested:
             words = "This server cannot change the value of a secret."
@@ -89,10 +89,10 @@ class SecretsResource:
         await self._write(Request("DELETE", f"{self._path}/{segment(name)}", item=True))
 
     async def set_tokens(self, tokens: Mapping[str, ProviderToken]) -> None:
-        """Store the tokens of all git providers: one left out is dropped, one without a token keeps its own.
+        """Store the tokens of all git providers: a missing provider is deleted, one without a token keeps its own.
 
-        The server asks each provider. Raises ServiceError(INVALID) when one refuses its token, which the server
-        answers just as a wrong key (SERVERS.md: git tokens).
+        The server asks each provider. Raises ServiceError(INVALID) if a provider refuses its token, which the server
+        reports like a wrong key (SERVERS.md: git tokens).
         """
         given = {
             name: {"token": SecretStr("") if token.token is None else token.token, "host": token.host or ""}
@@ -105,7 +105,7 @@ class SecretsResource:
             raise _refused_token(tokens, error) if error.kind is ErrorKind.AUTH else error from None
 
     async def clear_tokens(self) -> None:
-        """Take away the tokens of all git providers."""
+        """Delete the tokens of all git providers."""
         if self._transport.server.nested:
             await self._write(Request("DELETE", f"{NESTED_SECRETS}/git-providers"))
         else:
@@ -119,7 +119,7 @@ class SecretsResource:
         return any(secret.name == name for secret in await self.list())
 
     async def _write(self, request: Request) -> Response:
-        """Send a write once; a secret of which nobody knows the outcome is looked for by listing again."""
+        """Send a write once, after checking that its values can be sent."""
         refuse_unsendable(request.body or {})
         return await self._transport.send(request._replace(lacking=NO_SECRETS))
 

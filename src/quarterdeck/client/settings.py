@@ -1,4 +1,4 @@
-"""The stored settings: where either generation keeps them, their records, bodies and losses."""
+"""The stored settings: where each generation keeps them, how they are read and written, and what a store loses."""
 
 import json
 import re
@@ -32,20 +32,20 @@ from quarterdeck.client.transport import Transport
 
 REFUSED_METHOD = 405
 DEEPEST = 50
-"""Levels of nesting a record may have; real ones have five."""
+"""Maximum nesting of a record; real ones have five levels."""
 _MARK = "\ue000"
-"""Marks the name of a secret in the text until the text is quoted; a private character that JSON leaves as it is."""
+"""Encloses the name of a secret until the text is quoted for the shell; a private character, unchanged by JSON."""
 
 
 class PreparedRequest(NamedTuple):
-    """A request that has not been sent, and how it would go; secrets in its body are still `SecretStr`."""
+    """A request that has not been sent; secrets in its body are still `SecretStr`."""
 
     request: Request
     url: str
     header: KeyHeader
 
     def curl(self) -> str:
-        """Write it as a shell command that reads the key and every secret from the environment."""
+        """Return it as a shell command that reads the key and every secret from environment variables."""
         prefix = "Bearer " if self.header is KeyHeader.BEARER else ""
         shown = json.dumps(replace_secrets(self.request.body, _marked), ensure_ascii=False, indent=2)
         data = re.sub(f"{_MARK}(\\w+){_MARK}", r"""'"$\1"'""", shlex.quote(shown))
@@ -62,7 +62,7 @@ class PreparedRequest(NamedTuple):
 class SettingsResource:
     """Loads the settings and stores changes to them; every failure is a ServiceError.
 
-    WRONG_API from any request means that the settings are not where they were: describe the server again.
+    WRONG_API means that the settings are no longer at this path: call `describe()` again.
     """
 
     def __init__(self, transport: Transport) -> None:
@@ -73,7 +73,7 @@ class SettingsResource:
         return NESTED_SETTINGS if self._transport.server.nested else FLAT_SETTINGS
 
     async def load(self, *, background: bool = False) -> Settings | None:
-        """Load the stored settings; None when nothing has been stored yet (SERVERS.md: nothing stored)."""
+        """Load the stored settings; None if nothing has been stored yet (SERVERS.md: nothing stored)."""
         try:
             response = await self._send(Request("GET", self._path, background=background))
         except ServiceError as error:
@@ -93,17 +93,17 @@ class SettingsResource:
             raise response.wrong_shape(f"The stored settings cannot be read at {', '.join(places[:3])}.") from None
 
     async def schema(self) -> tuple[SchemaField, ...]:
-        """Read the server's own description of its settings, canonical fields left out; nothing where there is none."""
+        """Return the server's own description of its settings, without canonical fields; empty if it has none."""
         if not self._transport.server.nested:
             return ()
         fields = [field for section in SECTIONS for field in await read_schema(self._transport, section)]
         return tuple(field for field in fields if field.place not in CANONICAL)
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
-        """Make the exact request that would store these changes to what was loaded, without sending it.
+        """Return the exact request that would store these changes to a loaded record.
 
-        Raises ServiceError: INVALID, naming the field, for what this server would not store as it is meant or could not
-        read again; WRONG_API for a base that was loaded from a server of the other generation.
+        Raises ServiceError: INVALID, with the field, if the server would store something else or could not read it
+        again; WRONG_API if `base` was loaded from a server of the other generation.
         """
         server = self._transport.server
         _refuse_other_generation(base, server)
@@ -120,7 +120,7 @@ class SettingsResource:
         return PreparedRequest(request, transport.url + request.path, transport.access.header)
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
-        """Store changes to what was loaded; whether they were when the answer is lost, a load has to tell."""
+        """Store changes to a loaded record; if the response is lost, only a load shows whether they were stored."""
         request = self.preview(base, changes).request
         try:
             await self._send(request)
@@ -129,7 +129,7 @@ class SettingsResource:
             raise
 
     async def _send(self, request: Request) -> Response:
-        """Send a request to where the settings were found; that they are gone from there is said as what it is."""
+        """Send a request to the settings path; if that path is gone, the error says that the server has changed."""
         try:
             return await self._transport.send(request)
         except ServiceError as error:
@@ -142,7 +142,7 @@ class SettingsResource:
 
 
 def _is_record(content: Any, *, nested: bool) -> bool:
-    """Whether an answer is a settings record; a nested one has sections."""
+    """Whether a response is a settings record; a nested one has sections."""
     if not isinstance(content, dict) or _deeper(content, DEEPEST):
         return False
     sections = [content.get(name) or {} for name in SECTIONS]
@@ -150,7 +150,7 @@ def _is_record(content: Any, *, nested: bool) -> bool:
 
 
 def _deeper(value: Any, levels: int) -> bool:
-    """Whether JSON is nested deeper than so many levels."""
+    """Whether JSON is nested deeper than that many levels."""
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return levels == 0 or any(_deeper(member, levels - 1) for member in members)
 
@@ -160,14 +160,14 @@ def _marked(at: Location, _: str) -> str:
 
 
 def rules_of(generation: Generation, *, merges: bool) -> Mapping[str, FieldRules]:
-    """What a server of this generation does with each field."""
+    """Return what a server of this generation does with each field."""
     if generation is Generation.NESTED:
         return NESTED_RULES
     return flat_rules(merges=merges) if generation is Generation.FLAT else {}
 
 
 def losses(base: Settings | None, changes: SettingsChanges, server: Server) -> tuple[Loss, ...]:
-    """What a store of these changes takes away, or may take away, although they do not name it."""
+    """Return the stored values that a store of these changes removes, or may remove, without naming them."""
     if base is None:
         return ()
     if server.nested:

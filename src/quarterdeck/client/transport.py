@@ -1,6 +1,6 @@
-"""Sends requests to one server: at a decent pace, in time, with its key, and once more where that is safe.
+"""Sends requests to one server: rate limited, with deadlines, with the server's key, and with safe retries.
 
-Everything goes through one httpx.AsyncClient, whether the server is on the network, in this process or a stand-in.
+Everything goes through one httpx.AsyncClient, whether the server is on the network, in this process or a fake.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.flat import UNASKED
-from quarterdeck.client.limits import Limits, Pace
+from quarterdeck.client.limits import Limits, RateLimiter
 from quarterdeck.client.network import (
-    LOST,
     NEVER_OPENED,
     NO_ANSWER,
-    STRANGER,
+    NOT_WHOLE,
+    UNTRUSTED,
     App,
     Network,
     checked_address,
@@ -42,22 +42,22 @@ from quarterdeck.client.request import KeyHeader, LoggedRequest, Request, Respon
 
 HOPS = 3
 GZIP = zlib.MAX_WBITS | 16
-"""The only packing that is asked for, as zlib names it."""
+"""The only content encoding that is requested, as the window bits of zlib."""
 PASSING = frozenset({FAILED, 502, 503, 504})
-"""Server errors that are worth asking again."""
+"""Server errors after which a retry is worthwhile."""
 LONGEST_WAIT = 30.0
-"""Seconds of a server's Retry-After that a read waits out."""
+"""Longest Retry-After, in seconds, that a read waits for."""
 USUAL_WAIT = 1.0
-"""Seconds to wait on "too many requests" without a Retry-After."""
+"""Seconds to wait after "too many requests" without a Retry-After."""
 MOST_REPEATS = 2
-"""Of a read."""
+"""How many times a read is retried."""
 HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "quarterdeck"}
 EITHER = "application/json, text/event-stream"
-"""What a tool server may answer with, whichever way it speaks."""
+"""Both content types in which a tool server may respond."""
 CLOCK_GRAIN = timedelta(seconds=2)
-"""Below which a server's `Date` header says nothing: it counts whole seconds, and has been on its way."""
+"""Smaller offsets of a server's `Date` header are ignored: it has whole seconds and was sent some time ago."""
 
-# httpx logs whole addresses, and those of tool servers may hold a token.
+# httpx logs whole addresses, and those of tool servers may contain a token.
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
@@ -69,19 +69,19 @@ class Access:
     """How a server is reached."""
 
     header: KeyHeader = KeyHeader.SESSION
-    """How the key is sent."""
+    """The header that carries the key."""
     read_only: bool = False
     ca_file: str | None = None
-    """A PEM file with the only certificates trusted at an https address."""
+    """A PEM file with the only certificates to trust at an https address."""
     app: App | None = None
-    """An ASGI application that answers in this process."""
+    """An ASGI application that responds in this process."""
     transport: httpx.AsyncBaseTransport | None = None
-    """What takes the network's place."""
+    """Replaces the network."""
     limits: Limits = USUAL
 
 
 class Transport:
-    """The way to one server and back.
+    """Sends requests to one server and returns the responses.
 
     Raises ServiceError(LOCAL) for an address, key, CA file or proxy that cannot be used.
     """
@@ -94,13 +94,13 @@ class Transport:
         self.log: deque[LoggedRequest] = deque(maxlen=limits.log)
         """The latest requests, newest last."""
         self.clock_offset = timedelta()
-        """What the server's clock is ahead of this machine's, by its latest answer; zero where it tells none."""
+        """How far the server's clock is ahead of this machine's, by its latest response; zero if it sends no date."""
         self.server = UNASKED
-        """What `describe()` found out; until then the server is taken for one that wipes what a body leaves out."""
+        """The result of `describe()`; until then, the server is assumed to reset what a request body leaves out."""
         self.lacks: set[str] = set()
-        """Paths of reads that were found not to be offered: they are not asked for again."""
+        """Paths of reads that the server does not offer; they are not requested again."""
         self._key = _checked_key(key)
-        self._pace = None if access.app is not None else Pace(limits.per_second)
+        self._rate_limiter = None if access.app is not None else RateLimiter(limits.per_second)
         self._network = Network(self.url, access.ca_file, limits, access.app) if access.transport is None else None
         self._http = httpx.AsyncClient(
             transport=access.transport or self._network,
@@ -113,21 +113,21 @@ class Transport:
         """Close all connections."""
         await self._http.aclose()
 
-    def beside(self, url: str, key: SecretStr | None) -> "Transport":
-        """The way to an address that this server vouches for, with that address's own key and never this server's.
+    def for_address(self, url: str, key: SecretStr | None) -> "Transport":
+        """Return a transport to an address that this server named, with that address's own key and never this server's.
 
-        Connections, log, limits and what may be sent are shared; it has no pace of its own. Raises ServiceError(LOCAL)
-        for an address or key that cannot be used.
+        Connections, log, limits and read-only mode are shared; it has no rate limit. Raises ServiceError(LOCAL) for an
+        address or key that cannot be used.
         """
         other = copy.copy(self)
-        other.url, other._key, other._pace = checked_address(url), _checked_key(key), None
+        other.url, other._key, other._rate_limiter = checked_address(url), _checked_key(key), None
         other.access = replace(self.access, header=KeyHeader.SESSION)
         return other
 
     async def socket_options(self) -> dict[str, Any]:
-        """How a socket is opened there: as a request would be, with its key, its trust and its proxy.
+        """Return the options to open a socket with the key, certificates and proxy of a request.
 
-        Raises ServiceError(NOT_OFFERED) where no network is asked.
+        Raises ServiceError(NOT_OFFERED) if the server is in this process or replaced.
         """
         url = parsed(self.url)
         if self._network is None or self._network.in_process(url):
@@ -139,9 +139,9 @@ class Transport:
         }
 
     async def send(self, request: Request) -> Response:
-        """Send a request and return its answer of status 2xx, repeating it as `_again` allows.
+        """Send a request and return its 2xx response, with retries as `_again` allows.
 
-        All tries of a read share one deadline. Raises ServiceError for every other end.
+        All tries of a read share one deadline. Raises ServiceError in every other case.
         """
         if self.access.read_only and not request.reads:
             words = "This connection is read-only: nothing was sent."
@@ -164,7 +164,7 @@ class Transport:
                 deadline = _now() + seconds
 
     async def send_if_offered(self, request: Request) -> Response | None:
-        """Send a request as `send` does; None where the server has no such path."""
+        """Send a request as `send` does, and return None if the server has no such path."""
         try:
             return await self.send(request)
         except ServiceError as error:
@@ -173,32 +173,34 @@ class Transport:
             raise
 
     async def alive(self, base: str) -> bool:
-        """Whether anything answers at `/alive` below an address that this server vouches for; no key is sent."""
+        """Whether anything responds at `/alive` below an address that this server named; no key is sent."""
         try:
             return await self.status_at(f"{base}/alive") < FAILED
         except ServiceError:
             return False
 
-    async def status_at(self, address: str, *, key: SecretStr | None = None, stranger: bool = False) -> int:
-        """Read no more than the status at another address, with a key that belongs to that address or none.
+    async def status_at(self, address: str, *, key: SecretStr | None = None, untrusted: bool = False) -> int:
+        """Return the status of a GET at another address, with that address's own key or none.
 
-        Nothing is followed, and the key of the server is not sent. Of a `stranger` the server knows nothing: other
-        addresses it vouches for. Raises ServiceError where nothing answers, and for what cannot be read as an address.
+        Redirects are not followed, and the server's key is not sent. `untrusted` means that the address was not named by
+        the server. Raises ServiceError if nothing responds or the address cannot be parsed.
         """
         key, seconds = _checked_key(key), self.limits.quick
-        asked = self._built("GET", parsed(address), {"Accept": EITHER, **_key_headers(key, KeyHeader.BEARER)}, seconds)
-        asked.extensions[STRANGER] = stranger
-        # Without a key, a user name in the address is sent as httpx does by itself.
+        http_request = self._built(
+            "GET", parsed(address), {"Accept": EITHER, **_key_headers(key, KeyHeader.BEARER)}, seconds
+        )
+        http_request.extensions[UNTRUSTED] = untrusted
+        # Without a key, httpx sends a user name in the address by itself.
         auth = None if key is None else httpx.Auth()
-        async with self._answer(asked, "GET /", _now(), _now() + seconds, auth=auth) as answer:
+        async with self._answer(http_request, "GET /", _now(), _now() + seconds, auth=auth) as answer:
             return answer.status_code
 
     async def _turn(self, request: Request) -> None:
-        if self._pace is not None:
-            await self._pace.turn(background=request.background)
+        if self._rate_limiter is not None:
+            await self._rate_limiter.turn(background=request.background)
 
     async def _attempt(self, request: Request, since: float, deadline: float) -> Response:
-        """Send a request once and log it; `since` is when it was sent first, on the loop's clock as the deadline."""
+        """Send a request once and log it; `since` (the first try) and `deadline` are times of the loop's clock."""
         started = time.perf_counter()
         status: int | None = None
         kind: ErrorKind | None = None
@@ -213,21 +215,21 @@ class Transport:
             self.note(request, started, status, kind)
 
     def note(self, request: Request, started: float, status: int | None, kind: ErrorKind | None) -> None:
-        """Put a request into the log that was `started` then, as `time.perf_counter` tells it."""
+        """Log a request; `started` is a value of `time.perf_counter`."""
         ms = (time.perf_counter() - started) * 1000
         when = datetime.now(UTC) - timedelta(milliseconds=ms)
         self.log.append(LoggedRequest(request.method, request.path, status, kind, ms, when))
 
     async def _exchange(self, request: Request, since: float, deadline: float) -> Response:
-        """Send a request, follow a read within the same origin, and return an answer of status 2xx."""
+        """Send a request, follow a read's redirects within the same origin, and return a 2xx response."""
         url = parsed(self.url + request.path + query_text(request.query))
         content = None if request.body is None else encoded(request.body)
         headers = _key_headers(self._key, self.access.header)
         headers |= {} if content is None else {"Content-Type": "application/json"}
         hops = 0
         while True:
-            asked = self._built(request.method, url, headers, request.seconds or self.limits.read, content)
-            async with self._answer(asked, str(request), since, deadline) as answer:
+            http_request = self._built(request.method, url, headers, request.seconds or self.limits.read, content)
+            async with self._answer(http_request, str(request), since, deadline) as answer:
                 self._note_clock(answer.headers.get("Date"))
                 target = _next_hop(answer)
                 if target is None or hops == HOPS:
@@ -242,11 +244,11 @@ class Transport:
 
     @asynccontextmanager
     async def _answer(
-        self, asked: httpx.Request, named: str, since: float, deadline: float, *, auth: httpx.Auth | None = None
+        self, http_request: httpx.Request, named: str, since: float, deadline: float, *, auth: httpx.Auth | None = None
     ) -> AsyncIterator[httpx.Response]:
-        """The head of an answer; what is not read of its body until the deadline is lost, and its connection with it.
+        """Yield the response after its headers arrived; its body must be read inside the block, before the deadline.
 
-        Raises ServiceError, for the request of that name, where no whole answer arrives.
+        Raises ServiceError, with the request's name `named`, if no complete response arrives.
         """
         failed: list[str] = []
 
@@ -255,20 +257,20 @@ class Transport:
             if state == "failed":
                 failed.append(step)
 
-        asked.extensions["trace"] = note_step
+        http_request.extensions["trace"] = note_step
         try:
             async with asyncio.timeout_at(deadline):
-                answer = await self._http.send(asked, auth=auth, stream=True)
+                answer = await self._http.send(http_request, auth=auth, stream=True)
                 try:
                     yield answer
                 finally:
                     await answer.aclose()
         except NO_ANSWER as error:
             step = failed[0] if failed else ""
-            raise failure(error, named, asked.url, step, seconds=_now() - since) from None
+            raise failure(error, named, http_request.url, step, seconds=_now() - since) from None
 
     def _accepted(self, response: Response) -> Response:
-        """Pass on an answer of status 2xx that is no web page; raises ServiceError for every other."""
+        """Return a 2xx response that is not a web page; raises ServiceError for any other."""
         if not 200 <= response.status < 300:
             key = () if self._key is None else (self._key.get_secret_value(),)
             raise refusal(response, (*key, *secrets_in(response.request.body)))
@@ -285,7 +287,7 @@ class Transport:
 
 
 def _next_hop(answer: httpx.Response) -> httpx.URL | None:
-    """Where a read is sent on to within its own origin; None for every other answer."""
+    """Return the target of a read's redirect within the same origin; None for any other response."""
     location = answer.headers["Location"] if answer.has_redirect_location else ""
     if answer.request.method != "GET" or not location:
         return None
@@ -297,15 +299,15 @@ def _next_hop(answer: httpx.Response) -> httpx.URL | None:
 
 
 async def _received(request: Request, answer: httpx.Response, most: int) -> Response:
-    """Read a body of up to `most` bytes when unpacked.
+    """Read a body of at most `most` bytes after decompression.
 
-    A byte of a packed one may stand for a thousand, so it is unpacked only as far as it may be long. Raises
-    ServiceError: TOO_LARGE, BROKEN for a packing nobody asked for.
+    Compressed data can expand a thousandfold, so decompression stops at the limit. Raises ServiceError: TOO_LARGE, or
+    BROKEN for an encoding that was not requested.
     """
     response = Response(request, answer.status_code, headers=answer.headers)
     packing = answer.headers.get("Content-Encoding", "").strip().lower()
     if packing not in ("", "identity", "gzip"):
-        words, advice = "The answer is packed in a way nobody asked for.", "Check what stands before the server."
+        words, advice = "The answer is packed in a way nobody http_request for.", "Check what stands before the server."
         raise response.error(ErrorKind.BROKEN, words, advice)
     unpacking = zlib.decompressobj(GZIP) if packing == "gzip" else None
     body = bytearray()
@@ -318,11 +320,10 @@ async def _received(request: Request, answer: httpx.Response, most: int) -> Resp
 
 
 def _again(request: Request, error: ServiceError, repeats: int) -> float | None:
-    """Say in how many seconds at least a request is sent again after so many repeats; None means it is not.
+    """Return the minimum seconds before a request is sent again after that many retries; None if it is not.
 
-    A write is repeated once, and only where no connection came about. A read is repeated twice, but not one that has
-    waited for a connection in vain, for people want to know that at once, nor any that the watch asks, which asks
-    again by itself.
+    A write is retried once, and only if no connection was made. A read is retried twice, except in two cases: after a
+    connection timeout, which the person should see at once, and in background polling, which repeats by itself.
     """
     unopened = error.kind in NEVER_OPENED
     if not request.reads:
@@ -334,17 +335,17 @@ def _again(request: Request, error: ServiceError, repeats: int) -> float | None:
     wait = error.retry_after or 0.0
     if error.kind is ErrorKind.RATE:
         wait = USUAL_WAIT if error.retry_after is None else error.retry_after
-    elif error.kind not in LOST and error.status not in PASSING:
+    elif error.kind not in NOT_WHOLE and error.status not in PASSING:
         return None
     return wait if wait <= LONGEST_WAIT else None
 
 
 def _final(request: Request, error: ServiceError) -> ServiceError:
-    """The error that is raised when nothing more is tried: a write whose answer is lost has an unknown outcome."""
+    """Return the error to raise when no retry is left: a write without a response has an unknown outcome."""
     if request.lacking and not_offered(error):
         return offers_nothing(request.lacking, error)
     failed = error.kind is ErrorKind.SERVER and error.outcome is Outcome.UNKNOWN
-    lost = failed or error.kind in LOST or error.kind is ErrorKind.TOO_LARGE
+    lost = failed or error.kind in NOT_WHOLE or error.kind is ErrorKind.TOO_LARGE
     no_http = error.kind is ErrorKind.WRONG_API and error.status is None
     if request.reads or not (lost or no_http):
         return error
@@ -358,7 +359,7 @@ def _final(request: Request, error: ServiceError) -> ServiceError:
 
 
 def _checked_key(key: SecretStr | None) -> SecretStr | None:
-    """A key that a header can hold, None for an empty one; raises ServiceError(LOCAL) for any other."""
+    """Return a key that fits into a header, None for an empty one; raises ServiceError(LOCAL) for any other."""
     if key is None or not key.get_secret_value():
         return None
     if not all("!" <= letter <= "~" for letter in key.get_secret_value()):

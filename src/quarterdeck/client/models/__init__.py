@@ -1,1 +1,1 @@
-"""The shapes that travel: frozen models and wire enums, one file a noun."""
+"""The data that is sent and received: frozen models and enumerations, one file per noun."""

@@ -1,4 +1,4 @@
-"""What the models of the wire share: how strict they are, and members that are read leniently."""
+"""Shared parts of the wire models: their strictness, and types of members that are read leniently."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -13,51 +13,51 @@ from pydantic import (
     model_serializer,
 )
 
-from quarterdeck.client.redact import starred
+from quarterdeck.client.redact import with_stars
 
 T = TypeVar("T")
 
 
 LENIENT = ConfigDict(extra="ignore", defer_build=True, validate_by_name=True, validate_by_alias=True)
-"""Of records that are kept by the thousand, which are dataclasses with slots: a model takes four times the memory."""
+"""For records kept by the thousand: dataclasses with slots use a quarter of the memory of a model."""
 
 
 class Wire(BaseModel):
-    """A record read from a server; members we do not know are ignored."""
+    """A record read from a server; unknown members are ignored."""
 
     model_config = ConfigDict(frozen=True, **LENIENT)
 
 
 def read_as(kind: type[T], content: object) -> T:
-    """Read one record; raises ValueError for what is none."""
+    """Read one record; raises ValueError if it is not one."""
     return TypeAdapter(kind).validate_python(content)
 
 
 def plain(record: object, *without: str) -> dict[str, Any]:
-    """A record as JSON has it, without these members."""
+    """Return a record as plain JSON data, without these members."""
     members: dict[str, Any] = TypeAdapter(type(record)).dump_python(record, mode="json", exclude=set(without))
     return members
 
 
-class Starred(BaseModel):
-    """A record that may hold secrets as plain text, in addresses, arguments and members we do not know.
+class HidesSecrets(BaseModel):
+    """A record that may contain secrets as plain text: in addresses, arguments and unknown members.
 
-    Its text forms, that as JSON too, have stars in their place.
+    Its text and JSON forms show stars instead.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """What its text form, and that of a log, shows of it."""
-        return [(name, starred(value, name or "")) for name, value in super().__repr_args__()]
+        """Return what `repr` and logs show."""
+        return [(name, with_stars(value, name or "")) for name, value in super().__repr_args__()]
 
     @model_serializer(mode="wrap", when_used="json")
     def _as_json(self, write: SerializerFunctionWrapHandler) -> Any:
-        return starred(write(self))
+        return with_stars(write(self))
 
 
-class Kept(Starred):
-    """A record that goes back to the server; members we do not know are kept and sent back."""
+class Kept(HidesSecrets):
+    """A record that is sent back to the server; unknown members are kept and sent, too."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -67,13 +67,13 @@ def _nothing_as_empty(value: object) -> object:
 
 
 NullIsEmpty = BeforeValidator(_nothing_as_empty)
-"""Of a list: null means that there is nothing in it."""
+"""For lists: null means empty."""
 EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
-"""Of a text: an empty one is none."""
+"""For texts: an empty one means None."""
 
 
 def moment(value: object) -> datetime | None:
-    """Read a server's time as UTC: a zone-less one means UTC (SERVERS.md: times and ids), an unreadable one is None."""
+    """Parse a server's time as UTC, which no zone also means (SERVERS.md: times and ids); None if unreadable."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -97,11 +97,11 @@ def _page_id(value: object) -> str | None:
 
 
 PageId = Annotated[str | None, BeforeValidator(_page_id)]
-"""Just as it was given, also a number; an empty one means the end of the list."""
+"""The page id as it was given, also a number; an empty one means the end of the list."""
 
 
 class Listed(Wire, Generic[T]):
-    """A page of a list as servers answer it."""
+    """A page of a list as servers return it."""
 
     items: tuple[T | None, ...]
     next_page_id: PageId = None

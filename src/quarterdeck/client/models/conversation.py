@@ -1,4 +1,4 @@
-"""App conversations, what they have cost, and the start tasks that create them."""
+"""App conversations, their cost, and the start tasks that create them."""
 
 from datetime import datetime
 from math import isfinite
@@ -12,7 +12,7 @@ from quarterdeck.client.models.base import LENIENT, Moment, NullIsEmpty, Wire
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
 class TokenUsage:
-    """Tokens used so far, counts; `per_turn_token` are those of the last call."""
+    """Numbers of tokens used so far; `per_turn_token` are those of the last call."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -25,7 +25,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
 class Metrics:
-    """Cost so far and at most, in US dollars; it lags behind and is zero at first."""
+    """Cost so far and its limit, in US dollars; it lags behind and is zero at first."""
 
     model_name: str | None = None
     accumulated_cost: float | None = None
@@ -35,7 +35,7 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
 class Conversation:
-    """A conversation as its server reported it; both statuses are the server's own words."""
+    """A conversation as its server returned it; both statuses are the server's own words."""
 
     id: str
     title: str | None = None
@@ -61,18 +61,18 @@ class Conversation:
 
     @property
     def changed_at(self) -> datetime | None:
-        """When it changed last, as far as the server tells."""
+        """When it last changed, if the server tells."""
         return self.updated_at or self.created_at
 
     @property
     def cost(self) -> float | None:
-        """US dollars so far; None where that is not told, or is no number."""
+        """Its cost so far in US dollars; None if it is missing or not a number."""
         cost = self.metrics.accumulated_cost if self.metrics is not None else None
         return cost if cost is not None and isfinite(cost) else None
 
 
 def _message(value: object) -> object:
-    """A first message as text; of the parts that a start task tells the texts, None where there is none."""
+    """Return a first message as text, joined from the text parts in a start task; None if there is none."""
     parts = value.get("content") if isinstance(value, dict) else None
     if not isinstance(parts, list):
         return value if isinstance(value, str) else None
@@ -81,7 +81,7 @@ def _message(value: object) -> object:
 
 
 class NewConversation(Wire):
-    """What a conversation is created with, and the part of it that its start task tells; all may be left out."""
+    """What a conversation is created with, and what its start task repeats of that; every member is optional."""
 
     title: str | None = None
     selected_repository: str | None = None
@@ -94,7 +94,7 @@ class NewConversation(Wire):
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
 class StartTask:
-    """The work of creating one conversation; `app_conversation_id` is set only at READY."""
+    """The creation of one conversation; `app_conversation_id` is set only in READY."""
 
     id: str
     status: str
@@ -107,5 +107,5 @@ class StartTask:
 
     @property
     def changed_at(self) -> datetime | None:
-        """When it changed last, as far as the server tells."""
+        """When it last changed, if the server tells."""
         return self.updated_at or self.created_at

@@ -1,4 +1,4 @@
-"""The words of the wire. Records keep a server's word as it came; these are the known ones."""
+"""Status words and names on the wire. Records keep a server's word unchanged; these are the known ones."""
 
 import re
 from enum import StrEnum
@@ -15,7 +15,7 @@ class SandboxStatus(StrEnum):
 
 
 class ExecutionStatus(StrEnum):
-    """Status of the agent in a conversation; null when its sandbox does not read RUNNING."""
+    """Status of the agent in a conversation; null if its sandbox does not read RUNNING."""
 
     IDLE = "idle"
     RUNNING = "running"
@@ -28,7 +28,7 @@ class ExecutionStatus(StrEnum):
 
 
 class StartTaskStatus(StrEnum):
-    """Step of a start task, in the order in which servers take them."""
+    """Step of a start task, in the order of the steps."""
 
     WORKING = "WORKING"
     WAITING_FOR_SANDBOX = "WAITING_FOR_SANDBOX"
@@ -51,7 +51,7 @@ class UrlName(StrEnum):
 
 
 class GitProvider(StrEnum):
-    """Where a repository lives."""
+    """The provider that hosts a repository."""
 
     GITHUB = "github"
     GITLAB = "gitlab"
@@ -66,5 +66,5 @@ _MASK = re.compile(r"[*∗⁎＊•●∙·]+|<(?:hidden|redacted|masked|secret)
 
 
 def is_mask(text: str) -> bool:
-    """Whether a text stands for a hidden value: a server would store it as the value (SERVERS.md: masks)."""
+    """Whether a text is a mask for a hidden value, which a server would store as the value (SERVERS.md: masks)."""
     return _MASK.fullmatch(text.strip()) is not None

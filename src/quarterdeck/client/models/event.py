@@ -1,4 +1,4 @@
-"""The events of a conversation, read leniently: what is not known keeps its kind, source, time and body."""
+"""The events of a conversation, read leniently: unknown ones keep their kind, source, time and body."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,15 +13,15 @@ from pydantic import (
     WrapValidator,
 )
 
-from quarterdeck.client.models.base import Moment, PageId, Starred, Wire
+from quarterdeck.client.models.base import HidesSecrets, Moment, PageId, Wire
 from quarterdeck.client.models.conversation import Metrics
 
 Text = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
-"""Anything but a text is none."""
+"""Anything that is not a text is read as empty."""
 Count = Annotated[int | None, BeforeValidator(lambda value: value if type(value) is int else None)]
 Flag = Annotated[bool, BeforeValidator(lambda value: value is True)]
 Members = Annotated[Mapping[str, Any], BeforeValidator(lambda value: value if isinstance(value, dict) else {})]
-"""Of an action: which there are depends on the tool."""
+"""The members of an action, which depend on the tool."""
 Ids = Annotated[tuple[str, ...], BeforeValidator(lambda value: [each for each in value or () if isinstance(each, str)])]
 
 
@@ -33,7 +33,7 @@ class Part(Wire):
 
 
 def _parts(value: object) -> object:
-    """A message may be a list of parts, one part, or a text."""
+    """Normalize a message, which may be a list of parts, one part, or a text."""
     members = value if isinstance(value, list) else [value]
     return [{"text": each} if isinstance(each, str) else each for each in members if isinstance(each, str | dict)]
 
@@ -42,12 +42,12 @@ Words = Annotated[tuple[Part, ...], BeforeValidator(_parts)]
 
 
 def text_of(parts: tuple[Part, ...]) -> str:
-    """The texts of a message, one after the other."""
+    """Return the texts of a message, joined."""
     return "\n".join(part.text for part in parts if part.text)
 
 
-class Event(Starred, Wire):
-    """What all events have; the time is by the clock of the sandbox, which tells no zone, read as if it were UTC."""
+class Event(HidesSecrets, Wire):
+    """What all events have; the time is by the sandbox's clock, has no zone and is read as if it were UTC."""
 
     id: str
     kind: str
@@ -55,29 +55,29 @@ class Event(Starred, Wire):
     timestamp: Moment = None
     tool_name: Text = ""
     tool_call_id: Text = ""
-    """Of what has to do with a tool."""
+    """Set for events about a tool."""
 
 
 class Message(Wire):
-    """Words of a person or of a model."""
+    """A message of a person or a model."""
 
     content: Words = ()
     reasoning_content: Text = ""
 
 
 class MessageEvent(Event):
-    """Somebody said something; `source` "user" may be a program too."""
+    """Somebody wrote a message; `source` "user" may also be a program."""
 
     llm_message: Message = Field(default_factory=Message)
 
     @property
     def text(self) -> str:
-        """All of its words."""
+        """All its text."""
         return text_of(self.llm_message.content)
 
 
 class ActionEvent(Event):
-    """The agent wants to do something; without members of `action` its arguments could not be read."""
+    """The agent wants to do something; `action` is empty if its arguments could not be read."""
 
     action: Members = {}
     thought: Words = ()
@@ -85,11 +85,11 @@ class ActionEvent(Event):
     summary: Text = ""
     security_risk: Text = ""
     tool_call: Members = {}
-    """As the model wrote it; its `arguments` are a text that may be no JSON."""
+    """The call as the model wrote it; its `arguments` are a text that may be invalid JSON."""
 
 
 class Observation(Wire):
-    """What came of an action; an exit code of -1 says that the command still runs."""
+    """The result of an action; an exit code of -1 means that the command is still running."""
 
     content: Words = ()
     is_error: Flag = False
@@ -117,21 +117,21 @@ class AgentErrorEvent(Event):
 
 
 class ConversationErrorEvent(Event):
-    """The run ended in an error."""
+    """The run ended with an error."""
 
     code: Text = ""
     detail: Text = ""
 
 
 class StateEvent(Event):
-    """One member of the conversation's state has another value."""
+    """One member of the conversation's state changed."""
 
     key: Text = ""
     value: Any = None
 
     @property
     def state(self) -> "AgentState":
-        """What it says of the state of the conversation, which may be told as a whole."""
+        """The state it contains: a single member, or the whole state."""
         whole = self.key == FULL_STATE and isinstance(self.value, dict)
         return AgentState.model_validate(self.value if whole else {self.key: self.value})
 
@@ -144,13 +144,13 @@ class CondensationEvent(Event):
 
 
 class OtherEvent(Event):
-    """An event of a kind not known here, or one that cannot be read as its kind."""
+    """An event of an unknown kind, or one that does not fit its kind."""
 
     body: Mapping[str, Any] = Field(default={}, repr=False)
 
 
 class DeltaEvent(Event):
-    """A piece of an answer that is being written, which no list tells; one without words begins an answer."""
+    """A fragment of an answer that is being written, which only a socket sends; one without text begins an answer."""
 
     content: Text = ""
     reasoning_content: Text = ""
@@ -169,12 +169,12 @@ _KINDS: dict[str, type[Event]] = {
     "StreamingDeltaEvent": DeltaEvent,
     **dict.fromkeys(("PauseEvent", "InterruptEvent", "CondensationRequest", "SystemPromptEvent"), Event),
 }
-"""Of the last four the kind says all."""
+"""For the last four, the kind says everything."""
 FULL_STATE = "full_state"
 
 
 def read_event(members: object) -> Event | None:
-    """Read an event of any kind; None for what has no id and kind of its own."""
+    """Read an event of any kind; None if it has no id or kind."""
     if not isinstance(members, dict):
         return None
     with suppress(ValidationError, TypeError):
@@ -186,30 +186,30 @@ def read_event(members: object) -> Event | None:
 
 
 def _events(items: object) -> list[Event]:
-    """The events of a page, but for what cannot be read."""
+    """Return the readable events of a page."""
     return [event for each in (items if isinstance(items, list) else ()) if (event := read_event(each)) is not None]
 
 
 class EventPage(Wire):
-    """Events in the order asked for; `next_page_id` is the id of the first event of the next page."""
+    """Events in the requested order; `next_page_id` is the id of the first event of the next page."""
 
     events: Annotated[tuple[InstanceOf[Event], ...], BeforeValidator(_events)] = Field((), validation_alias="items")
     next_page_id: PageId = None
 
 
 class Stats(Wire):
-    """What a conversation has cost, by the use of the model."""
+    """The cost of a conversation, by purpose of the model calls."""
 
     usage_to_metrics: Annotated[Mapping[str, Metrics], BeforeValidator(lambda value: value or {})] = {}
 
     @property
     def cost(self) -> float:
-        """US dollars, all uses together."""
+        """US dollars for all purposes."""
         return sum(spent.accumulated_cost or 0.0 for spent in self.usage_to_metrics.values())
 
     @property
     def context(self) -> tuple[int, int]:
-        """Tokens of the agent's last call, and how many fit; zero where it is not told."""
+        """Tokens of the agent's last call, and the size of the context window; zero if not known."""
         agent = self.usage_to_metrics.get("agent")
         usage = agent.accumulated_token_usage if agent is not None else None
         return (usage.per_turn_token, usage.context_window) if usage is not None else (0, 0)
@@ -220,7 +220,7 @@ class Policy(Wire):
 
     kind: Text = ""
     threshold: Text = ""
-    """The least risk that it asks about, where it asks about risky actions only."""
+    """The lowest risk that it asks about, if it asks only about risky actions."""
     confirm_unknown: Flag = False
 
 
@@ -232,11 +232,11 @@ def _or_none(value: object, read: ValidatorFunctionWrapHandler) -> object:
 
 
 OrNone = WrapValidator(_or_none)
-"""What cannot be read is none."""
+"""An unreadable value becomes None."""
 
 
 class AgentState(Wire):
-    """How a conversation is, as its agent server says; a `StateEvent` tells one member of it."""
+    """The state of a conversation, as its agent server returns it; a `StateEvent` may contain one member."""
 
     execution_status: Text = ""
     confirmation_policy: Annotated[Policy | None, OrNone] = None

@@ -1,4 +1,4 @@
-"""MCP servers, and the three lists of them in the flat record: what they are called and what tells them apart."""
+"""MCP servers and the three lists of them in the flat record: their kinds, names and identity."""
 
 import re
 from collections.abc import Container, Iterable, Mapping
@@ -16,22 +16,22 @@ def _bare_address(value: object) -> object:
 
 
 def _without_point(value: object) -> object:
-    """A whole number as it was sent: nested servers tell it with a point."""
+    """Return an integral number as an integer: nested servers return it with a decimal point."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class SseServer(Kept):
-    """A server reached over SSE."""
+    """A server connected over SSE."""
 
     kind: ClassVar[str] = "SSE"
-    """The word for how it is reached."""
+    """The word for the kind of connection."""
 
     url: str
     api_key: SecretStr | None = None
 
 
 class ShttpServer(Kept):
-    """A server reached over streamable HTTP; `timeout` in seconds, 1 to 3600, default 60, whole on flat servers."""
+    """A server connected over streamable HTTP; `timeout` is 1 to 3600 seconds, default 60, whole on flat servers."""
 
     kind: ClassVar[str] = "HTTP"
 
@@ -52,7 +52,7 @@ class StdioServer(Kept):
 
 
 class McpConfig(Kept):
-    """The tool servers; a list that is not set is sent as an empty one, never null."""
+    """The tool servers; an unset list is sent as an empty one, never null."""
 
     sse_servers: Annotated[tuple[Annotated[SseServer, BeforeValidator(_bare_address)], ...], NullIsEmpty] = ()
     stdio_servers: Annotated[tuple[StdioServer, ...], NullIsEmpty] = ()
@@ -60,7 +60,7 @@ class McpConfig(Kept):
 
     @classmethod
     def of(cls, servers: "Iterable[McpServer]", **unknown: Any) -> Self:
-        """Servers in the three lists, beside members that the deck does not know."""
+        """Return a configuration with servers sorted into the three lists, plus unknown members."""
         every = tuple(servers)
         lists = {name: [one for one in every if isinstance(one, model)] for name, model in LISTS.items()}
         return cls.model_validate(lists | unknown)
@@ -77,12 +77,12 @@ _SSE_PATH = re.compile(r"/sse(/|$)")
 
 
 def listed(config: McpConfig | None) -> tuple[McpServer, ...]:
-    """All servers of a configuration in the order SSE, HTTP, stdio."""
+    """Return all servers of a configuration in the order SSE, HTTP, stdio."""
     return (*config.sse_servers, *config.shttp_servers, *config.stdio_servers) if config else ()
 
 
 def model_by_look(members: Mapping[str, Any]) -> type[McpServer] | None:
-    """What a server is by its command or the look of its address, as servers judge it; None without either."""
+    """Return the kind of a server by its command or the form of its address, as servers do; None if it has neither."""
     url = members.get("url")
     if members.get("command") is not None:
         return StdioServer
@@ -92,18 +92,18 @@ def model_by_look(members: Mapping[str, Any]) -> type[McpServer] | None:
 
 
 def name_of(server: McpServer) -> str:
-    """Name of a stdio server, address of the others."""
+    """Return the name of a stdio server, the address of any other."""
     return server.name if isinstance(server, StdioServer) else server.url
 
 
 def own_name(server: McpServer) -> str:
-    """The name of a server in a map of them; empty for an address without one."""
+    """Return the name of a server in a map; empty if it has none."""
     name = server.name if isinstance(server, StdioServer) else (server.model_extra or {}).get("name")
     return name if isinstance(name, str) else ""
 
 
 def name_in_map(server: McpServer) -> str:
-    """The name a server goes by where only names count: its own, or one made of its host."""
+    """Return the name of a server in a map: its own, or one made from its host."""
     try:
         host = urlsplit(name_of(server)).hostname or ""
     except ValueError:
@@ -112,6 +112,6 @@ def name_in_map(server: McpServer) -> str:
 
 
 def free_name(wanted: str, taken: Container[str]) -> str:
-    """A name, or the first free one with a number behind it."""
+    """Return a name, with a number appended if it is taken."""
     names = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
     return next(name for name in names if name not in taken)

@@ -11,13 +11,13 @@ from quarterdeck.client.models.base import LENIENT, EmptyIsNull, Moment, NullIsE
 
 
 def _of_whole_letters(url: SecretStr) -> SecretStr:
-    url.get_secret_value().encode()  # half a character cannot be opened, asked or copied; the error is a ValueError
+    url.get_secret_value().encode()  # a lone surrogate cannot be opened, requested or copied; the error is a ValueError
     return url
 
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
 class ExposedUrl:
-    """One address of a sandbox; its query may hold the sandbox's key, so the whole is a secret."""
+    """One address of a sandbox; its query may contain the sandbox's key, so all of it is a secret."""
 
     name: str
     url: Annotated[SecretStr, AfterValidator(_of_whole_letters)]
@@ -25,14 +25,14 @@ class ExposedUrl:
 
     @property
     def address(self) -> str:
-        """Scheme, host and path: what may be shown."""
+        """Scheme, host and path, which may be shown."""
         parts = urlsplit(self.url.get_secret_value())
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
 class Sandbox:
-    """A sandbox as its server reported it; `status` is the server's own word, the key is that of its agent server."""
+    """A sandbox as its server returned it; `status` is the server's own word, the key is that of its agent server."""
 
     id: str
     status: str
@@ -44,7 +44,7 @@ class Sandbox:
 
 
 class SandboxSpec(Wire):
-    """A template a sandbox is started from; values of `initial_env` may hold an operator's secrets."""
+    """A template for sandboxes; values of `initial_env` may be secrets of the operator."""
 
     id: str
     command: tuple[str, ...] | None = None

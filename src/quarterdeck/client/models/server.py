@@ -1,4 +1,4 @@
-"""What a server is and what it does with each settings field: pure data, filled by `describe()`."""
+"""What kind of server it is and what it does with each settings field: plain data, returned by `describe()`."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Generation(StrEnum):
-    """How a server's settings are shaped (SERVERS.md: finding out what answers)."""
+    """The form of a server's settings (SERVERS.md: finding out what answers)."""
 
     FLAT = "flat"
     NESTED = "nested"
@@ -15,7 +15,7 @@ class Generation(StrEnum):
 
 
 class KeyState(StrEnum):
-    """What a protected call said of the key."""
+    """The result of a protected request with the key."""
 
     ACCEPTED = "accepted"
     REFUSED = "refused"
@@ -26,17 +26,17 @@ class FieldRules(NamedTuple):
     """What this server does with one settings field."""
 
     present: bool = True
-    """This server has the field at all."""
+    """Whether this server has the field."""
     clear_with: str | None = None
-    """What takes a stored value away: null (None), or this text."""
+    """What clears a stored value: null (None), or this text."""
     clearable: bool = True
-    """Whether a stored value can be taken away at all."""
+    """Whether a stored value can be cleared."""
     in_effect: bool = True
     """Whether conversations of this release use it."""
 
 
 class Server(NamedTuple):
-    """What answers at a connection."""
+    """The server at a connection."""
 
     generation: Generation
     key: KeyState
@@ -44,7 +44,7 @@ class Server(NamedTuple):
     local: bool = False
     """Whether it is Quarterdeck's own local service, which runs no agent."""
     simulated: bool = False
-    """Whether its sandboxes and conversations are pretended, for trying."""
+    """Whether its sandboxes and conversations are simulated."""
     merges: bool = False
     """Whether a store keeps what its body leaves out."""
     fields: Mapping[str, FieldRules] = MappingProxyType({})
@@ -53,11 +53,11 @@ class Server(NamedTuple):
     def nested(self) -> bool:
         """Whether it is of the nested generation (SERVERS.md: settings, nested).
 
-        That one keeps profiles, describes its settings as forms, changes the value of a custom secret in place, tells
-        no key, header and environment of MCP servers, and replaces them all when they are stored.
+        Such a server has profiles and schemas, and can change the value of a custom secret. It returns no key, header
+        or environment of MCP servers, and a store replaces all of them.
         """
         return self.generation is Generation.NESTED
 
     def rules(self, name: str) -> FieldRules:
-        """The rules of one field; a field nobody said anything of is an ordinary one."""
+        """Return the rules of one field; the default ones if the server has none for it."""
         return self.fields.get(name, FieldRules())

@@ -6,34 +6,37 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, SecretStr
 
-from quarterdeck.client.models.base import Kept, Starred, Wire
+from quarterdeck.client.models.base import HidesSecrets, Kept, Wire
 from quarterdeck.client.models.mcp import McpConfig
 
 LOAD_ONLY = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set"})
-"""Members of a load response that no store takes."""
+"""Members of a load response that no store accepts."""
 
 SECRET_FIELDS = frozenset({"llm_api_key", "search_api_key", "sandbox_api_key"})
-"""Members whose value a server never tells."""
+"""Members whose value a server never returns."""
 
 SettingsChanges = Mapping[str, Any]
-"""Canonical field name -> new value. Absent keeps, None unsets and clears a secret, a new secret is a `SecretStr`,
-`mcp_config` is a whole `McpConfig`. On the nested generation also the dotted place of a leaf, whose None sets it back
-to the server's default."""
+"""New values by canonical field name.
+
+A missing name keeps the value, None unsets it or clears a secret, a new secret is a `SecretStr`, `mcp_config` is a
+whole `McpConfig`. On the nested generation, the dotted place of a leaf is also a name, for which None restores the
+server's default.
+"""
 
 
 class Loss(NamedTuple):
-    """A stored value that a store takes away, or may take away, although its changes do not name it."""
+    """A stored value that a store removes, or may remove, although the changes do not name it."""
 
     field: str
     """A canonical field, "secrets_store" for git tokens and custom secrets, or the place of the agent kind."""
     certain: bool
-    """Whether it goes for sure, if it is stored; else nobody knows what this server does with what is left out."""
+    """Whether it is certainly removed, if stored; otherwise the behaviour of this server is unknown."""
     parts: tuple[str, ...] = ()
-    """Names of what goes of it, such as MCP servers or git providers; empty where they are not told."""
+    """Names of the removed parts, for example MCP servers or git providers; empty if not known."""
 
 
 class Settings(Kept):
-    """Everything stored for the user, secrets excepted: those only say whether one is stored."""
+    """Everything stored for the user, without the values of secrets."""
 
     language: str | None = None
     agent: str | None = None
@@ -62,29 +65,31 @@ class Settings(Kept):
     git_user_email: str | None = None
 
     llm_api_key_set: bool | None = None
-    """Whether a key is stored; None where the server does not tell."""
+    """Whether a key is stored; None if the server does not tell."""
     search_api_key_set: bool | None = None
     provider_tokens_set: dict[str, str | None] | None = None
 
     leaves: Mapping[str, Any] = Field(default_factory=dict, repr=False)
-    """On the nested generation every value by its dotted place, such as "agent_settings.llm.temperature"; a secret's is
-    None. Empty on the flat one."""
+    """On the nested generation, every value by its dotted place, such as "agent_settings.llm.temperature".
+
+    The value of a secret is None. Empty on the flat generation.
+    """
 
 
 class CustomSecret(Wire):
-    """A secret that sandboxes get as an environment variable; its value is never told."""
+    """A secret that sandboxes get as an environment variable; its value is never returned."""
 
     name: str
     description: str | None = None
 
     @property
     def id(self) -> str:
-        """What tells it from the others: its name."""
+        """Its identity: the name."""
         return self.name
 
 
 class CustomSecrets(Wire):
-    """The answer that lists them all at once."""
+    """The response that lists all of them."""
 
     custom_secrets: tuple[CustomSecret, ...]
 
@@ -97,7 +102,7 @@ class ProviderToken:
     host: str | None = None
 
 
-class Profile(Starred):
+class Profile(HidesSecrets):
     """One stored copy of the LLM settings, without its key."""
 
     name: str
@@ -107,7 +112,7 @@ class Profile(Starred):
 
 
 class Profiles(Wire):
-    """All profiles in the server's order; `active` is the one in use, None when the settings were edited since."""
+    """All profiles in the server's order; `active` is the one in use, None if the settings were edited since."""
 
     items: tuple[Profile, ...] = Field((), validation_alias="profiles")
     active: str | None = Field(None, validation_alias="active_profile")

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from quarterdeck.client.limits import SECOND, Pace
+from quarterdeck.client.limits import SECOND, RateLimiter
 
 NEARLY = 0.999
 
@@ -35,7 +35,7 @@ def _now() -> float:
 
 
 async def test_no_second_holds_more_turns_than_allowed() -> None:
-    turns = Pace(5)
+    turns = RateLimiter(5)
     given: list[float] = []
 
     async def take() -> None:
@@ -47,7 +47,7 @@ async def test_no_second_holds_more_turns_than_allowed() -> None:
 
 
 async def test_a_person_goes_before_all_background_requests_that_wait() -> None:
-    turns = Pace(3)
+    turns = RateLimiter(3)
     order: list[str] = []
 
     async def take(name: str, background: bool) -> None:
@@ -59,7 +59,7 @@ async def test_a_person_goes_before_all_background_requests_that_wait() -> None:
 
 
 async def test_a_background_turn_that_has_waited_a_second_goes_next_and_the_limit_stays() -> None:
-    turns = Pace(5)
+    turns = RateLimiter(5)
     given: list[tuple[float, str]] = []
 
     async def take(name: str, times: int, *, background: bool) -> None:
@@ -78,7 +78,7 @@ async def test_a_background_turn_that_has_waited_a_second_goes_next_and_the_limi
 
 
 async def test_background_requests_that_keep_coming_go_one_by_one_and_no_slower() -> None:
-    turns = Pace(5)
+    turns = RateLimiter(5)
     given: list[float] = []
     for _ in range(16):
         await turns.turn(background=True)
