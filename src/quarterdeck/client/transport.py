@@ -182,8 +182,8 @@ class Transport:
     async def status_at(self, address: str, *, key: SecretStr | None = None, untrusted: bool = False) -> int:
         """Return the status of a GET at another address, with that address's own key or none.
 
-        Redirects are not followed, and the server's key is not sent. `untrusted` means that the address was not named by
-        the server. Raises ServiceError if nothing responds or the address cannot be parsed.
+        Redirects are not followed, and the server's key is not sent. `untrusted` means that the server did not name the
+        address. Raises ServiceError if nothing responds or the address cannot be parsed.
         """
         key, seconds = _checked_key(key), self.limits.quick
         http_request = self._built(
@@ -307,7 +307,7 @@ async def _received(request: Request, answer: httpx.Response, most: int) -> Resp
     response = Response(request, answer.status_code, headers=answer.headers)
     packing = answer.headers.get("Content-Encoding", "").strip().lower()
     if packing not in ("", "identity", "gzip"):
-        words, advice = "The answer is packed in a way nobody http_request for.", "Check what stands before the server."
+        words, advice = "The answer is packed in a way nobody asked for.", "Check what stands before the server."
         raise response.error(ErrorKind.BROKEN, words, advice)
     unpacking = zlib.decompressobj(GZIP) if packing == "gzip" else None
     body = bytearray()
