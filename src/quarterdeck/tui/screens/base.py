@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable
 from functools import partial
 from inspect import isawaitable
 from typing import ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
-from textual.content import Content
 from textual.events import Resize, ScreenResume, Unmount
-from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.news import News
-from quarterdeck.fleet.unread import Watched
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -27,51 +22,13 @@ from quarterdeck.tui.columns.details import log_lines
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import menu
-from quarterdeck.tui.look import signed
-from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, MessageLine
+from quarterdeck.tui.widgets.watch_strip import WatchStrip
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """Columns and lines that a screen needs."""
 TOO_SMALL = cell(Shown(f"This terminal is smaller than {LEAST_WIDTH}x{LEAST_HEIGHT}: not all fits."), Tone.WARN)
-SHORTEST = 8
-"""Cells that the title of a watched conversation keeps where there is too little room."""
-
-
-class WatchStrip(Widget):
-    """The watched conversation that needs a person most, and how many others are watched; seen while there are any."""
-
-    DEFAULT_CSS = "WatchStrip { height: 1; padding: 0 1; background: $panel; display: none; }"
-
-    watched: reactive[tuple[Shown, Cell]] = reactive((Shown(""), ()))
-    """The title of that one, and all that is said behind it."""
-
-    def show(self, by_urgency: Sequence[Watched], now: datetime) -> None:
-        """Say how these are; what did not change is not painted."""
-        self.display = bool(by_urgency)
-        if by_urgency:
-            first, *others = by_urgency
-            more = cell(Shown(f" +{len(others)}"), Tone.KEY) if others else ()
-            self.watched = text.line(first.title) or text.line(first.id), (*state_words(first, now), *more)
-
-    def render(self) -> Content:
-        """The line; a long title is cut, never what it is at."""
-        title, said = self.watched
-        label, rest = content(cell(Shown("watching: "), Tone.MUTED)), content(said)
-        room = max(SHORTEST, self.size.width - (label + rest).cell_length)
-        return label + content(cell(title, Tone.STRONG)).truncate(room, ellipsis=True) + rest
-
-
-def state_words(watched: Watched, now: datetime) -> Cell:
-    """What it is at, and since when as far as that is known."""
-    if watched.state is None:
-        return cell(Shown(" - not read yet"), Tone.MUTED)
-    said: Cell = ((Shown(" - "), Tone.MUTED), *signed(watched.state.word))
-    if not watched.since:
-        return said
-    lasted = calm_age(datetime.fromtimestamp(watched.since, UTC), now)
-    return (*said, (Shown(f" ({lasted})"), Tone.MUTED))
 
 
 class DeckScreen(Screen[None]):
