@@ -133,6 +133,35 @@ async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent,
         await seat.until(lambda: seat.deck.screen.query(Log) and seat.text.splitlines()[2:14] == shown)
 
 
+async def test_the_place_above_a_question_is_there_again_with_the_entry_that_was_looked_at(
+    agent: FakeAgent, tmp_path: Path
+) -> None:
+    for number in range(40):
+        agent.says(f"word {number}")
+    agent.asks("rm -r build", "git clean", "git push")
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("needs you: 3 actions")
+        await seat.press("k", "k", "k")
+        shown = seat.text.splitlines()[2:14]
+        assert any("▌" in line and "word 39" in line for line in shown)
+        await seat.press("q")
+        await seat.until(lambda: not seat.deck.screen.query(Log))
+        await seat.press("enter")
+        await seat.until(lambda: seat.deck.screen.query(Log) and seat.text.splitlines()[2:14] == shown)
+
+
+async def test_what_is_unfolded_at_the_foot_comes_into_sight(agent: FakeAgent, tmp_path: Path) -> None:
+    for number in range(40):
+        agent.says(f"word {number}")
+    seen = {"content": [{"type": "text", "text": "\n".join(f"line {number}" for number in range(20))}], "exit_code": 0}
+    agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=seen)
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("lines, enter")
+        assert "line 12" not in seat.text
+        await seat.press("enter")
+        await seat.sees("line 12", "line 0")
+
+
 async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent, tmp_path: Path) -> None:
     agent.says("first wish", "user")
     failed = {"content": [{"type": "text", "text": "no such thing"}], "exit_code": 2}
@@ -281,10 +310,11 @@ async def test_the_key_bar_says_how_to_stop_the_agent_and_in_a_field_how_to_leav
 ) -> None:
     agent.says("hello", "user")
     async with opened(agent, tmp_path) as seat:
-        await seat.sees("p Pause agent", "[ Messages")
+        await seat.sees("p Pause agent", "[ Messages", "m writes a message", "─" * 80)
         await seat.press("m")
         await seat.sees("^s send", "esc leave; the draft is kept")
         assert "Pause agent" not in seat.text
+        assert "m writes" not in seat.text
         await seat.press("escape", "slash")
         await seat.sees("enter the one before", "esc close")
         await seat.press("escape")
@@ -350,7 +380,7 @@ async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent, t
     agent.asks("rm -r build")
     async with opened(agent, tmp_path, read_only=True) as seat:
         await seat.press("tab", "y")
-        await seat.sees("read-only")
+        await seat.sees("read-only", "needs you: 1 action━")
         await seat.press("m")
         assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
         assert agent.ran == []
@@ -369,6 +399,17 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
         await seat.sees("Resume its sandbox?")
         await seat.press("escape")
         assert "kept" in seat.text
+
+
+async def test_a_question_names_no_keys_while_its_sandbox_is_paused(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.asks("rm -r build")
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("tab answers")
+        agent.sandbox, agent.unreached = "PAUSED", True
+        await seat.press("ctrl+r")
+        await seat.sees("needs you: 1 action━")
+        await seat.press("tab")
+        await seat.sees("needs you: 1 action━", "Its sandbox is paused. r resumes it.")
 
 
 async def test_a_sandbox_that_the_list_knows_to_be_paused_is_resumed_while_the_conversation_still_opens(

@@ -63,9 +63,9 @@ def utc_now() -> datetime:
 
 
 class Reading(NamedTuple):
-    """Where somebody reads a conversation: an entry and a line of it, None at the end, and what is unfolded."""
+    """Where somebody reads a conversation, as its log tells it, None at the end; and what is unfolded."""
 
-    place: tuple[str, int] | None = None
+    place: tuple[str, int, str] | None = None
     unfolded: frozenset[str] = frozenset()
 
 

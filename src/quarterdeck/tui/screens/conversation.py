@@ -115,6 +115,7 @@ class ConversationScreen(DeckScreen):
         self.log_view.show(transcript.entries, waiting=transcript.waiting)
         if self._question.ask(transcript.question) and self._question.has_focus:
             self.set_focus(self.log_view)
+        self._question.answerable = self._following.reached and not self.app.endpoint.read_only
         if self._wanted is not None and self.log_view.return_to(self._wanted):
             self._wanted = None
         if transcript.older is not None and (self._wanted or len(transcript.entries) < self.size.height):

@@ -16,6 +16,7 @@ from quarterdeck.tui.widgets.form.inputs import PlainArea
 
 KEPT_AFTER = 0.5
 """Seconds after a key until a draft is written down."""
+HOW_TO_WRITE = "m writes a message"
 
 
 class MessageDrafts(KeptModel):
@@ -41,7 +42,8 @@ class Composer(PlainArea):
     def __init__(self, conversation_id: str) -> None:
         super().__init__()
         self.id = "composer"
-        self.placeholder = "m writes a message"
+        self.compact = False  # else it has no line above it
+        self.placeholder = HOW_TO_WRITE
         self.sending = ""
         """What was written and is not known to be sent yet: it is kept like a draft."""
         self._conversation_id = conversation_id
@@ -61,6 +63,11 @@ class Composer(PlainArea):
         if self._keeping is not None:
             self._keeping.stop()
         self._keeping = self.set_timer(KEPT_AFTER, self.keep)
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The key that leads here is a letter in here."""
+        super().watch_has_focus(has_focus)
+        self.placeholder = "" if has_focus else HOW_TO_WRITE
 
     def on_unmount(self) -> None:
         """Write down what was typed last."""

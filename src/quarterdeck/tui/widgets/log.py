@@ -104,30 +104,32 @@ class Log(Widget, can_focus=True):
         seen = None if self.following else _number(self.entries, self._seen)
         return 0 if seen is None else sum(each.id != STREAMED for each in self.entries[seen + 1 :])
 
-    def place(self) -> tuple[str, int] | None:
-        """Where it is read, to come back there; None while it follows."""
+    def place(self) -> tuple[str, int, str] | None:
+        """Where it is read, to come back there: the first line and the entry of the cursor; None while it follows."""
         if self.following or self._top.entry >= len(self.entries):
             return None
-        return self.entries[self._top.entry].id, self._top.line
+        return self.entries[self._top.entry].id, self._top.line, self.entries[self._cursor].id
 
-    def return_to(self, place: tuple[str, int]) -> bool:
-        """Go where it was read; whether that is known yet."""
-        number = _number(self.entries, place[0])
+    def return_to(self, place: tuple[str, int, str]) -> bool:
+        """Go where it was read; whether that is known yet. A question that has no room yet will take it from below."""
+        top, line, at_cursor = place
+        number = _number(self.entries, top)
         if number is None:
             return False
         self._stop_following()
-        self._top, self._cursor = Place(number, place[1]), number
-        self._settle()
+        self._top, self._cursor = Place(number, line), _number(self.entries, at_cursor) or number
+        self._paint()
         return True
 
     def toggle(self) -> None:
-        """Unfold the entry under the cursor, or fold it; its first line stays where it is."""
+        """Unfold the entry under the cursor, or fold it; as much of it as fits is in sight then."""
         if (entry := self.cursor_entry) is None:
             return
         self._stop_following()
         self.unfolded ^= {entry.id}
         if self._cursor == self._top.entry:
             self._top = Place(self._cursor, 0)
+        self._reveal()
         self._settle()
         self._after_move()
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.reactive import var
 
 from quarterdeck.fleet.entries import Entry
 from quarterdeck.settings.words import counted
@@ -36,6 +37,9 @@ class Question(VerticalScroll, can_focus=True):
         Binding("k", "scroll_up", "Up", show=False),
     ]
 
+    answerable: var[bool] = var(default=True)
+    """Whether an answer can be sent."""
+
     def __init__(self) -> None:
         super().__init__(id="question")
         self.actions: tuple[Entry, ...] = ()
@@ -65,8 +69,10 @@ class Question(VerticalScroll, can_focus=True):
     def entitle(self) -> None:
         """Say how to answer: the keys work only in here."""
         count = counted(len(self.actions), "action")
-        how = "y accept  n reject  a accept all that follow  esc leave" if self.has_focus else "tab answers"
-        self.border_title = f"needs you: {count}; {how}"
+        keys = "y accept  n reject  a accept all that follow  esc leave" if self.has_focus else "tab answers"
+        self.border_title = f"needs you: {count}{f'; {keys}' if self.answerable else ''}"
+
+    watch_answerable = entitle
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """The keys work now, or no more."""
