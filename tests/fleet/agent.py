@@ -80,6 +80,12 @@ class FakeAgent:
             self.says("done")
             self.set("finished")
 
+    def reject(self) -> None:
+        """What an agent does that is told not to do what it asks."""
+        self.set("idle")
+        for each in self.pending:
+            self.add("UserRejectObservation", tool_name="terminal", tool_call_id=each["tool_call_id"])
+
     # What is answered
 
     def __call__(self, asked: Asked) -> Answer | Exception:
@@ -151,9 +157,7 @@ class FakeAgent:
             case "/events/respond_to_confirmation" if asked.body["accept"]:
                 self.run()
             case "/events/respond_to_confirmation" if self.status == "waiting_for_confirmation":
-                self.set("idle")
-                for each in self.pending:
-                    self.add("UserRejectObservation", tool_name="terminal", tool_call_id=each["tool_call_id"])
+                self.reject()
             case "/confirmation_policy":
                 self.policy = asked.body["policy"]["kind"]
             case "/interrupt" if self.version < "1.16":

@@ -143,6 +143,27 @@ async def test_when_two_answer_at_once_and_something_else_ran_it_is_said_and_sto
         assert sent(agent, "/interrupt") == 1
 
 
+async def test_when_somebody_else_rejects_at_the_same_moment_it_is_not_said_to_be_accepted() -> None:
+    agent = FakeAgent()
+    agent.asks("one")
+    async with talking(agent) as (following, answering):
+        agent.meanwhile[ANSWER] = agent.reject
+        with pytest.raises(ServiceError, match="Somebody else rejected"):
+            await answering.accept(question(following))
+        assert agent.ran == []
+
+
+async def test_when_somebody_else_accepts_at_the_same_moment_it_is_not_said_to_be_rejected() -> None:
+    agent = FakeAgent()
+    agent.asks("one")
+    async with talking(agent) as (following, answering):
+        agent.meanwhile[ANSWER] = agent.run
+        with pytest.raises(ServiceError, match="was not rejected"):
+            await answering.reject(question(following), "use git")
+        assert agent.ran == ["one"]
+        assert sent(agent, "/events") == 0
+
+
 async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice() -> None:
     agent = FakeAgent()
     async with talking(agent) as (following, answering):

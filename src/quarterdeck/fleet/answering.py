@@ -13,7 +13,7 @@ from uuid import uuid4
 from quarterdeck.client.agent_server import ALWAYS, NEVER, AgentServer
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.client.models.event import ActionEvent, Event, Policy, StateEvent
+from quarterdeck.client.models.event import ActionEvent, Event, Policy, RejectionEvent, StateEvent
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.following import Following
 from quarterdeck.fleet.transcript import HELD, NOT_KNOWN, SENDING
@@ -110,15 +110,20 @@ class Answering:
                 await agent.interrupt()
                 raise ServiceError(ErrorKind.CONFLICT, RAN_OTHERS, "Look at what it did.")
             if await self._taken(last):
+                if _was_rejected(transcript.listed_after(last)):
+                    raise ServiceError(ErrorKind.CONFLICT, "Somebody else rejected it at the same moment.")
                 return "Accepted."
         raise ServiceError(ErrorKind.CONFLICT, "The agent server affirms the answer, and the agent still waits.")
 
     async def reject(self, shown: frozenset[str], reason: str = "") -> str:
         """Refuse the actions that were shown; the agent receives the reason as a message and continues with it."""
         async with self._alone():
-            agent = await self._still(shown)
+            agent, last = await self._still(shown), self._following.transcript.last_id
             await agent.answer(accept=False)
             await self._following.catch_up()
+            if not _was_rejected(self._following.transcript.listed_after(last)):
+                words = "Somebody else answered at the same moment; it was not rejected."
+                raise ServiceError(ErrorKind.CONFLICT, words)
         if reason:
             await self.send(reason)
             return "Rejected, and your reason sent."
@@ -250,6 +255,11 @@ def _ran_others(events: Iterable[Event], shown: frozenset[str]) -> bool:
                 return True
             waiting = status == WAITING
     return False
+
+
+def _was_rejected(events: Iterable[Event]) -> bool:
+    """Whether a person rejected something."""
+    return any(isinstance(event, RejectionEvent) and event.rejection_source != "hook" for event in events)
 
 
 def _not_sent(words: str) -> ServiceError:
