@@ -67,6 +67,17 @@ async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet, tmp_pa
         await seat.until(lambda: not seat.deck.screen.is_modal)
 
 
+async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await click(seat, "Help")
+        await seat.sees("Keys: sandboxes")
+        await click(seat, "esc close")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await click(seat, "Filter")
+        await seat.type("nothing")
+        await seat.sees("0 of 12")
+
+
 @pytest.mark.parametrize("size", [(50, 12), NARROW])
 async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(
     fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]

@@ -64,6 +64,14 @@ def shown_key(key: str) -> str:
     return _KEY_WORDS.get(key, key)
 
 
+_NAMES = {shown: key for key, shown in _KEY_WORDS.items()}
+
+
+def named_key(shown: str) -> str:
+    """Name a key as Textual does, which is written as in the key bar: `^s` is `ctrl+s`."""
+    return f"ctrl+{shown[1:]}" if shown.startswith("^") else _NAMES.get(shown, shown)
+
+
 MOVING: list[BindingType] = [
     Binding("down,j", "move(1)", "Down", show=False),
     Binding("up,k", "move(-1)", "Up", show=False),

@@ -41,7 +41,7 @@ def counted(words: Iterable[str], counts: Counter[str]) -> Cell:
     for word in words:
         if counts[word]:
             sign, tone = glyph(word)
-            said += [(Shown(f"{sign} "), tone), (Shown(f"{counts[word]}"), Tone.PLAIN)]
+            said += [(Shown(f"{sign} "), tone), (Shown(f"{counts[word]:,}"), Tone.PLAIN)]
             said.append((Shown(f" {text.line(word)}  "), tone))
     return tuple(said)
 

@@ -275,7 +275,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if not marks:
             return ()
         hidden = len(marks.difference(self.listing.ids))
-        words = f"✓ {len(marks)} marked" + (f", {hidden} hidden by the filter" if hidden else "")
+        words = f"✓ {len(marks):,} marked" + (f", {hidden:,} hidden by the filter" if hidden else "")
         return cell(Shown(f"{words}  "), Tone.EDITED)
 
     def _say_why_empty(self) -> None:

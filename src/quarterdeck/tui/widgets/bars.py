@@ -11,7 +11,7 @@ from textual.widget import Widget
 from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.commands import Place
+from quarterdeck.tui.commands import Place, named_key
 from quarterdeck.tui.paint import band, content, plain
 from quarterdeck.tui.text import Shown
 
@@ -115,10 +115,14 @@ class MessageLine(Widget):
 
 
 class KeyBar(Widget):
-    """The keys that work here now, as many as fit; a dimmed one says why when it is pressed."""
+    """The keys that work here now, as many as fit; a click presses one, and a dimmed one says why when pressed."""
 
     ALLOW_SELECT = False
     hints: reactive[tuple[Hint, ...]] = reactive(())
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.auto_links = False
 
     def render(self) -> Content:
         """The hints that fit the width."""
@@ -127,7 +131,7 @@ class KeyBar(Widget):
             more = hint_content(key, label, works=works)
             if bar.cell_length + more.cell_length > self.size.width:
                 break
-            bar += more
+            bar += more.stylize(Style.from_meta({"@click": f"app.simulate_key('{named_key(key)}')"}))
         return bar
 
 
