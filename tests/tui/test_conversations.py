@@ -8,7 +8,7 @@ import pytest
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
-from tests.tui.seat import NARROW, WIDE, Seat
+from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
@@ -71,6 +71,29 @@ async def test_its_sandbox_is_gone_to_and_back_and_paused_and_resumed_from_the_c
         await seat.sees("1 Idle")
         await seat.press("D")
         await seat.sees("No sandbox goes too.")
+
+
+async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    for name, status in (("deaf", "RUNNING"), ("sleepy", "PAUSED"), ("bad", "RUNNING")):
+        fleet.talk(name, fleet.add(name, status), f"Talk {name}")
+    fleet.deaf |= {"deaf", "sleepy"}
+    fleet.fails.add("bad")
+    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
+        await seat.sees("2 Finished", "1 Sandbox paused")
+        seat.list_screen.table.move_to("deaf")
+        await seat.press("p")
+        await seat.sees("1 Sandbox pausing", "1 Finished")
+        seat.list_screen.table.move_to("sleepy")
+        await seat.press("r")
+        await seat.sees("1 Sandbox resuming", "1 Sandbox pausing")
+        seat.list_screen.table.move_to("bad")
+        await seat.press("p")
+        await seat.until(lambda: ("pause", "bad") in fleet.orders)
+        await seat.sees("1 Finished", "1 Sandbox resuming", "1 Sandbox pausing")
+        fleet.sandboxes["deaf"]["status"] = fleet.conversations["deaf"]["sandbox_status"] = "PAUSED"
+        await seat.press("ctrl+r")
+        await seat.sees("1 Sandbox paused", "1 Sandbox resuming")
 
 
 ZIP = b"PK\x03\x04" + bytes(5000)

@@ -11,6 +11,7 @@ from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, Star
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
 from quarterdeck.fleet.filters import Grammar, Kind, Token, haystack
 from quarterdeck.fleet.order import Rank
+from quarterdeck.fleet.sandbox_state import StateWord
 
 
 class ConversationWord(StrEnum):
@@ -26,6 +27,7 @@ class ConversationWord(StrEnum):
     DELETING = "Deleting"
     NO_ANSWER = "No answer"
     SANDBOX_PAUSED = "Sandbox paused"
+    SANDBOX_PAUSING = "Sandbox pausing"
     SANDBOX_RESUMING = "Sandbox resuming"
     SANDBOX_ERROR = "Sandbox error"
     SANDBOX_MISSING = "Sandbox missing"
@@ -80,6 +82,8 @@ _AGENT: dict[str, ConversationState] = {
     ExecutionStatus.DELETING: ConversationState(ConversationWord.DELETING, Category.BUSY),
 }
 _SANDBOX: dict[str, ConversationState] = {
+    StateWord.PAUSING: ConversationState(ConversationWord.SANDBOX_PAUSING, Category.BUSY),
+    StateWord.RESUMING: ConversationState(ConversationWord.SANDBOX_RESUMING, Category.BUSY),
     SandboxStatus.PAUSED: ConversationState(ConversationWord.SANDBOX_PAUSED, Category.RESTING),
     SandboxStatus.STARTING: ConversationState(ConversationWord.SANDBOX_RESUMING, Category.BUSY),
     SandboxStatus.ERROR: ConversationState(ConversationWord.SANDBOX_ERROR, Category.RESTING),
@@ -96,6 +100,11 @@ _LAST_TOLD = "Its sandbox is quiet; this is what the agent last said."
 
 
 _HEARD = frozenset({SandboxStatus.RUNNING, SandboxStatus.STARTING})
+_ASKED: dict[str, Container[str | None]] = {
+    StateWord.PAUSING: _HEARD,
+    StateWord.RESUMING: frozenset({SandboxStatus.PAUSED}),
+}
+"""The readings of a sandbox that do not show yet what is under way."""
 
 
 def with_last_word(before: Conversation, record: Conversation) -> Conversation:
@@ -201,16 +210,18 @@ def conversation_row(
     record: Conversation,
     *,
     sandboxes: Container[str] | None = None,
+    under_way: str | None = None,
     unread: bool = False,
     watched: bool = False,
     clock: ServerClock = AS_TOLD,
 ) -> ConversationRow:
     """Return the row of a conversation.
 
-    `sandboxes` are the ids of all sandboxes, None until they have been read completely; `unread` means that it has a
-    result that nobody has looked at, `watched` that a person wants to be notified of it.
+    `sandboxes` are the ids of all sandboxes, None until they have been read completely; `under_way` is the word for what
+    was asked of its own one; `unread` means that it has a result that nobody has looked at, `watched` that a person
+    wants to be notified of it.
     """
-    state = conversation_state(record)
+    state = conversation_state(record, under_way if record.sandbox_status in _ASKED.get(under_way or "", ()) else None)
     row = row_of(record, record, state, clock, record.sandbox_id, _ALSO_CALLED.get(state.word))
     lost = sandboxes is not None and record.sandbox_id not in sandboxes
     unlinked = record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)

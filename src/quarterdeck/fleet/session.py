@@ -147,9 +147,11 @@ class Session:
         if record is None:
             task = self.start_tasks.records.get(conversation_id)
             return start_row(task, self.server_clock) if task is not None and self._is_shown(task) else None
+        memory = self.memories.by_id.get(record.sandbox_id or "")
         return conversation_row(
             record,
             sandboxes=None if self.sandboxes.health.incomplete else self.sandboxes.records,
+            under_way=memory.state(self._clock()).word if memory is not None and memory.asked is not None else None,
             unread=conversation_id in self.unread.ids,
             watched=conversation_id in self.unread.watched,
             clock=self.server_clock,
@@ -328,7 +330,7 @@ class Session:
         sandboxes, running = self.client.sandboxes, self._running if action is Action.RESUME else ()
         send = {Action.PAUSE: sandboxes.pause, Action.RESUME: sandboxes.resume, Action.DELETE: sandboxes.delete}[action]
         self.memories.asked(sandbox_id, action, self._clock())
-        self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
+        self._publish_asked(sandbox_id)
         try:
             with self.writes.under_way(f"{action} of {short_id(sandbox_id)}"):
                 await send(sandbox_id)
@@ -343,10 +345,16 @@ class Session:
             raise
         finally:
             self._look_closely()
-            self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
+            self._publish_asked(sandbox_id)
             self.sandboxes.refresh()
             if action is Action.DELETE:
                 self.conversations.refresh()
+
+    def _publish_asked(self, sandbox_id: str) -> None:
+        """Tell that something was asked of a sandbox: its conversations show that, too."""
+        self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
+        living = self.by_sandbox.of(sandbox_id)
+        self._publish(News(About.CONVERSATIONS, frozenset(record.id for record in living)))
 
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers respond once it is up or has failed."""

@@ -24,6 +24,7 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "Stuck": ("✕", "x", Tone.WARN),
     "Deleting": ("◑", "-", Tone.BUSY),
     "Sandbox paused": ("‖", "=", Tone.REST),
+    "Sandbox pausing": ("◑", "-", Tone.BUSY),
     "Sandbox resuming": ("◔", "~", Tone.BUSY),
     "No answer": ("◔", "~", Tone.WARN),
     "failed": ("✗", "x", Tone.BAD),
