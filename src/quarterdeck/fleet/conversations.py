@@ -218,8 +218,8 @@ def conversation_row(
     """Return the row of a conversation.
 
     `sandboxes` are the ids of all sandboxes, None until they have been read completely; `under_way` is the word for
-    what was asked of its own one; `unread` means that it has a result that nobody has looked at, `watched` that a person
-    wants to be notified of it.
+    what was asked of its own one; `unread` means that it has a result that nobody has looked at, `watched` that a
+    person wants to be notified of it.
     """
     state = conversation_state(record, under_way if record.sandbox_status in _ASKED.get(under_way or "", ()) else None)
     row = row_of(record, record, state, clock, record.sandbox_id, _ALSO_CALLED.get(state.word))
