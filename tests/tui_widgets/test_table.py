@@ -213,6 +213,24 @@ async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
             assert {cell_len(line) for line in app.lines()} == {app.table.size.width}
 
 
+async def test_columns_grow_and_become_narrower_only_where_they_are_fitted_anew() -> None:
+    app = Demo()
+    app.show({row_id: replace(box, state="Error") for row_id, box in app.boxes.items()})
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        narrow = app.lines()[0]
+        app.become("box-1", "Starting")
+        await pilot.pause()
+        wide = app.lines()[0]
+        assert wide.index("SANDBOX") > narrow.index("SANDBOX")
+        app.become("box-1", "Error")
+        await pilot.pause()
+        assert app.lines()[0] == wide
+        app.table.fit_anew()
+        await pilot.pause()
+        assert app.lines()[0] == narrow
+
+
 async def test_only_what_changed_in_sight_is_painted() -> None:
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:

@@ -98,6 +98,7 @@ class ListScreen(DeckScreen, Generic[R]):
     def on_screen_resume(self) -> None:
         """Show what is known already, and what happened while another screen was shown."""
         self._follow()
+        self.table.fit_anew()
 
     def on_news(self, news: News) -> None:
         """Have the rows made anew that the news is about; a list that is not shown catches up when it is."""
@@ -181,6 +182,7 @@ class ListScreen(DeckScreen, Generic[R]):
         """Read again now, and put every row into its place."""
         self.listing.put_in_order()
         self.show_rows(anew=True)
+        self.table.fit_anew()
         self.app.action_refresh()
 
     # What is shown

@@ -145,6 +145,10 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def show_columns(self, columns: Sequence[Column[R]]) -> None:
         """Show other columns of the same rows."""
         self._columns = tuple(columns)
+        self.fit_anew()
+
+    def fit_anew(self) -> None:
+        """Make columns narrower that were wide for what is gone; they only grow meanwhile, so that nothing hops."""
         self._widest.clear()
         self._look_again()
 
