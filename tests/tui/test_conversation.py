@@ -190,6 +190,7 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent, tmp_pat
         await at("word 39")
         await seat.press("enter")
         await at("word 38")
+        assert [line for line in seat.text.splitlines() if "word 38" in line and "▌" in line]
         await seat.press("escape", "y")
         await seat.sees("Sent to the clipboard")
         assert seat.deck.clipboard == "word 38"

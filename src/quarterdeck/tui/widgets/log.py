@@ -28,7 +28,7 @@ from quarterdeck.tui.widgets.strips import cell_strip, tone_styles
 
 KEPT = 400
 """Entries that stay laid out."""
-CURSOR, NO_CURSOR = (Shown("▌"), Tone.KEY), (Shown(" "), Tone.PLAIN)
+CURSOR, DIM_CURSOR, NO_CURSOR = (Shown("▌"), Tone.KEY), (Shown("▌"), Tone.MUTED), (Shown(" "), Tone.PLAIN)
 """What stands before each line."""
 LEAST = 20
 """Cells of a line, however narrow the screen is."""
@@ -198,7 +198,7 @@ class Log(Widget, can_focus=True):
         self._settle()
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """The cursor is there only with the focus."""
+        """The cursor is dimmer without the focus: what is found is seen while one types."""
         super().watch_has_focus(has_focus)
         self._paint()
 
@@ -286,11 +286,11 @@ class Log(Widget, can_focus=True):
 
     def _paint(self) -> None:
         """Have the lines of the screen drawn that look different from before."""
-        before, at_cursor = self._painted, self._cursor if self.has_focus else None
+        before, cursor = self._painted, CURSOR if self.has_focus else DIM_CURSOR
         visible = self._visible()
         lines = {number: self._lines(number) for number in {place.entry for place in visible}}
         self._painted = [
-            (CURSOR if number == at_cursor else NO_CURSOR, *lines[number][line]) for number, line in visible
+            (cursor if number == self._cursor else NO_CURSOR, *lines[number][line]) for number, line in visible
         ]
         if not self.entries:
             self._painted = [(NO_CURSOR, *self.empty)]
