@@ -80,6 +80,18 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
     assert data.json["mcp_config"]["stdio_servers"][0]["env_set"] == ["PASS"]
 
 
+def test_an_empty_standard_input_clears_nothing(run: Run) -> None:
+    run("settings", "set", "llm_api_key=-", typed="sentinel-0\n")
+    run("settings", "set", "mcp_config=-", typed=json.dumps(SERVERS))
+    for key in ("llm_api_key", "mcp_config", "language"):
+        ended = run("settings", "set", f"{key}=-", typed="\n")
+        assert (ended.status, ended.out) == (2, "")
+        assert f"{key}= clears it." in ended.err
+    shown = run("settings", "show", "--json").json
+    assert shown["llm_api_key_set"] is True
+    assert shown["mcp_config"]["sse_servers"]
+
+
 def test_a_list_of_servers_takes_the_place_of_the_old_one(run: Run) -> None:
     run("settings", "set", "mcp_config=-", typed=json.dumps(SERVERS))
     one = {"stdio_servers": [{"name": "files", "command": "uvx"}]}
@@ -110,7 +122,9 @@ def test_a_sandbox_is_started_paused_and_resumed(run: Run) -> None:
 
 
 def test_an_unknown_spec_starts_nothing(run: Run) -> None:
-    assert run("sandboxes", "start", "no-such-spec").status == 1
+    ended = run("sandboxes", "start", "no-such-spec")
+    assert ended.status == 1
+    assert "There is no spec no-such-spec. List them with: quarterdeck sandboxes specs." in ended.err
     assert run("sandboxes", "list", "--json").json == []
 
 

@@ -61,6 +61,7 @@ def test_serve_makes_a_key_that_works_and_prints_it_once_and_shares_its_data_wit
         assert run("settings", "show", "--json").json["language"] == "fr"
         second = run("serve", "--port", url.rpartition(":")[2])
         assert (second.status, second.out, len(second.err.splitlines())) == (1, "", 1)
+        assert "cannot be used: Address already in use. Name another one" in second.err
         process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=10)[0] == ""
         assert process.returncode == 0

@@ -108,7 +108,7 @@ def parse(words: Sequence[str]) -> CommandLine:
         found.ids = [*found.ids, *rest]  # an id may begin with a dash
     elif rest:
         options = [word.partition("=")[0] for word in rest if word.startswith("-")]
-        parser.error(f"unrecognized arguments: {' '.join(options)}" if options else "there are words too many")
+        parser.error(f"unrecognized arguments: {' '.join(options)}" if options else "too many words")
     return found
 
 

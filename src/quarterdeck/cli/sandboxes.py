@@ -8,6 +8,7 @@ from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter, utc_now, with_client, with_session
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import plain
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
@@ -17,6 +18,7 @@ from quarterdeck.fleet.filters import Filter, Kind, kept
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow
 from quarterdeck.fleet.session import Session
 
+LIST_SPECS = "List them with: quarterdeck sandboxes specs."
 GRAMMAR = SANDBOX_GRAMMAR.without("for", "slow")
 """What a filter of a command knows: not what takes watching, which a command that has just begun has not done."""
 _OF_CONVERSATIONS = frozenset({"repo", "quiet", "cost", "no-conversation"})
@@ -119,7 +121,12 @@ def start(arguments: CommandLine, config: Config) -> int:
     async def send(client: Client) -> int:
         if arguments.dry_run:
             return await _foretell(client, arguments)
-        started = await client.sandboxes.start(arguments.spec)
+        try:
+            started = await client.sandboxes.start(arguments.spec)
+        except ServiceError as error:
+            if error.kind is ErrorKind.MISSING and arguments.spec is not None:
+                raise CommandError(f"There is no spec {arguments.spec}.", LIST_SPECS) from error
+            raise
         found = await client.sandboxes.find(started.id)
         if found is None or found.status in (SandboxStatus.ERROR, SandboxStatus.MISSING):
             status = "not listed" if found is None else found.status
@@ -139,7 +146,7 @@ async def _foretell(client: Client, arguments: CommandLine) -> int:
     spec = next((one for one in known if arguments.spec in (None, one.id)), None)
     if spec is None:
         words = f"There is no spec {arguments.spec}." if known else "The server has nothing to start a sandbox from."
-        raise CommandError(words, "List them with: quarterdeck sandboxes specs.")
+        raise CommandError(words, LIST_SPECS)
     if arguments.json:
         as_json(_spec_plain(spec))
     else:

@@ -1,6 +1,7 @@
 """The local service on a port of loopback."""
 
 import asyncio
+import os
 import signal
 import socket
 from contextlib import aclosing
@@ -51,6 +52,5 @@ def _listen(port: int) -> socket.socket:
     try:
         return socket.create_server(("127.0.0.1", port))
     except (OSError, OverflowError) as error:
-        raise LocalServiceError(
-            f"Port {port} cannot be used: {error}. Name another one, or 0 for a free one."
-        ) from error
+        why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
+        raise LocalServiceError(f"Port {port} cannot be used: {why}. Name another one, or 0 for a free one.") from error
