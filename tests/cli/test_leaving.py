@@ -14,7 +14,7 @@ from tests.tui.fake_fleet import FakeFleet
 
 from .pty_kit import Terminal, quarterdeck
 
-WAITS = "waiting for the answer to: start of default-spec; ctrl+q again leaves now"
+WAITS = "Waiting for the answer to: start of default-spec; ctrl+q again leaves now."
 
 
 @pytest.fixture

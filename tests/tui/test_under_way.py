@@ -66,7 +66,7 @@ async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
     async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
         await start(seat)
         await seat.press("ctrl+q")
-        await seat.sees("waiting for the answer to: start of default-spec; ctrl+q again leaves now")
+        await seat.sees("Waiting for the answer to: start of default-spec; ctrl+q again leaves now.")
         if then == "it is answered":
             server.gate.set()
         elif then == "ctrl+q again":
@@ -74,6 +74,25 @@ async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
         await seat.until(lambda: seat.deck.return_code is not None)
         left = (0, ()) if then == "it is answered" else (1, ("start of default-spec",))
         assert (seat.deck.return_code, seat.deck.unanswered) == left
+
+
+async def test_who_stays_in_the_middle_of_a_command_for_several_reads_of_its_end_and_no_longer_of_the_wait(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    fleet.add("box1")
+    server = Slow(fleet, lambda request: request.url.path.endswith("/pause"))
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.press("2")
+        await seat.sees("2 Running", "live")
+        await seat.press("asterisk", "p", "y")
+        await seat.sees("2 asked for")
+        await seat.press("ctrl+q")
+        await seat.sees("Waiting for the answer to: pause of box")
+        server.gate.set()
+        await seat.sees("Leave in the middle of this?")
+        await seat.press("n")
+        await seat.sees("2 done", "esc close")
+        assert "Waiting for the answer" not in seat.text
 
 
 async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet, tmp_path: Path) -> None:

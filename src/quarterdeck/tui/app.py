@@ -317,7 +317,7 @@ class Deck(KeysInOrder):
         if session is None or not session.writes.words:
             return
         self.unanswered = session.writes.words
-        self.say_on_top(text.line(f"waiting for the answer to: {', '.join(self.unanswered)}; ctrl+q again leaves now"))
+        self.say_on_top(text.line(f"Waiting for the answer to: {', '.join(self.unanswered)}; ctrl+q again leaves now."))
         with suppress(TimeoutError):
             await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
 

@@ -114,8 +114,7 @@ class ProgressDialog(Dialog[Copyable]):
             ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # trouble first
             table.show(ids, job.rows, anew=True)
             table.move_to(ids[0])
-            if job.saved:
-                self.say(Shown(job.saved), Tone.STRONG)
+            self.say(Shown(job.saved), Tone.STRONG)  # nothing takes the place of what was waited for
         self._ended = ended
         self.hint(self._hints_now())
 
