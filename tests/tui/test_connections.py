@@ -39,6 +39,18 @@ async def test_the_list_says_how_each_is_doing_and_where_its_key_is(
         await seat.sees("No conversations.")
 
 
+async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(
+    desk: Desk, urls: tuple[str, str]
+) -> None:
+    async with desk.sit(size=(60, 20)) as seat:
+        await at_list(seat)
+        assert urls[0] not in seat.text
+        await seat.press("down")
+        await seat.sees(f"address    {urls[0]}")
+        await seat.press("up")
+        await seat.until(lambda: urls[0] not in seat.text)
+
+
 async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) -> None:
     async with desk.sit(size=WIDE) as seat:
         await seat.sees("live now")

@@ -1,11 +1,13 @@
 """All connections: which is open, how each is doing, where its key is; what can be done with them and their keys."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import SecretStr
+from rich.cells import cell_len
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -158,19 +160,23 @@ class ConnectionsDialog(Dialog[Connection]):
         self.query_one("#about", Static).update(lines(facts))
 
     def _line(self, connection: Connection) -> Content:
-        longest = max(_address(each).cell_length for each in self._listed) + GAP
-        width = self._list.scrollable_content_region.width  # none before the first layout
-        address = min(longest, max(8, width - 2 - NAME - STATE - READ_ONLY)) if width else longest
+        address = min(self._room, max(cell_len(_address(each)) for each in self._listed) + GAP)
         read_only = Shown("read-only" if self._connecting.opened_as(connection).read_only else "")
         return Content("").join(
             (
                 mark(connection.colour),
                 _column(plain(text.line(connection.name), Tone.STRONG), NAME),
-                _column(_address(connection), address),
+                _column(plain(_address(connection)), address),
                 _column(content(self._health_of(connection)), STATE),
                 _column(plain(read_only, Tone.WARN), READ_ONLY),
             )
         )
+
+    @property
+    def _room(self) -> int:
+        """Cells that an address can take; endless before the first layout."""
+        width = self._list.scrollable_content_region.width
+        return max(8, width - 2 - NAME - STATE - READ_ONLY) if width else sys.maxsize
 
     def _health_of(self, connection: Connection) -> Cell:
         """How a connection is doing, in a word or two."""
@@ -189,6 +195,8 @@ class ConnectionsDialog(Dialog[Connection]):
     def _facts(self, connection: Connection) -> Iterable[tuple[str, Span]]:
         """Everything about one connection."""
         where = self._keys.get(connection)
+        if cell_len(_address(connection)) >= self._room:
+            yield "address", (_address(connection), Tone.PLAIN)
         yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
         if not connection.embedded:
             yield "sent as", (HEADERS[connection.header], Tone.PLAIN)
@@ -398,8 +406,8 @@ def _fact_lines(name: str, value: Span, width: int) -> list[Cell]:
     ]
 
 
-def _address(connection: Connection) -> Content:
-    return plain(text.line(connection.url or "inside this deck"))
+def _address(connection: Connection) -> Shown:
+    return text.line(connection.url or "inside this deck")
 
 
 def _column(words: Content, width: int) -> Content:
