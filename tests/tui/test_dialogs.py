@@ -76,6 +76,10 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet, tmp_path
         await click(seat, "Filter")
         await seat.type("nothing")
         await seat.sees("0 of 12")
+        await click(seat, "n Start")
+        await seat.sees("Start a sandbox")
+        await click(seat, "esc cancel")
+        await seat.sees("0 of 12", "/ nothing ")
 
 
 @pytest.mark.parametrize("size", [(50, 12), NARROW])

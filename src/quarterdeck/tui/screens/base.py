@@ -19,7 +19,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import log_lines
-from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
+from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints, named_key
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.text import Shown
@@ -127,6 +127,14 @@ class DeckScreen(Screen[None]):
         if command.changes and self.app.client is None:
             return f"{command.label}: not connected yet."
         return None
+
+    async def action_press(self, shown: str) -> None:
+        """Do what a key of the bar does; a letter means its command also while something is typed."""
+        named = (command for command in commands_at(self.PLACE) if command.key == shown and len(shown) == 1)
+        if (command := next(named, None)) is not None:
+            await self.action_command(command.name)
+        else:
+            self.app.simulate_key(named_key(shown))
 
     async def action_command(self, name: str) -> None:
         """Do a command, or say why not; its action is one of the screen, of a helper, or of the app."""
