@@ -57,7 +57,7 @@ class Seat:
         if self.deck.call_later(looked_at.set):
             with suppress(TimeoutError):
                 await asyncio.wait_for(looked_at.wait(), HELD)
-        await self.deck.all_taken()
+        await self.deck.input_handled()
 
     async def pause(self) -> None:
         """Wait until the deck has taken everything in, and paint it.

@@ -60,7 +60,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     )
     status = asyncio.run(_open(deck, mouse=arguments.mouse))
     with suppress(OSError):  # a terminal that was closed takes no more words
-        for words in deck.last_words:
+        for words in deck.exit_messages:
             note(f"{words}.")
         sys.stdout.flush()
         sys.stderr.flush()

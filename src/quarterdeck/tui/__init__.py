@@ -1,6 +1,6 @@
-"""The face: what the terminal shows and which keys do what."""
+"""The user interface: what the terminal shows and which keys do what."""
 
 import os
 
-# Textual reads it when it is imported: its own 100 ms are felt at each escape key. Who set it keeps it.
+# Textual reads this at import. Its default of 100 ms is noticeable at each escape key; a value set by the user is kept.
 os.environ.setdefault("ESCDELAY", "15")

@@ -1,7 +1,7 @@
-"""The deck: a frame that shows at once, the screens that are loaded behind it, and leaving.
+"""The app: a frame that is shown at once, the screens that are loaded behind it, and leaving.
 
-Nothing but Textual is imported here. httpx, pydantic and all that needs them come in a thread while the frame is on the
-screen; what is typed meanwhile is kept, and given to the first screen.
+This module imports only Textual. httpx, pydantic and everything that needs them are imported in a thread while the
+frame is shown; keys typed meanwhile are kept and given to the first screen.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES
 from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar
 
-if TYPE_CHECKING:  # what is loaded behind the frame
+if TYPE_CHECKING:  # types of modules that are loaded behind the frame
     from quarterdeck.client.client import Client
     from quarterdeck.client.errors import ServiceError
     from quarterdeck.fleet.session import Session
@@ -48,29 +48,29 @@ SCREENS = {
     Place.SETTINGS: ("quarterdeck.tui.screens.settings", "SettingsScreen"),
     Place.CONVERSATION: ("quarterdeck.tui.screens.conversation", "ConversationScreen"),
 }
-"""The module of each screen, and its class there."""
+"""The module and class of each screen."""
 FIRST_ROWS_WITHIN = 0.5
-"""Seconds in which the first rows come to the first screen; the others are imported after that, or when asked for."""
+"""Seconds for the first rows to arrive; the other screens are imported after that or when needed."""
 ANSWERED_WITHIN = 3.0
-"""Seconds that a write under way gets when somebody leaves."""
+"""Seconds that the app waits for unanswered writes when a person leaves."""
 LONGEST_NOTICE = 200
-"""Characters of a notice; desktops show no more."""
+"""Characters of a desktop notification; desktops show no more."""
 
 
 def utc_now() -> datetime:
-    """The time, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
-class Reading(NamedTuple):
-    """Where somebody reads a conversation, as its log tells it, None at the end; and what is unfolded."""
+class ReadingPosition(NamedTuple):
+    """Where a person was reading a conversation, as its log returns it (None at the end); and the unfolded entries."""
 
     place: tuple[str, int, str] | None = None
     unfolded: frozenset[str] = frozenset()
 
 
 class Frame(Screen[None]):
-    """What is seen until the screens are loaded: the first of them, without its rows."""
+    """What is shown until the screens are loaded: the first screen without its rows."""
 
     def __init__(self, endpoint: Connection) -> None:
         super().__init__()
@@ -87,17 +87,17 @@ class Frame(Screen[None]):
 
 
 class Deck(KeysInOrder):
-    """Three screens on one connection; `load` makes what connects, and is called in a thread behind the frame."""
+    """Three screens on one connection; `load` creates the `Connecting`, and is called in a thread behind the frame."""
 
     TITLE = "Quarterdeck"
     CSS_PATH = "quarterdeck.tcss"
     BINDINGS = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
     edits: var[int] = var(0)
-    """Unsaved edits in the settings."""
+    """Number of unsaved edits in the settings."""
 
     class Said(Message, bubble=False):
-        """A sentence for whichever screen is shown, also below a dialog."""
+        """A sentence for the screen that is shown, even below a dialog."""
 
         def __init__(self, words: Shown) -> None:
             super().__init__()
@@ -123,33 +123,33 @@ class Deck(KeysInOrder):
         self.crash_folder = crash_folder
         self.clock = clock
         self.quiet = quiet
-        """Whether nobody wants to be called by a bell or a notice."""
+        """Whether bell and desktop notifications are turned off."""
         self.endpoint = endpoint
         self.session: Session | None = None
         self.trouble: ServiceError | None = None
-        """Why there is no session, when opening it failed."""
+        """Why there is no session, if opening it failed."""
         self.opened: list[DeckScreen] = []
-        """The screens of the deck that are there; each enters itself."""
+        """The mounted screens of the deck; each adds itself."""
         self.wanted: str | None = None
-        """The id a list should move to as soon as it has it."""
-        self.readings: dict[str, Reading] = {}
-        """Of conversations that were opened, by id."""
+        """The id that a list should move its cursor to as soon as the row exists."""
+        self.reading_positions: dict[str, ReadingPosition] = {}
+        """The place last read in each conversation, by id."""
         self.unanswered: tuple[str, ...] = ()
-        """What was asked of the server and left without an answer."""
-        self.last_words: dict[str, None] = {}
-        """What is said when the deck has ended, each once."""
+        """Phrases for the writes that were unanswered when the person left."""
+        self.exit_messages: dict[str, None] = {}
+        """Messages printed after the deck has ended, each once."""
         self.loaded = asyncio.Event()
-        """Set once there are screens."""
+        """Set once the first screen exists."""
         self.notices = list(notices)
-        """What is said on the first screen."""
+        """Messages for the first screen."""
         self._load = load
         self._screens: dict[Place, Callable[..., Screen[None]]] = {}
-        """Those that are imported."""
+        """The imported screen classes."""
         self.hold_keys()
 
     @property
     def client(self) -> Client | None:
-        """The open client, or None while there is none."""
+        """The open client, None while there is none."""
         return self.session.client if self.session is not None else None
 
     # From the frame to the first screen
@@ -159,12 +159,12 @@ class Deck(KeysInOrder):
         return Frame(self.endpoint)
 
     def on_ready(self) -> None:
-        """The frame is on the screen: now the heavy work may begin."""
+        """Start the heavy work once the frame is shown."""
         self._show_first_screen()
 
     @work(group="load")
     async def _show_first_screen(self) -> None:
-        """Load what connects, then the screens; the server is read while they are still being imported."""
+        """Load what connects, then the screens; the server is already being read while they are imported."""
         self.connecting: Connecting = await asyncio.to_thread(self._load, self)
         self.state: KeptState = self.connecting.state
         self.connecting.open(self.endpoint)
@@ -177,16 +177,16 @@ class Deck(KeysInOrder):
         for place in SCREENS:
             await self._load_screen(place)
 
-    # What is said on whichever screen is shown
+    # Messages on whichever screen is shown
 
     def say_on_top(self, words: Shown, *, in_dialogs: bool = True) -> None:
-        """Say it where the person looks: on the screen that is shown, and in the dialog above it."""
+        """Show a message on the current screen and in the dialog above it."""
         for screen in self.screen_stack:
             if in_dialogs or not screen.is_modal:
                 screen.post_message(self.Said(words))
 
     def call_person(self, words: Shown) -> None:
-        """Ring, and have the terminal show a notice where it can."""
+        """Ring the bell, and have the terminal show a notification if it can."""
         self.bell()
         self.send_to_terminal(notice(words, os.environ))
 
@@ -194,26 +194,26 @@ class Deck(KeysInOrder):
 
     @property
     def place(self) -> Place:
-        """Where the person is."""
+        """The current screen."""
         return Place.CONVERSATIONS if self.current_mode == self.DEFAULT_MODE else Place(self.current_mode)
 
     async def show(self, place: Place) -> None:
-        """Show a screen, and wait until it stands; a conversation lies above the list."""
+        """Show a screen and wait until it is mounted; a conversation is shown above the list."""
         mode = Place.CONVERSATIONS if place is Place.CONVERSATION else place
         await self._load_screen(mode)
         await self.switch_mode(mode)
 
     async def show_conversation(self, session: Session, conversation_id: str) -> None:
-        """Show one conversation above the screen."""
+        """Show one conversation above the current screen."""
         screen = await self._load_screen(Place.CONVERSATION)
         await self.push_screen(screen(session, conversation_id))
 
     async def _load_screen(self, place: Place) -> Callable[..., Screen[None]]:
-        """Have a screen imported, in a thread, unless that was done."""
+        """Import a screen in a thread, unless that was done already."""
         if place not in self._screens:
             module, name = SCREENS[place]
             screen: Callable[..., Screen[None]] = getattr(await asyncio.to_thread(import_module, module), name)
-            if place not in self._screens:  # else it was asked for twice at once
+            if place not in self._screens:  # otherwise it was requested twice at the same time
                 self._screens[place] = screen
                 if place is not Place.CONVERSATION:
                     self.add_mode(place, screen)
@@ -231,10 +231,10 @@ class Deck(KeysInOrder):
         """Show the settings."""
         await self.show(Place.SETTINGS)
 
-    # What works everywhere
+    # Commands that work everywhere
 
     async def action_connect(self) -> None:
-        """Choose a connection, or give another key."""
+        """Choose a connection, or enter another key."""
         await self.connecting.choose()
 
     def action_refresh(self) -> None:
@@ -243,7 +243,7 @@ class Deck(KeysInOrder):
             self.session.refresh(asked=True)
 
     def on_app_blur(self) -> None:
-        """The terminal lost the focus: read less often."""
+        """The terminal lost the focus: poll less often."""
         if self.session is not None:
             self.session.rest(hidden=True)
 
@@ -259,7 +259,7 @@ class Deck(KeysInOrder):
         self.connecting.remember(theme=self.theme)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """What the palette offers: the commands of the screen it was opened on."""
+        """The commands in the palette: those of the screen it was opened on."""
         for shown in self.opened:
             if shown is screen:
                 for command in commands_at(shown.PLACE):
@@ -267,24 +267,25 @@ class Deck(KeysInOrder):
                     yield SystemCommand(title, command.help, partial(shown.action_command, command.name))
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Put a text into the clipboard of the terminal, with nothing in it that acts on who it is pasted to."""
+        """Copy a text to the terminal's clipboard, with control characters escaped."""
         super().copy_to_clipboard(escaped(text))
 
     def action_help_quit(self) -> None:
-        """Tell who types ctrl+c what does leave."""
+        """Answer ctrl+c with the key that quits."""
         self.say_on_top(Shown("ctrl+q leaves the deck."))
 
     # Leaving
 
     async def action_quit(self) -> None:
-        """Quit the deck, unless there is something in the way."""
+        """Quit the deck, unless something prevents it."""
         self.leave()
 
     @work(exclusive=True, group="leave")
     async def leave(self) -> None:
-        """Leave the deck, unless there are edits that the person wants to keep; a write under way gets its time.
+        """Leave the deck, unless the person wants to keep unsaved edits; unanswered writes get some time first.
 
-        It gets it first, for it may be the save of those edits; who leaves a second time does not wait.
+        They come before the edits because one of them may be the save of those edits. Leaving a second time does not
+        wait.
         """
         if not self.unanswered:
             await self._wait_for_writes()
@@ -292,17 +293,17 @@ class Deck(KeysInOrder):
         self.unanswered = self.session.writes.words if leaving and self.session is not None else ()
         if self.unanswered:
             left = f"left without the answer to: {', '.join(self.unanswered)}; look whether it happened"
-            self.last_words[left] = None
+            self.exit_messages[left] = None
         if leaving:
             self.exit(int(bool(self.unanswered)), int(bool(self.unanswered)))
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """End the deck, also while it is still being loaded."""
+        """End the deck, even while it is still loading."""
         self.workers.cancel_group(self, "load")
         super().exit(result, return_code, message)
 
     async def may_leave(self) -> bool:
-        """Whether nothing unsaved is in the way of leaving the open connection; asks the person, inside a worker."""
+        """Whether the connection may be left: asks the person about unsaved edits. Runs inside a worker."""
         for screen in tuple(self.opened):
             if screen.unsaved:
                 if screen.PLACE is not self.place:
@@ -312,7 +313,7 @@ class Deck(KeysInOrder):
         return True
 
     async def _wait_for_writes(self) -> None:
-        """Give what was asked of the server a moment to be answered; what is not is in `unanswered` then."""
+        """Wait a moment for unanswered writes; `unanswered` lists them while they are."""
         session = self.session
         if session is None or not session.writes.words:
             return
@@ -323,10 +324,10 @@ class Deck(KeysInOrder):
 
 
 def notice(words: Shown, environ: Mapping[str, str]) -> str:
-    """What makes a terminal show a notice; terminals that know of none ignore it. Empty where one would print it.
+    """Return the sequence that shows a desktop notification; empty for a terminal that would print it.
 
-    OSC 777 is what most terminals take (urxvt, VTE, foot, kitty, WezTerm, Ghostty), OSC 9 what iTerm2 does. tmux drops
-    both, and passes on what is wrapped for it where its `allow-passthrough` is on.
+    Most terminals use OSC 777 (urxvt, VTE, foot, kitty, WezTerm, Ghostty), iTerm2 uses OSC 9; others ignore it. tmux
+    drops both, but passes on a wrapped sequence if its `allow-passthrough` is on.
     """
     if environ.get("TERM", "").startswith("linux"):
         return ""

@@ -1,4 +1,4 @@
-"""What a line of a list or a detail is made of: safe text with a tone. Tones are the deck's one visual language."""
+"""The parts of a line in a list or detail: safe text with a tone."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from quarterdeck.tui.text import Shown
 
 
 class Tone(StrEnum):
-    """What a piece of text means; the theme gives each its colour, and the words say it without colour."""
+    """The meaning of a piece of text; the theme gives each a colour, and the words say the same without colour."""
 
     PLAIN = "plain"
     STRONG = "strong"
@@ -25,15 +25,15 @@ Cell = tuple[Span, ...]
 
 
 def cell(text: Shown, tone: Tone = Tone.PLAIN) -> Cell:
-    """A cell of one tone."""
+    """Return a cell of one tone."""
     return ((text, tone),)
 
 
 def indented(text: Shown, tone: Tone = Tone.PLAIN) -> Cell:
-    """A line of its own under another one."""
+    """Return an indented line."""
     return ((Shown("  "), tone), (text, tone))
 
 
 EMPTY: Cell = ()
 DASH: Cell = cell(Shown("-"), Tone.MUTED)
-"""What stands where there is nothing to say."""
+"""A placeholder for an empty value."""

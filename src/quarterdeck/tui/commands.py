@@ -1,4 +1,4 @@
-"""Every command, declared once: bindings, key bar, palette and help are all made from these."""
+"""Every command, declared once: bindings, key bar, palette and help are all generated from these."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -15,31 +15,31 @@ class Place(StrEnum):
     SANDBOXES = "sandboxes"
     SETTINGS = "settings"
     CONVERSATION = "conversation"
-    """One of them, above the list."""
+    """One conversation, above the list."""
 
 
 class Command(NamedTuple):
-    """One thing a person can do; `name` is the action of the screen or app that does it."""
+    """One thing a person can do; `name` is the name of the action on the screen, a helper or the app."""
 
     name: str
     keys: str
     label: str
     help: str
     changes: bool = False
-    """Whether it changes the server: on a read-only connection it is refused, with the reason."""
+    """Whether it changes the server; on a read-only connection it is refused with the reason."""
     row: bool = False
-    """About the row under the cursor: it is in its menu."""
+    """Whether it concerns the row under the cursor and appears in its menu."""
     bar: int = 0
-    """Place in the key bar, lowest first and dropped last; 0 keeps it out."""
+    """Position in the key bar: lower ones come first and are dropped last; 0 means not in the bar."""
 
     @property
     def key(self) -> str:
-        """The first key, as people write it."""
+        """The first key, as it is shown to people."""
         return shown_key(self.keys.split(",", maxsplit=1)[0])
 
     @property
     def action(self) -> str:
-        """The action a binding runs: it asks the screen for permission first."""
+        """The action of the key binding, which first asks the screen whether the command is allowed."""
         return f"command('{self.name}')"
 
 
@@ -58,7 +58,7 @@ _KEY_WORDS = {
 
 
 def shown_key(key: str) -> str:
-    """Write a key as the key bar does: `ctrl+s` as `^s`."""
+    """Return a key as the key bar shows it: `ctrl+s` as `^s`."""
     if key.startswith("ctrl+"):
         return "^" + key.removeprefix("ctrl+")
     return _KEY_WORDS.get(key, key)
@@ -82,7 +82,7 @@ MOVING: list[BindingType] = [
     Binding("home,g", "first", "To the top", show=False),
     Binding("end,G", "last", "To the end", show=False),
 ]
-"""Bindings of whatever one moves in: a table, a log, the text of a dialog."""
+"""Key bindings for moving in a table, a log or the text of a dialog."""
 
 EVERYWHERE = (
     Command("conversations", "1", "Conversations", "Show the conversations"),
@@ -205,27 +205,27 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
         Command("conversations", "1", "Conversations", "Go back to the list"),
     ),
 }
-"""What works at each place, besides what works everywhere."""
+"""The commands of each place, in addition to those that work everywhere."""
 
 
 def commands_at(place: Place) -> tuple[Command, ...]:
-    """The commands that work at a place, its own first."""
+    """Return the commands that work at a place, its own first."""
     return COMMANDS[place] + EVERYWHERE
 
 
 def command_at(place: Place, name: str) -> Command:
-    """The command of that name at a place, where there is one."""
+    """Return the command with that name at a place; raises StopIteration if there is none."""
     return next(command for command in commands_at(place) if command.name == name)
 
 
 def key_bar_hints(place: Place, works: Callable[[Command], bool]) -> tuple[tuple[str, str, bool], ...]:
-    """Key, label and whether it works, of the commands in the key bar of a place, the most needed first."""
+    """Return key, label and whether it works, for each command in the key bar, the most needed first."""
     shown = sorted((command for command in commands_at(place) if command.bar), key=lambda command: command.bar)
     return tuple((command.key, command.label, works(command)) for command in shown)
 
 
 def bindings_at(place: Place) -> list[BindingType]:
-    """Bindings of a screen: its own commands, and those from everywhere whose keys it does not use itself."""
+    """Return the key bindings of a screen: its own, and the general ones whose keys it does not use itself."""
     taken: set[str] = set()
     bindings: list[BindingType] = []
     for command in commands_at(place):

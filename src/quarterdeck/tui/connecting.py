@@ -1,4 +1,4 @@
-"""The connection the deck is on: opening it, saying what happens on it, choosing another one."""
+"""The current connection: opening it, reporting what happens on it, and choosing another one."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import Shown
 
 Connect = Callable[[Connection, SecretStr | None], AbstractAsyncContextManager[Client]]
-"""Opens a client for a connection; a key of None means the one its configuration names."""
+"""Opens a client for a connection; a key of None means the key that its configuration names."""
 KEY_REFUSED = Shown("The server refused the key: c, then K gives another one.")
 ANOTHER_SERVER = "Another server answers at this address than before; everything is read anew."
 
 
 class Connecting:
-    """Opens one connection at a time; `read_only` says that nothing may be changed on any."""
+    """Opens one connection at a time; `read_only` means that nothing may be changed on any connection."""
 
     def __init__(
         self,
@@ -47,19 +47,19 @@ class Connecting:
         self.file = folders.connections
         self.keys = keys
         self.state = state
-        """What outlives a run."""
+        """The state kept between runs."""
         self.releases = Releases(state)
         self._app = app
         self._connect = connect
         self._asked = app.endpoint
-        """What the deck was opened on; given by its address, it is in no file."""
+        """The connection the deck was started with; if it was given by its address, it is in no file."""
         self._read_only = read_only
         self._preferences = folders.preferences
         self._key_refused = False
-        """Whether that was noticed, and the person asked for another key."""
+        """Whether a refused key was noticed and the person was asked for another one."""
 
     async def read(self) -> tuple[Sequence[Connection], Sequence[str]]:
-        """All connections as they are now, the local service first, and sentences about what could not be used."""
+        """Return all current connections, the local service first, and sentences about those that could not be used."""
         problems: list[str] = []
         found = await asyncio.to_thread(connections.read, self.file, problems)
         asked = () if self._asked.kept or self._asked.embedded else (self._asked,)
@@ -68,19 +68,19 @@ class Connecting:
         return known, problems
 
     def opened_as(self, connection: Connection) -> Connection:
-        """The connection, read-only where --read-only was said."""
+        """Return the connection, made read-only if --read-only was given."""
         return replace(connection, read_only=True) if self._read_only else connection
 
     def open(self, connection: Connection) -> None:
-        """Follow a connection until another one is opened; the one before is closed first."""
+        """Follow a connection until another one is opened; the previous one is closed first."""
         self._app.run_worker(self._follow(self.opened_as(connection)), exclusive=True, group="session")
 
     def client_of(self, connection: Connection, key: SecretStr | None = None) -> AbstractAsyncContextManager[Client]:
-        """Open a client with that key, else with the one typed in this run, else with the one that is kept."""
+        """Open a client with that key, or else the key typed in this run, or else the stored key."""
         return self._connect(self.opened_as(connection), key or self.keys.typed(connection))
 
     async def choose(self) -> None:
-        """Show the connections, unless they are shown already, and open the one that is chosen."""
+        """Show the connections, unless they are already shown, and open the one that is chosen."""
         known, problems = await self.read()
         if not isinstance(self._app.screen, ConnectionsDialog):
             await self._app.push_screen(ConnectionsDialog(known, problems), self._chosen)
@@ -90,7 +90,7 @@ class Connecting:
             self._app.run_worker(self._switch(connection), group="dialog")
 
     async def _switch(self, connection: Connection) -> None:
-        if connection.place == self._app.endpoint.place or await self._app.may_leave():  # edits stay at one place
+        if connection.place == self._app.endpoint.place or await self._app.may_leave():  # edits are kept
             self.open(connection)
 
     async def _follow(self, connection: Connection) -> None:
@@ -109,14 +109,14 @@ class Connecting:
             self._publish(News(About.SERVER, all_rows=True))
 
     def remember(self, **what: str) -> None:
-        """Keep what a person chose for the next run; where that fails, it is said when the deck has ended."""
+        """Save a choice for the next run; if that fails, it is reported when the deck has ended."""
         self._app.run_worker(self._remember(what), group="remember")
 
     async def _remember(self, what: Mapping[str, str]) -> None:
         try:
             await asyncio.to_thread(edit.remember, self._preferences, what)
         except ConfigError as error:
-            self._app.last_words[str(error)] = None
+            self._app.exit_messages[str(error)] = None
 
     def _publish(self, news: News) -> None:
         app, session = self._app, self._app.session
@@ -128,7 +128,7 @@ class Connecting:
             screen.hear(news)
         words = text.line(ANOTHER_SERVER if news.another_server else news.words)
         if words and not app.loaded.is_set():
-            app.notices.append(words)  # there is no screen yet that could say it
+            app.notices.append(words)  # there is no screen yet that could show it
         elif words:
             app.say_on_top(words, in_dialogs=news.everywhere)
         if news.call and not app.quiet:
@@ -138,7 +138,7 @@ class Connecting:
             app.run_worker(self._ask_for_key(), group="ask for key")
 
     async def _ask_for_key(self) -> None:
-        """Show the connections, but over nothing that somebody types into: what is typed would be commands there."""
+        """Show the connections, unless a text field has the focus: what is typed there would become commands."""
         app = self._app
         await app.loaded.wait()
         if app.screen.is_modal or (app.focused is not None and app.focused.check_consume_key("c", "c")):

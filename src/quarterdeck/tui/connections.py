@@ -1,4 +1,4 @@
-"""What is known of the servers of this person: which release was seen at each, and who answers there now."""
+"""What is known of this person's servers: the release last seen at each, and a check of who responds now."""
 
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager, suppress
@@ -19,7 +19,7 @@ from quarterdeck.tui.text import Shown
 
 
 class SeenRelease(BaseModel):
-    """What stands in the state file."""
+    """The contents of the state file."""
 
     model_config = ConfigDict(frozen=True)
     kind: ClassVar[str] = "release"
@@ -28,18 +28,18 @@ class SeenRelease(BaseModel):
 
 
 class Releases:
-    """Releases by server; a state file that cannot be read or written costs nothing but the memory of it."""
+    """Releases by server; a state file that cannot be read or written is ignored."""
 
     def __init__(self, state: KeptState) -> None:
         self._state = state
         self._seen: dict[str, str] = {}
 
     def at(self, endpoint: Connection) -> str:
-        """The release last seen there, empty while none is known."""
+        """Return the release last seen there, empty if unknown."""
         return self._seen.get(endpoint.about, "")
 
     async def recall(self, endpoints: Iterable[Connection]) -> None:
-        """Read what was kept about servers that were not seen in this run."""
+        """Read the stored releases of servers that were not seen in this run."""
         for endpoint in endpoints:
             if endpoint.about not in self._seen:
                 with suppress(ServiceError):
@@ -47,14 +47,14 @@ class Releases:
                     self._seen.setdefault(endpoint.about, kept.release if kept is not None else "")
 
     async def saw(self, endpoint: Connection, release: str) -> None:
-        """Keep which release answers there."""
+        """Store which release responds there."""
         if release and release != self.at(endpoint):
             self._seen[endpoint.about] = release
             with suppress(ServiceError):
                 await self._state.change(SeenRelease, endpoint.about, lambda kept: SeenRelease(release=release))
 
 
-# Who answers
+# Checking who responds
 
 NO_SETTINGS = Shown("something answers, but it has no settings: look at the address")
 KEY: dict[KeyState, tuple[Shown, Tone]] = {
@@ -66,7 +66,7 @@ KEY: dict[KeyState, tuple[Shown, Tone]] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of asking: words to show, the state of the key, and the release where it is told."""
+    """The result of a check: words to show, the state of the key, and the release if it is known."""
 
     said: Span
     key: KeyState = KeyState.UNPROVEN
@@ -74,9 +74,9 @@ class Verdict:
 
 
 async def check(connecting: AbstractAsyncContextManager[Client], *, with_release: bool = True) -> Verdict:
-    """Ask what answers and whether the key is right, with a client made for it; a failure is an answer too.
+    """Check what responds and whether the key is right, using a new client; a failure is a result, too.
 
-    The release may cost half a megabyte.
+    Reading the release may transfer half a megabyte.
     """
     try:
         async with connecting as client:

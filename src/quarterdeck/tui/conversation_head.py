@@ -1,4 +1,4 @@
-"""The head of a conversation: how it is, what it has cost, what is under way, and where what is shown comes from."""
+"""The header of a conversation: its state, its cost, the running tool, and the source of its events."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,14 +19,14 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
 
 SHORTEST = 12
-"""Cells to which a title may be cut."""
+"""Minimum cells that a title is cut to."""
 SILENT_AFTER = 20.0
-"""Seconds without a word after which an agent that works is called silent."""
+"""Seconds without an event after which a working agent is called silent."""
 AS_IT_SHOULD_BE = {Origin.LIVE: Tone.GOOD, Origin.POLLING: Tone.BUSY, Origin.OPENING: Tone.MUTED}
 
 
 def origin_cell(following: Following, now: datetime) -> Cell:
-    """Where what is shown comes from, and since when nothing was heard."""
+    """Return where the events come from, and since when nothing was received."""
     silent, origin = following.silent_for(now).total_seconds(), following.origin
     if following.reached and silent > SILENT_AFTER:
         return cell(text.line(f"{origin}, silent for {took(silent)}"), Tone.WARN)
@@ -43,7 +43,7 @@ def origin_cell(following: Following, now: datetime) -> Cell:
 def about_line(
     following: Following, conversation_id: str, record: Conversation | None, now: datetime, width: int
 ) -> Cell:
-    """Its state, title, place and cost, when its agent asks, and the tool that runs, as far as they fit."""
+    """Return state, title, repository, cost, policy and running tool, as far as they fit."""
     transcript, record = following.transcript, record or Conversation(id=conversation_id)
     known = Conversation(
         id=conversation_id,
@@ -77,7 +77,7 @@ def about_line(
 
 
 def _too_wide(parts: Mapping[str, Span], width: int) -> int:
-    """By how many cells they do not fit, with two between each."""
+    """Return by how many cells the parts are too wide, with two spaces between them."""
     return sum(cell_len(words) + 2 for words, _ in parts.values() if words) - 2 - width
 
 

@@ -1,6 +1,6 @@
-"""Copies of what a list shows: what there is to copy, the question which, and where it goes.
+"""Copying from a list: what can be copied of a row, the dialog to choose it, and clipboard or file.
 
-A terminal that takes no copies leaves the way to a file.
+A terminal that does not support copying still has the file.
 """
 
 import asyncio
@@ -22,16 +22,16 @@ from quarterdeck.tui.text import Shown, escaped
 
 FILE = "copied.txt"
 ESCAPED = " What acts on a terminal is written as \\u escapes."
-"""Said of a copy that is not the same letter by letter."""
+"""Added to the message if the copy differs from the original text."""
 NOTE = cell(Shown("Copies go through the terminal (OSC 52). Where yours takes none, f saves to a file."), Tone.MUTED)
 NAME_WIDE = 12
 PREVIEW = 50
-"""Characters of a value that are shown before it is copied."""
+"""Characters of a value shown before it is copied."""
 
 
 @dataclass(frozen=True)
 class Copyable:
-    """Something that can be copied, to a file if it is wanted so; it holds no secret."""
+    """Something that can be copied, or saved to a file; it contains no secret."""
 
     name: Shown
     value: str
@@ -39,24 +39,24 @@ class Copyable:
 
     @property
     def note(self) -> str:
-        """What to say of the copy besides that there is one."""
+        """An addition to the message about the copy."""
         return ESCAPED if escaped(self.value) != self.value else ""
 
 
 def sandbox_json(record: Sandbox) -> str:
-    """A sandbox as JSON, without its key and the queries of its addresses."""
+    """Return a sandbox as JSON, without its key and the queries of its addresses."""
     data = plain(record, "session_api_key", "exposed_urls")
     data["exposed_urls"] = [{"name": url.name, "url": url.address, "port": url.port} for url in record.exposed_urls]
     return _json(data)
 
 
 def conversation_json(record: Conversation) -> str:
-    """A conversation as JSON, without its key and its address, which may hold one."""
+    """Return a conversation as JSON, without its key and its address, which may contain one."""
     return _json(plain(record, "session_api_key", "conversation_url"))
 
 
 def conversation_copies(row: ConversationRow) -> list[Copyable]:
-    """What can be copied of a conversation, or of the start of one."""
+    """Return what can be copied of a conversation, or of a start task."""
     offered = [Copyable(Shown("id"), row.id)]
     if row.task is not None and row.state.note:
         offered.append(Copyable(Shown("what failed"), row.state.note))
@@ -74,7 +74,7 @@ def _json(data: dict[str, Any]) -> str:
 
 
 def pick_copy(title: Shown, offered: Sequence[Copyable]) -> PickDialog[Copyable]:
-    """Pick what to copy, and whether to a file."""
+    """Return the dialog to choose what to copy, and whether to a file."""
     to_file = PickKey[Copyable]("f", "save to a file", lambda what: replace(what, to_file=True))
     items = [Item(_line(each), each) for each in offered]
     return PickDialog(Shown(f"Copy of {title}"), items, take="copy", other=to_file, said=(NOTE,))
@@ -87,7 +87,7 @@ def _line(each: Copyable) -> Cell:
 
 
 async def copy(screen: DeckScreen, what: Copyable | None) -> None:
-    """Copy what was picked, or save it to a file that only its owner can read, and say so on the screen."""
+    """Copy the choice, or save it to a file that only its owner can read, and show a message."""
     if what is None:
         return
     if not what.to_file:

@@ -1,7 +1,7 @@
-"""The app under all of the deck: it drives the terminal of a person, and a crash of it shows no value it was holding.
+"""The base class of the app: its terminal driver, and crashes that print no values.
 
-Textual prints a traceback with local variables, and those may be keys. This is the one place that goes around it, with
-Textual's inner names; tests/test_crash.py crashes an app of the installed release in every way.
+Textual prints a traceback with local variables, which may be keys. This is the only place that avoids it by overriding
+internal names of Textual; tests/test_crash.py crashes an app of the installed release in every way.
 """
 
 import sys
@@ -20,20 +20,20 @@ from quarterdeck.tui.driver import PersonDriver
 
 
 class CrashSafe(App[int]):
-    """Ends on an unforeseen error with the terminal restored, one sentence, and a report in `crash_folder`."""
+    """Ends after an unexpected error with the terminal restored, one sentence, and a report in `crash_folder`."""
 
     BINDINGS = [Binding("ctrl+l", "redraw", show=False, priority=True)]
     crash_folder: Path
-    """Where reports are kept."""
+    """The folder for reports."""
     _crashed = False
 
     def get_driver_class(self) -> type[Driver]:
-        """What drives the terminal: Textual's choice, but for the terminal of a person."""
+        """Return Textual's driver class, replaced by ours for a person's terminal."""
         chosen = super().get_driver_class()
         return PersonDriver if chosen is LinuxDriver else chosen
 
     def send_to_terminal(self, sequence: str) -> None:
-        """Send what the terminal acts on and does not show, such as a notice."""
+        """Send a sequence that the terminal acts on without showing it, such as a notification."""
         driver = self._driver
         if driver is not None and not self.is_headless:
             driver.write(sequence)
@@ -41,19 +41,19 @@ class CrashSafe(App[int]):
     @on(Driver.SignalResume)
     @on(events.Resize)
     def action_redraw(self) -> None:
-        """Draw all of it.
+        """Redraw everything.
 
-        The shell has had the screen while the app was asleep, and a terminal that is as large as before may have been
+        While the app was suspended, the shell used the screen; and a terminal of the same size as before may have been
         smaller in between.
         """
         self.screen.refresh()
 
     def panic(self, *renderables: RenderableType) -> None:
-        """End like any crash: what an error brings to be printed may quote anything."""
+        """End as after any crash, without printing: the renderables of an error may contain any value."""
         self._fatal_error()
 
     def _fatal_error(self) -> None:
-        """End the app; of several errors only the first is told, whatever follows from its ending."""
+        """End the app and report the first error only; errors that follow from ending are ignored."""
         self.bell()
         if not self._crashed:
             self._crashed = True

@@ -1,8 +1,7 @@
-"""What is kept of a crash: where in the program it happened, and nothing of what the program was holding.
+"""The report of a crash: where in the program it happened, without any of the program's data.
 
-Messages of exceptions quote values, and values can be keys, so only those that name parts of the program are kept;
-local variables never are. Nothing here needs more than the standard library, so that it works when
-little else does.
+Messages of exceptions contain values, which may be keys, so only messages that name parts of the program are kept;
+local variables never are. This module uses only the standard library, so that it works when little else does.
 """
 
 import os
@@ -19,7 +18,7 @@ _NAMES_PROGRAM_PARTS = (AttributeError, NameError, ImportError)
 
 
 def describe(error: BaseException) -> str:
-    """Write an exception and what caused it: types and places; no values."""
+    """Return an exception and its causes as types and places, without values."""
     parts = [part for each in _chain(error) for part in _one(each)]
     return "".join(
         (f"Quarterdeck {__version__}, Python {platform.python_version()}, {platform.system()}\n", *parts),
@@ -27,7 +26,7 @@ def describe(error: BaseException) -> str:
 
 
 def write_report(error: BaseException, folder: Path) -> Path:
-    """Keep a description in a new file of mode 0600 and return its path; raises OSError."""
+    """Write a report to a new file of mode 0600 and return its path; raises OSError."""
     reports = folder / "crashes"
     reports.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
@@ -40,7 +39,7 @@ def write_report(error: BaseException, folder: Path) -> Path:
 
 
 def farewell(error: BaseException, folder: Path) -> str:
-    """Write the report and say in one line that the program ended and where the report is."""
+    """Write the report, and return one line that says that the program ended and where the report is."""
     try:
         kept = f"A report without your data is in {write_report(error, folder)}"
     except OSError as failure:
@@ -49,7 +48,7 @@ def farewell(error: BaseException, folder: Path) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The exception and those it came from, newest first, each once."""
+    """Yield the exception and its causes, newest first, each once."""
     seen: set[int] = set()
     waiting = [error]
     while waiting:
@@ -71,7 +70,7 @@ def _one(error: BaseException) -> Iterator[str]:
 
 
 def _safe_message(error: BaseException) -> str:
-    """The part of a message that cannot quote a value: names of parts of the program, and the system's own words."""
+    """Return the part of a message that cannot contain a value: names of program parts, and the system's error text."""
     if isinstance(error, _NAMES_PROGRAM_PARTS):
         return f": {str(error)!a}"
     if isinstance(error, OSError) and error.errno is not None:

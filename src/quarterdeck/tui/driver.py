@@ -1,9 +1,9 @@
-"""The driver of a person's terminal: Textual's, but for how it takes in what is typed and pasted.
+"""The terminal driver: Textual's, with its own handling of typed and pasted input.
 
-Textual 8.2.8 takes an escape inside a bracketed paste for the paste's end and hands the rest on as keys, so that a
-pasted coloured log presses commands; it takes an escape and the key after it for one when they come together, as tmux
-sends what is typed within half a second; its input ends at a byte that is no UTF-8, and spins when the terminal goes
-away without a signal. All four are in the one method that is overridden here.
+Textual 8.2.8 has four faults here. An escape inside a bracketed paste ends the paste, and the rest acts as keys, so
+that a pasted coloured log triggers commands. An escape and the next key count as one if they arrive together, as tmux
+sends what is typed within half a second. Input ends at a byte that is not UTF-8. It loops when the terminal disappears
+without a signal. All four are in the one method that is overridden here.
 """
 
 import os
@@ -22,39 +22,39 @@ PASTE, PASTE_END = "\x1b[200~", "\x1b[201~"
 """What a terminal sends around a paste (xterm, "Bracketed Paste Mode")."""
 ESCAPE = "\x1b"
 REST_WITHIN = 0.5
-"""Seconds that a slow line may take between two parts of what begins a paste; no key begins like that."""
+"""Seconds that a slow line may take between two parts of the paste marker; no key begins like that."""
 AT_ONCE = 4096
-"""Bytes that are read at a time."""
+"""Bytes read at a time."""
 _CONTROLS = re.compile("\x1b\\[[0-9;:]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-"""Colours (ECMA-48, SGR), and all controls but blanks and line breaks."""
+"""Colours (ECMA-48, SGR), and all control characters except whitespace."""
 _ANSWERS = re.compile("\x1b[\\]P][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b\\[[?>=][0-9;]*c")
-"""What a terminal says of itself, late, to who asked before the deck: colours and names (OSC, DCS), attributes (DA)."""
+"""Late replies of the terminal to queries of an earlier program: colours and names (OSC, DCS), attributes (DA)."""
 _LONE_ESCAPE = re.compile("\x1b(?=[^\x00-\x1f\x7f\\[\\]\\\\OPbf])")
-"""An escape that begins nothing a terminal sends; before b and f it is the word to the left and right of iTerm."""
+"""An escape that begins no sequence of a terminal; in iTerm, escape b and escape f move by a word."""
 ESCAPE_KEY = "\x1b[27u"
-"""How a terminal writes the key where it cannot be the beginning of anything else (kitty, "Keyboard Protocol")."""
+"""An unambiguous escape key (kitty, "Keyboard Protocol")."""
 LOOK = 0.1
-"""Seconds between two looks whether the deck is leaving."""
+"""Seconds between two checks of whether the deck is leaving."""
 
 
 class Pastes:
-    """Cuts pastes out of what a terminal sends, however it was split on its way."""
+    """Separates pastes from typed input, whatever way the input was split."""
 
     def __init__(self) -> None:
         self._waiting = ""
         self._pasting = False
         self._escaped = False
-        """Whether the escape that `_waiting` begins with was given away as a key: the rest of it may come late."""
+        """Whether the escape at the start of `_waiting` was already passed on as a key; the marker may still follow."""
 
     @property
     def patience(self) -> float | None:
-        """Seconds to wait for the rest of what may be the beginning of a paste; None where nothing waits."""
+        """Seconds to wait for the rest of a possible paste marker; None if nothing is waiting."""
         if self._pasting or not self._waiting or (self._escaped and self._waiting == ESCAPE):
             return None
         return ESCAPE_DELAY if self._waiting == ESCAPE else REST_WITHIN
 
     def cut(self, text: str) -> Iterator[tuple[bool, str]]:
-        """Take what was sent; gives texts in their order, each with whether it was pasted."""
+        """Take input and yield texts in their order, each with whether it was pasted."""
         self._waiting += text
         while (at := self._waiting.find(PASTE_END if self._pasting else PASTE)) >= 0:
             yield self._pasting, self._waiting[:at] if self._pasting else self._typed(at)
@@ -65,7 +65,7 @@ class Pastes:
             self._waiting, self._escaped = self._waiting[at:], False
 
     def give_up(self) -> str:
-        """What looked like the beginning of a paste, when nothing followed it in time."""
+        """Return an incomplete paste marker as typed text, because nothing followed in time."""
         given = self._typed(len(self._waiting))
         self._escaped = self._waiting == ESCAPE
         if not self._escaped:
@@ -77,15 +77,15 @@ class Pastes:
 
 
 def _length_of_beginning(text: str) -> int:
-    """How many characters at the end of a text may be the beginning of a paste."""
+    """Return how many characters at the end of a text may be the beginning of a paste marker."""
     return next(length for length in range(len(PASTE) - 1, -1, -1) if text.endswith(PASTE[:length]))
 
 
 class PersonDriver(LinuxDriver):
-    """Drives the terminal of a person."""
+    """The driver of a person's terminal."""
 
     def run_input_thread(self) -> None:
-        """Hand on what is typed until the deck leaves or the terminal is gone, which ends the deck."""
+        """Pass on input until the deck leaves; if the terminal disappears, the deck is ended."""
         parser, pastes = XTermParser(), Pastes()
         decode = getincrementaldecoder("utf-8")("replace").decode
         wait = LOOK
@@ -115,7 +115,7 @@ class PersonDriver(LinuxDriver):
 
 
 def _harmless(pasted: str) -> str:
-    """Pasted text without colours and other controls: it is shown in fields, on a terminal that would obey them."""
+    """Return pasted text without colours and control characters, which a terminal would obey when it is shown."""
     return _CONTROLS.sub("", pasted)
 
 
@@ -127,6 +127,6 @@ def _read(terminal: int) -> bytes:
 
 
 def end_without_terminal() -> None:
-    """End as a closed terminal ends a program, also where that signal did not come or is ignored."""
+    """End the process as a closed terminal does, even if that signal did not arrive or is ignored."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     os.kill(os.getpid(), signal.SIGTERM if ignored else signal.SIGHUP)

@@ -1,4 +1,4 @@
-"""One entry of a conversation as lines: when, who or what, then words; the eye runs down the second column."""
+"""One entry of a conversation as lines: the time, the sender or tool, then the text in a column of its own."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -17,20 +17,20 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
 
 FOLDED = 12
-"""Lines of an output that are shown until it is unfolded."""
+"""Lines of an output that are shown while it is folded."""
 FOLDED_MESSAGE = 60
-"""The same of a message."""
+"""The same for a message."""
 AROUND = 2
-"""Unchanged lines that are shown around a change."""
+"""Unchanged lines shown around a change."""
 STREAMED_TAIL = 3_000
-"""Characters of an answer that is being written which are laid out: it is done ten times a second."""
+"""Characters of a streamed answer that are laid out, because that happens ten times a second."""
 TIME = 6
 WHO = 8
-"""Cells of who says something."""
+"""Cells for the sender."""
 TOOL = 14
-"""Cells of the name of a tool."""
+"""Cells for the name of a tool."""
 BODY = 9
-"""Where the lines under a tool begin."""
+"""Indentation of the lines below a tool's first line."""
 RISKS = {"HIGH": Tone.BAD, "MEDIUM": Tone.WARN}
 CHANGES = {"+": Tone.GOOD, "-": Tone.BAD}
 TASK_SIGNS = {"done": "[x]", "in_progress": "[>]"}
@@ -41,11 +41,11 @@ class Layout(NamedTuple):
 
     width: int
     waiting: bool = False
-    """Whether what has not ended waits for a person."""
+    """Whether unfinished actions wait for a person."""
     unfolded: bool = False
 
     def lines(self, entry: Entry, at: datetime | None) -> list[Cell]:
-        """All lines of an entry; `at` by the reader's clock."""
+        """Return all lines of an entry; `at` is its local time."""
         time = Shown(f"{at:%H:%M}".ljust(TIME) if at is not None else " " * TIME)
         match entry.kind:
             case EntryKind.PERSON | EntryKind.AGENT:
@@ -106,7 +106,7 @@ class Layout(NamedTuple):
         return [*said, head, *_set_in(self._folded(body, FOLDED))]
 
     def _whole_action(self, entry: Entry) -> list[Cell]:
-        """What its one line may have cut, and why it was done."""
+        """Return what the first line may have cut off, and the reason for the action."""
         for_what = f"for: {entry.summary}" if entry.summary else ""
         return [
             *self._plain(entry.title, Tone.STRONG),
@@ -115,7 +115,7 @@ class Layout(NamedTuple):
         ]
 
     def _right(self, entry: Entry) -> Cell:
-        """Risk, exit code and time, at the right end of the line."""
+        """Return risk, exit code and time for the right end of the line."""
         code, edit = entry.exit_code or 0, entry.edit
         told = (
             (entry.risk if entry.risk in RISKS else "", RISKS.get(entry.risk, Tone.PLAIN)),
@@ -128,7 +128,7 @@ class Layout(NamedTuple):
         return tuple((_after(words), tone) for words, tone in told if words)
 
     def _edit(self, edit: Edit) -> list[Cell]:
-        """The lines that changed and a few around them; all of them once unfolded."""
+        """Return the changed lines and some around them; all lines if unfolded."""
         lines: list[Cell] = []
         old = new = edit.first
         changed = [at for at, (sign, _) in enumerate(edit.lines) if sign != " "]
@@ -151,7 +151,7 @@ class Layout(NamedTuple):
         return [head, *_set_in(self._plain(entry.text, Tone.MUTED) if self.unfolded else [])]
 
     def _plain(self, words: str, tone: Tone = Tone.PLAIN) -> list[Cell]:
-        """Words below the head of an entry, no line of them where there are none."""
+        """Return the lines of a text below the head of an entry; empty without text."""
         return plain_lines(text.whole(words), self.width - BODY, tone) if words else []
 
     def _folded(self, lines: list[Cell], most: int) -> list[Cell]:
@@ -166,17 +166,17 @@ def _set_in(lines: list[Cell], by: int = BODY) -> list[Cell]:
 
 
 def _after(words: str) -> Shown:
-    """Words behind a sign or others."""
+    """Return words with a space before them."""
     return Shown(f" {text.line(words)}")
 
 
 def took(seconds: float) -> str:
-    """How long something took."""
+    """Format how long something took."""
     return f"{seconds:.1f}s" if seconds < 60 else stopwatch(seconds)
 
 
 def copied(entry: Entry) -> str:
-    """An entry as text, for the clipboard and a pager."""
+    """Return an entry as text, for the clipboard and a pager."""
     edit = "\n".join(f"{sign} {words}" for sign, words in entry.edit.lines) if entry.edit is not None else ""
     tasks = "\n".join(f"{TASK_SIGNS.get(each.status, '[ ]')} {each.title}" for each in entry.tasks)
     head = f"$ {entry.title}" if entry.kind is EntryKind.TOOL and entry.title else entry.title

@@ -1,6 +1,6 @@
-"""Other programs: the person's editor and pager, which take the terminal for a while, and a browser.
+"""Other programs: the person's editor and pager, which use the terminal for a while, and a browser.
 
-What they are given is cleaned, in a file that only its owner can read and that is gone afterwards.
+Texts for them are made safe and written to a temporary file that only its owner can read.
 """
 
 import os
@@ -26,7 +26,7 @@ class CannotRunError(Exception):
 
 
 def edit(app: App[Any], value: str) -> str:
-    """Give a text to the person's editor and take it back; raises CannotRunError."""
+    """Edit a text in the person's editor; raises CannotRunError."""
     return _with(app, EDITOR, ("vi",), value)
 
 
@@ -60,14 +60,14 @@ def _with(app: App[Any], variables: Sequence[str], usual: Sequence[str], value: 
 
 
 def can_open_browser(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> bool:
-    """Whether a window would come up; over SSH or without a display a text browser would take the terminal."""
+    """Whether a graphical browser can open; over SSH or without a display, a text browser would take the terminal."""
     if platform in ("darwin", "win32"):
         return "SSH_CONNECTION" not in environ
     return bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
 
 
 def may_hold_secret(address: str) -> bool:
-    """Whether an address has more than a host and a path: a user, a query, a fragment; or cannot be told apart."""
+    """Whether an address has a user, a query or a fragment, or cannot be parsed."""
     try:
         parts = urlsplit(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Files that a person names: read without trusting what is there, written for this person alone."""
+"""Files that a person names: read without trusting them, written for this person only."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ from quarterdeck.config import files
 from quarterdeck.config.files import ConfigError
 
 LARGEST = 8 * 1024 * 1024
-"""Bytes of a file that is read; settings are far smaller."""
+"""Maximum bytes read from a file; settings are far smaller."""
 
 
 def read(path: Path) -> str:
-    """Text of a regular file; never waits for a pipe. Raises ConfigError."""
+    """Return the text of a regular file; never waits for a pipe. Raises ConfigError."""
     text = files.read(path, named=True, largest=LARGEST)
     if text is None:
         raise ConfigError(f"{path} is not there")
@@ -18,7 +18,7 @@ def read(path: Path) -> str:
 
 
 def write(path: Path, content: str | bytes, *, over: bool) -> None:
-    """Write a file of mode 0600, whole or not at all; one that is there only goes if `over`.
+    """Write a file of mode 0600, completely or not at all; an existing file is replaced only if `over`.
 
     Raises FileExistsError, and ConfigError for everything else.
     """

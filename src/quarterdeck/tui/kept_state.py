@@ -1,4 +1,4 @@
-"""The files that outlive a run, read and written without waiting for the disk; what fails is said in words."""
+"""The state files, read and written in a thread; failures become ServiceErrors with words."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,14 +19,14 @@ class KeptState:
         self._files = StateFiles(folder)
 
     async def read(self, model: type[M], about: str) -> M | None:
-        """What is kept about a server, None where nothing is."""
+        """Return what is stored about a server, None if there is nothing."""
         try:
             return await asyncio.to_thread(self._files.read, model, about)
         except ConfigError as error:
             raise _in_words(error) from None
 
     async def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
-        """Keep what `change` makes of what is kept, and return it; it is called in another thread."""
+        """Store and return the result of `change`, which receives the stored model; it is called in another thread."""
         try:
             return await asyncio.to_thread(self._files.change, model, about, change)
         except ConfigError as error:

@@ -1,8 +1,8 @@
-"""Keys, pastes and clicks, each answered before the next is looked at.
+"""Keys, pastes and clicks, each handled completely before the next one.
 
-Several keys often come at once, over SSH nearly always. Textual only hands a key on to what has the focus, and looks at
-the next one before the first was answered, so that a key behind one that opens a dialog would be a command to what is
-below it.
+Several keys often arrive at once, over SSH nearly always. Textual only passes a key on to the focused widget and takes
+the next one before the first is handled, so that the key after one that opens a dialog would act on the screen below
+it.
 """
 
 import asyncio
@@ -18,51 +18,51 @@ from textual.widget import Widget
 from quarterdeck.tui.crash import CrashSafe
 
 PATIENCE = 2.0
-"""Seconds after which a key is looked at although a widget is still busy with the one before it."""
+"""Seconds after which a key is handled although a widget is still busy with the previous one."""
 Typed = events.Key | events.Paste | events.MouseDown | events.MouseUp
 
 
 class KeysInOrder(CrashSafe):
-    """An app that answers a key when all that it led to has been taken in, from the focus up to the screen."""
+    """An app that handles a key only after all effects of the previous one, from the focus up to the screen."""
 
     _clicked: Widget | None = None
-    """What the last click went to."""
+    """The widget that received the last click."""
     _popped: AwaitComplete | None = None
-    """The last dialog that was answered, until it is gone: a worker that waited for its answer goes on behind it."""
+    """The last dialog that was dismissed, until it is gone; a worker that awaited its result continues after it."""
     _held: list[Typed] | None = None
-    """What was typed while there was nothing yet that could answer it."""
+    """Input that arrived before anything could handle it."""
     _holding = False
     _last: events.Event | None = None
-    """What was answered last."""
+    """The event that was handled last."""
 
     async def on_event(self, event: events.Event) -> None:
         """Handle an event; keys, pastes and clicks strictly one at a time."""
         if isinstance(event, Typed) and not event.is_forwarded:
-            if self.return_code is not None:  # the deck is ending: no key is answered any more
+            if self.return_code is not None:  # the deck is ending: keys are no longer handled
                 return
             if self._held is not None and not self._is_urgent(event):
-                if not (self._holding and isinstance(event, events.MouseEvent)):  # nothing is there to click on yet
+                if not (self._holding and isinstance(event, events.MouseEvent)):  # there is nothing to click on yet
                     self._held.append(event)
                 return
-            await self.all_taken()
-            self.call_next(self._answer, event)  # behind what a dialog that was just answered has called for
-        elif not isinstance(event, events.Key) or event is self._last:  # else what it was for may be gone
+            await self.input_handled()
+            self.call_next(self._answer, event)  # after the callbacks of a dialog that was just dismissed
+        elif not isinstance(event, events.Key) or event is self._last:  # its target may be gone
             await super().on_event(event)
 
     def hold_keys(self) -> None:
-        """Keep what is typed from now on, but for keys with priority, until somebody can answer it."""
+        """Keep input from now on, except keys with priority, until something can handle it."""
         self._held, self._holding = self._held or [], True
 
     def release_keys(self) -> None:
-        """Answer what was kept in its order, and from then on what comes."""
+        """Handle the kept input in its order, and then handle input as it arrives."""
         if self._holding:
             self._holding = False
             self.call_later(self._answer_held)
 
     async def _answer_held(self) -> None:
-        await self.all_taken()
+        await self.input_handled()
         if self._held:
-            if not self._holding:  # else what was just answered opened something that is not there yet
+            if not self._holding:  # otherwise the last key opened something that is not ready yet
                 self.call_next(self._answer, self._held.pop(0))
                 self.call_later(self._answer_held)
         elif not self._holding:
@@ -73,12 +73,12 @@ class KeysInOrder(CrashSafe):
         return bound is not None and bound.binding.priority
 
     def pop_screen(self) -> AwaitComplete:
-        """Take the screen on top away."""
+        """Remove the top screen."""
         self._popped = super().pop_screen()
         return self._popped
 
-    async def all_taken(self) -> None:
-        """Wait until nothing that was typed is still on its way; a dialog that was opened stands by then."""
+    async def input_handled(self) -> None:
+        """Wait until all earlier input has been handled; a dialog that it opened is mounted by then."""
         with suppress(TimeoutError, ScreenStackError):
             async with asyncio.timeout(PATIENCE):
                 at: DOMNode | None = None
@@ -106,7 +106,7 @@ class KeysInOrder(CrashSafe):
             await super().on_event(event)
 
     async def _run_bound(self, event: events.Key) -> bool:
-        """Run what a key is bound to; Textual would do so only after it has looked at the keys behind it."""
+        """Run the binding of a key; Textual would run it only after taking the keys that follow."""
         bound = self.screen.active_bindings.get(event.key)
         if bound is None or bound.binding.priority:
             return False

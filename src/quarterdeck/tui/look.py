@@ -1,4 +1,4 @@
-"""How each state looks: a glyph and a tone, beside its word, so that colour says nothing alone."""
+"""The look of each state: a glyph and a tone beside its word, so that colour is never the only sign."""
 
 import os
 from functools import cache
@@ -43,31 +43,31 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "runs on": ("◔", "~", Tone.BUSY),
     "quiet": ("·", ".", Tone.MUTED),
 }
-"""State word -> glyph, its stand-in for terminals without colour, tone."""
+"""Glyph, its ASCII replacement for terminals without colour, and tone, by state word."""
 
 UNKNOWN = ("·", ".", Tone.PLAIN)
 WATCHED = ("◉", "@", Tone.KEY)
-"""The sign of what somebody keeps an eye on."""
+"""The sign of a watched conversation."""
 
 
 def glyph(word: str) -> tuple[Shown, Tone]:
-    """The sign and tone of a state word; a word we do not know gets a dot, and who wants no colour gets ASCII."""
+    """Return the sign and tone of a state word; an unknown word gets a dot, and without colour the sign is ASCII."""
     return drawn(GLYPHS.get(word, UNKNOWN))
 
 
 def signed(word: str, said: Shown | None = None, tone: Tone | None = None) -> Cell:
-    """The sign of a state word, and behind it the word, or what is `said` in its place; in its tone or another one."""
+    """Return a sign with the state word, or with `said` instead; `tone` replaces the usual tone."""
     sign, usual = glyph(word)
     return cell(Shown(f"{sign} {said or text.line(word)}"), tone or usual)
 
 
 def drawn(look: tuple[str, str, Tone]) -> tuple[Shown, Tone]:
-    """A sign as this terminal shows it, and its tone."""
+    """Return a sign as this terminal shows it, and its tone."""
     sign, stand_in, tone = look
     return Shown(stand_in if in_ascii() else sign), tone
 
 
 @cache
 def in_ascii() -> bool:
-    """Whether colour is not wanted (no-color.org), so that signs stand in for it; looked up once."""
+    """Whether colour is not wanted (no-color.org), so that signs are ASCII; checked once."""
     return bool(os.environ.get("NO_COLOR"))

@@ -1,6 +1,6 @@
-"""Markdown as lines of the deck: its text goes through the door before it is read, and what is read once more.
+"""Markdown as lines: its text is made safe before it is parsed, and each parsed text is made safe once more.
 
-Entities and references bring back what the door took out, so nothing that a parser gives is painted as it is.
+Entities and references can restore characters that were removed, so nothing from the parser is painted unchecked.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,15 +16,15 @@ from quarterdeck.tui.text import Shown
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _CONSOLE = Console()
-"""Rich asks it how wide a tab is, which no text has here."""
+"""Rich asks it for the tab size, but texts here have no tabs."""
 _TONES = {"strong": Tone.STRONG, "em": Tone.EDITED, "s": Tone.MUTED}
 BAR: Span = (Shown("│ "), Tone.MUTED)
 NARROWEST = 8
-"""Cells that the text keeps, however deep it is set in."""
+"""Minimum cells of a text, however deeply it is indented."""
 
 
 def wrap(spans: Cell, width: int) -> list[Cell]:
-    """Break a line where it is broken already, between words, and within words that are longer than a line."""
+    """Break a line at its line breaks, between words, and within words that are longer than the width."""
     if sum(len(part) for part, _ in spans) <= width and all(part.isascii() and part.isprintable() for part, _ in spans):
         return [spans]
     line = Text()
@@ -37,12 +37,12 @@ def wrap(spans: Cell, width: int) -> list[Cell]:
 
 
 def plain_lines(value: Shown, width: int, tone: Tone = Tone.PLAIN) -> list[Cell]:
-    """Text as it stands, wrapped where a line is too long."""
+    """Return text unchanged, with long lines wrapped."""
     return [line for each in value.split("\n") for line in wrap(cell(Shown(each), tone), width)]
 
 
 def markdown_lines(value: str, width: int) -> list[Cell]:
-    """Markdown, laid out and wrapped, with a blank line between what stands apart; links show their address."""
+    """Return Markdown laid out and wrapped, with a blank line between blocks; links show their address."""
     lines: list[Cell] = []
     for block in SyntaxTreeNode(_PARSER.parse(text.whole(value))).children:
         lines += [(), *_block(block, width)] if lines else _block(block, width)
@@ -73,20 +73,20 @@ def _block(node: SyntaxTreeNode, width: int) -> list[Cell]:
 
 
 def _behind(first: str, rest: str, node: SyntaxTreeNode, width: int) -> list[Cell]:
-    """What is inside of a list item or a quote, behind its sign."""
+    """Return the content of a list item or quote, with its sign before it."""
     inside = [line for child in node.children for line in _block(child, width - len(rest))] or [()]
     return [((Shown(rest if number else first), Tone.MUTED), *line) for number, line in enumerate(inside)]
 
 
 def _row(row: SyntaxTreeNode) -> Iterator[Span]:
-    """The cells of a row of a table, a bar behind each."""
+    """Yield the cells of a table row, with a bar after each."""
     for each in row.children:
         yield from _spans(each.children, Tone.PLAIN)
         yield Shown(" │ "), Tone.MUTED
 
 
 def _spans(nodes: Iterable[SyntaxTreeNode], tone: Tone) -> Iterator[Span]:
-    """The words of a paragraph; each text is cleaned once more."""
+    """Yield the words of a paragraph; each text is made safe once more."""
     for node in nodes:
         match node.type:
             case "softbreak" | "hardbreak":
@@ -109,5 +109,5 @@ def _spans(nodes: Iterable[SyntaxTreeNode], tone: Tone) -> Iterator[Span]:
 
 
 def _inner(value: str) -> Shown:
-    """A part of a line, its blanks at both ends kept."""
+    """Return a part of a line, with the spaces at both ends kept."""
     return Shown(text.whole(value).replace("\n", " "))

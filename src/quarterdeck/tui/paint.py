@@ -1,7 +1,7 @@
-"""From cells to what Textual paints, and how a connection's colour looks: its name on a band of it.
+"""Converts cells to Textual content, and shows a connection's name on a band in its colour.
 
-Each ground of a band stands out from the header of both themes by 3:1, and white from each ground by 4.5:1 (WCAG 2.2,
-success criteria 1.4.11 and 1.4.3); a test computes it. The name says the same without colour.
+Each band colour has a contrast of 3:1 to the header of both themes, and of 4.5:1 to its white text (WCAG 2.2, success
+criteria 1.4.11 and 1.4.3); a test computes it. The name says the same without colour.
 """
 
 from collections.abc import Iterable
@@ -24,25 +24,25 @@ STYLES: dict[Tone, str] = {
     Tone.EDITED: "$tone-edited",
     Tone.KEY: "bold $tone-key",
 }
-"""Style of each tone; the theme defines the colours."""
+"""The style of each tone; the theme defines the colours."""
 
 
 def content(spans: Iterable[Span]) -> Content:
-    """Paintable content of spans, every text literal."""
+    """Return content for spans; their text is never parsed as markup."""
     return Content.assemble(*((text, STYLES[tone]) for text, tone in spans))
 
 
 def lines(rows: Iterable[Cell]) -> Content:
-    """Paintable content of one cell a line."""
+    """Return content with one cell per line."""
     return Content("\n").join(content(row) for row in rows)
 
 
 def plain(text: Shown, tone: Tone = Tone.PLAIN) -> Content:
-    """Paintable content of one text."""
+    """Return content for one text."""
     return content(((text, tone),))
 
 
-# A connection's colour
+# The colour of a connection
 
 INK = "#ffffff"
 GROUNDS: dict[Colour, str] = {
@@ -57,12 +57,12 @@ GROUNDS: dict[Colour, str] = {
 
 
 def band(name: Shown, colour: Colour | None) -> Content:
-    """A name on the band of its colour, or just the name."""
+    """Return a name on a band in its colour, or only the name."""
     if colour is None or not name:
         return Content.assemble((name, STYLES[Tone.STRONG]))
     return Content.assemble((f" {name} ", f"bold {INK} on {GROUNDS[colour]}"))
 
 
 def mark(colour: Colour | None) -> Content:
-    """Two cells that go before a name in a list."""
+    """Return two cells that go before a name in a list."""
     return Content("  ") if colour is None else Content.assemble(("▌", GROUNDS[colour]), " ")

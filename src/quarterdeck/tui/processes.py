@@ -1,4 +1,4 @@
-"""Which process this is, in a name that a later one can ask about: is it still running?"""
+"""A name for this process, with which a later process can find out whether it is still running."""
 
 import os
 from functools import cache
@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def this_process() -> str:
-    """The name of this process: boot, number and start, as far as the system tells them."""
+    """Return the name of this process: boot id, process id and start time, as far as the system tells them."""
     return _name(os.getpid())
 
 
 def is_running(name: str) -> bool:
-    """Whether the process of that name runs; an empty name, or one of an earlier boot, is of none."""
+    """Whether the process with that name is running; false for an empty name or an earlier boot."""
     boot, _, rest = name.partition(":")
     number = rest.partition(":")[0]
     if boot != _boot() or not number.isdecimal() or int(number) == 0:
@@ -26,7 +26,7 @@ def is_running(name: str) -> bool:
 
 
 def _name(number: int) -> str:
-    """Numbers are used again: the tick a process began at tells it from an earlier one (proc(5), field 22)."""
+    """Return a process's name; process ids are reused, but the start time differs (proc(5), field 22)."""
     try:
         began = (
             Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]

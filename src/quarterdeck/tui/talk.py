@@ -1,4 +1,4 @@
-"""What a person says to an agent from the deck: what is asked before, what is sent, and what is said of it."""
+"""Requests of a person to an agent: the questions asked before, what is sent, and the message about the result."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -19,11 +19,11 @@ from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 
 Tell = Callable[[], Awaitable[str]]
-"""Says something to the agent and gives a sentence of what came of it; raises ServiceError."""
+"""Sends something to the agent and returns a sentence about the result; raises ServiceError."""
 
 
 class Talk:
-    """Talks to the agent for a screen; `changed` is told when there may be something to show."""
+    """Talks to the agent for a screen; `changed` is called when there may be something to show."""
 
     def __init__(self, screen: DeckScreen, session: Session, following: Following, changed: Callable[[], None]) -> None:
         self._screen = screen
@@ -33,7 +33,7 @@ class Talk:
         self.answering = Answering(following)
 
     def submit(self, words: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
-        """Have a message sent; while the agent asks, the person says first what it means for what was shown."""
+        """Send a message; while the agent waits, first ask what to do with the shown actions."""
         answering = self.answering
         if not self._following.transcript.waiting:
             send(words, lambda: answering.send(words))
@@ -53,7 +53,7 @@ class Talk:
         self._screen.app.push_screen(PickDialog(Shown("The agent waits for an answer"), choices), chosen)
 
     def answer(self, answer: str, shown: frozenset[str]) -> None:
-        """Give the person's word on the actions that were shown."""
+        """Answer the actions that were shown."""
         answering = self.answering
         if answer == "accept":
             self.tell(lambda: answering.accept(shown))
@@ -71,7 +71,7 @@ class Talk:
         self.tell(self.answering.stop)
 
     def action_go_on(self) -> None:
-        """Let the agent go on, or resume its sandbox where that is what sleeps."""
+        """Let the agent continue, or resume its sandbox if that is paused."""
         following, session = self._following, self._session
         record = following.record or session.conversations.records.get(following.conversation_id)
         sandbox_id = record.sandbox_id if record is not None else None
@@ -88,24 +88,24 @@ class Talk:
         self._confirm("Resume its sandbox?", (words, session.forecast()), resume)
 
     def action_ask_always(self) -> None:
-        """Have the agent ask before every action."""
+        """Make the agent ask before every action."""
         self.tell(lambda: self.answering.set_policy(ALWAYS))
 
     def action_ask_risky(self) -> None:
-        """Have the agent ask before risky actions only."""
+        """Make the agent ask before risky actions only."""
         self.tell(lambda: self.answering.set_policy(RISKY))
 
     def action_ask_never(self) -> None:
-        """Have it never ask, once that is confirmed."""
+        """Make the agent never ask, after a confirmation."""
         words = "It does everything from now on without asking."
         self._confirm("Never ask?", (words,), lambda: self.answering.set_policy(NEVER))
 
     def tell(self, tell: Tell) -> None:
-        """Say something to the agent, beside everything else; leaving the screen does not end it."""
+        """Run a request to the agent in the background; leaving the screen does not end it."""
         self._screen.app.run_worker(self.carry_out(tell), group="telling")
 
     async def carry_out(self, tell: Tell) -> bool:
-        """Say something and tell what came of it; whether it was done."""
+        """Run a request and show its result; returns whether it succeeded."""
         self._changed()
         try:
             with self._session.writes.under_way("a word to an agent"):

@@ -1,8 +1,8 @@
-"""The one door through which a server's text reaches the screen.
+"""The only place where a server's text becomes safe to show.
 
-Terminals obey control characters, and Textual passes most of them on; and they do not agree on how many cells some
-characters take, which shifts all that stands behind them. Both are made visible or taken out here, once. What comes
-out is `Shown`, and everything that paints takes only `Shown`, so that a type checker finds a text that went around it.
+Terminals obey control characters, and Textual passes most of them on. Terminals also disagree on the width of some
+characters, which shifts everything behind them. Both are made visible or removed here. The result is `Shown`, and
+everything that paints accepts only `Shown`, so that a type checker finds text that was not made safe.
 """
 
 import json
@@ -12,51 +12,50 @@ from functools import lru_cache
 from typing import NewType
 
 Shown = NewType("Shown", str)
-"""Text that is safe to paint: no controls, nothing invisible, no width in doubt; newlines only where it came from
-`block`."""
+"""Text that is safe to paint: no control or invisible characters, no doubtful width; newlines only from `block`."""
 
 _SPACES = re.compile(r"[ \n]+")
 LONGEST = 20_000
-"""Characters of one text that are ever painted; more of it is cut with an ellipsis."""
+"""Characters of one text that are painted at most; the rest is cut off with an ellipsis."""
 _JOINER = "\u200d"
 _REPLACEMENT = "\ufffd"
 _BREAKS = "\t\r\x85\u2028\u2029"
 _ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Categories of Unicode: controls, format characters, surrogates, separators of lines and paragraphs."""
 _IN_DOUBT = frozenset(
-    "\u115f\u1160\u3164\uffa0"  # fillers, which are letters that cannot be seen
-    "\u20e3\U0001171e"  # the cap of a key; a mark that takes a cell in some terminals
+    "\u115f\u1160\u3164\uffa0"  # fillers: letters that are invisible
+    "\u20e3\U0001171e"  # the combining key cap; a mark that some terminals give a cell
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))  # variation selectors
-    + "".join(map(chr, range(0x1F3FB, 0x1F400)))  # tones of skin
+    + "".join(map(chr, range(0x1F3FB, 0x1F400)))  # skin tones
 )
-"""What changes the character before it, or its width, in one terminal and not in another."""
+"""Characters that change the previous character or its width in some terminals only."""
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _VIRAMA = 9
-"""The combining class of the signs that join two letters of the scripts of India into one."""
+"""The combining class of signs that join two letters of Indic scripts."""
 
 
 def line(value: str) -> Shown:
-    """Make one line of any text: breaks and runs of blanks become one blank, what acts on a terminal goes."""
+    """Return any text as one safe line: line breaks and runs of whitespace become a space, control characters go."""
     if len(value) <= LONGEST and value.isascii() and value.isprintable() and "  " not in value:
-        return Shown(value.strip())  # as nearly all texts are
+        return Shown(value.strip())  # the usual case
     return Shown(_SPACES.sub(" ", _harmless(_cut(value))).strip())
 
 
 def block(value: str) -> Shown:
-    """Make safe text of several lines, its line breaks and indentation kept."""
+    """Return safe text of several lines, with line breaks and indentation kept."""
     return whole(_cut(value))
 
 
 def whole(value: str) -> Shown:
-    """Make safe text of several lines, however long it is."""
+    """Return safe text of several lines, of any length."""
     lines = value.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ").split("\n")
     return Shown("\n".join(map(_harmless, lines)))
 
 
 def escaped(value: str) -> str:
-    """Make any text safe to be pasted or looked at elsewhere: what acts on a terminal is written as JSON writes it.
+    """Return a text that is safe to paste or view elsewhere: control characters are escaped as in JSON.
 
-    Line breaks and joiners stay, and all that only has no certain width: JSON reads the same value from it.
+    Line breaks, joiners and characters of uncertain width are kept; JSON reads the same value from the result.
     """
     return "".join(map(_escaped, value))
 
@@ -69,13 +68,13 @@ def _harmless(value: str) -> str:
 
 
 def _unjoined(value: str) -> str:
-    """What follows a joiner, without the sign that was joined to the one before it."""
+    """Return the text after a joiner, without the symbol that was joined to the previous character."""
     return value[1:] if value and unicodedata.category(value[0]).startswith("S") else value
 
 
 @lru_cache(4096)
 def _visible(character: str) -> str:
-    """A character whose width nobody doubts for any other: the base of a cluster stays, what modifies it goes."""
+    """Return a replacement of certain width: the base of a cluster is kept, its modifiers are removed."""
     code, category = ord(character), unicodedata.category(character)
     if character in _BREAKS:
         return " "

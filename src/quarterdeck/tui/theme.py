@@ -1,7 +1,7 @@
 """The deck's two themes, with the colour variables that give each `Tone` its colour.
 
-The contrast of every tone is at least 4.5:1 on the backgrounds a table paints (WCAG 2.2, success
-criterion 1.4.3); a test computes it.
+The contrast of every tone is at least 4.5:1 on the backgrounds of a table (WCAG 2.2, success criterion 1.4.3); a test
+computes it.
 """
 
 from textual.theme import Theme
@@ -16,7 +16,7 @@ TABLE_HEADER_BACKGROUND = "table-header-background"
 
 
 def tone_variable(tone: Tone) -> str:
-    """Name of the variable, without the `$`, that holds a tone's colour."""
+    """Return the name of the variable, without the `$`, that holds a tone's colour."""
     return f"tone-{tone.value}"
 
 

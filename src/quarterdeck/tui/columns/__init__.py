@@ -1,1 +1,1 @@
-"""Records as cells of a list and lines of a detail: pure, no widgets."""
+"""Records as cells of a list and lines of a detail: pure functions without widgets."""

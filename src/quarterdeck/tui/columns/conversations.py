@@ -1,4 +1,4 @@
-"""A conversation, or the start of one, as cells of a list and as lines of a detail."""
+"""A conversation or start task as cells of a list and as lines of a detail."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -26,23 +26,23 @@ def state(row: ConversationRow, now: datetime) -> Cell:
 
 
 def marked_state(row: ConversationRow, now: datetime) -> Cell:
-    """The state; before it `+` where nobody has looked since, and `!` where a person should do something."""
+    """Its state, after `+` if it is unread and `!` if a person should act."""
     unseen: Span = (Shown("+" if row.unread else " "), Tone.KEY)
     attention: Span = (Shown("!" if row.state.attention else " "), Tone.WARN)
     return (unseen, attention, *state(row, now))
 
 
 def title(row: ConversationRow, now: datetime) -> Cell:
-    """Its title, quiet while it is only being started; before it the sign of what is watched."""
+    """Its title, muted during a start, after a sign if it is watched."""
     shown = text.line(row.title) or Shown("(untitled)")
     said = cell(shown, Tone.MUTED if row.task is not None or row.state.category is Category.GONE else Tone.PLAIN)
     return (drawn(WATCHED), (Shown(" "), Tone.PLAIN), *said) if row.watched else said
 
 
 def family_title(row: ConversationRow, now: datetime, folded: Sequence[ConversationRow], *, is_part: bool) -> Cell:
-    """A title as it stands in its family: under its head, or with the number of those folded below it.
+    """A title in its family: indented below its parent, or with the number of folded sub-conversations.
 
-    The tone of the number shows that one of them needs attention or is unread.
+    The tone of the number shows whether one of them needs attention or is unread.
     """
     if is_part:
         return ((Shown("└ "), Tone.MUTED), *title(row, now))
@@ -54,12 +54,12 @@ def family_title(row: ConversationRow, now: datetime, folded: Sequence[Conversat
 
 
 def cost(row: ConversationRow, now: datetime) -> Cell:
-    """US dollars so far."""
+    """Its cost so far in US dollars."""
     return cell(Shown(f"${row.cost:,.2f}")) if row.cost else DASH
 
 
 def sandbox(row: ConversationRow, now: datetime) -> Cell:
-    """The short id of its sandbox, and that it is no more."""
+    """The short id of its sandbox, and whether that is gone."""
     if row.sandbox_id is None:
         return DASH
     return cell(text.line(short_id(row.sandbox_id) + (" gone" if row.unlinked else "")), Tone.MUTED)
@@ -76,7 +76,7 @@ def _quiet(words: str) -> Cell:
 
 
 def _of_record(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow], str | None]:
-    """A text of the record, where there is one."""
+    """Return a function that reads a text of the record, None if there is no record."""
     return lambda row: of(row.record) if row.record is not None else None
 
 
@@ -110,7 +110,7 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
 
 
 def title_of(row: ConversationRow) -> Shown:
-    """What a row is called: its title, or its id while it has none."""
+    """Return the name of a row: its title, or its id if it has none."""
     return text.line(row.title) or text.line(row.id)
 
 
@@ -118,28 +118,28 @@ def title_of(row: ConversationRow) -> Shown:
 
 
 BEING_STARTED = "starting"
-"""What start tasks are counted by, whichever step they are in."""
+"""The word by which start tasks are counted, whatever step they are in."""
 
 
 def wanting(need_you: int, unseen: int) -> Cell:
-    """How many conversations want somebody, for the line above the list."""
+    """How many conversations need a person and how many are unread, for the line above the list."""
     asks = signed(ConversationWord.NEEDS_YOU, Shown(f"{need_you:,} need{'s' if need_you == 1 else ''} you  "))
     news = cell(Shown(f"+ {unseen:,} unread  "), Tone.KEY)
     return (*(asks if need_you else ()), *(news if unseen else ()))
 
 
 def so_far(read: int, left: int) -> Cell:
-    """How much of a long list has been read, while some of it has not."""
+    """How much of a long list has been read, until it is complete."""
     return cell(Shown(f"{read:,} of {read + left:,} read  "), Tone.BUSY) if left else ()
 
 
 def word(row: ConversationRow) -> str:
-    """The word a row is counted by; start tasks share one until they fail."""
+    """The word by which a row is counted; start tasks share one word until they fail."""
     return row.state.word if row.task is None or row.state.word == FAILED else BEING_STARTED
 
 
 def counts(words: Counter[str]) -> Cell:
-    """How many conversations are in which state; those that need somebody are counted by `wanting`."""
+    """How many conversations are in each state, except those already counted by `wanting`."""
     known = [BEING_STARTED, *ConversationWord]
     order = [*known, *sorted(words.keys() - set(known))]
     return counted((word for word in order if word != ConversationWord.NEEDS_YOU), words)

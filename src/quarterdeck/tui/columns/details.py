@@ -1,4 +1,4 @@
-"""What lists and details of all kinds say alike: how true a list is, how many rows are how, facts, requests."""
+"""Parts of all lists and details: the age of the data, counts by state, facts and requests."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +14,7 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column, R
 
 AGE_STEP = 5.0
-"""Seconds between two changes of the age in the header: each one is bytes to a terminal that may be far away."""
+"""Seconds between two changes of the age in the header; each one sends bytes to a terminal that may be far away."""
 
 HEALTH_TONES = {
     HealthState.LOADING: Tone.BUSY,
@@ -26,7 +26,7 @@ HEALTH_TONES = {
 
 
 def health_cell(health: Health, now: float) -> Cell:
-    """How fresh a list is; while all is well its age moves in steps."""
+    """How fresh a list is; while all is well, the age changes in steps."""
     if health.read_at is not None and health.error is None:
         now = health.read_at + (now - health.read_at) // AGE_STEP * AGE_STEP
     return cell(text.line(health_words(health, now)), HEALTH_TONES[health.state])
@@ -35,7 +35,7 @@ def health_cell(health: Health, now: float) -> Cell:
 def counted(words: Iterable[str], counts: Counter[str]) -> Cell:
     """How many rows show each of these words, for the line above a list.
 
-    The numbers of all tones look alike, so that few bytes change them.
+    The numbers have the same tone, so that a change sends few bytes.
     """
     said: list[Span] = []
     for word in words:
@@ -49,7 +49,7 @@ def counted(words: Iterable[str], counts: Counter[str]) -> Cell:
 def text_column(
     key: str, title: str, width: int, of: Callable[[R], str | None], *, flex: int = 0, priority: int = 0
 ) -> Column[R]:
-    """A quiet column that shows a text of the server, and sorts by it."""
+    """Return a muted column that shows a text of the server and sorts by it."""
 
     def shown(row: R, now: datetime) -> Cell:
         value = of(row)
@@ -59,32 +59,32 @@ def text_column(
 
 
 LABEL_WIDE = 16
-"""Cells of the label of a fact."""
+"""Cells for the label of a fact."""
 UNKNOWN = (Shown("-"), Tone.MUTED)
 
 
 def fact(label: str, *value: tuple[Shown, Tone]) -> Cell:
-    """One line of a detail: a label of ours, then what is known."""
+    """Return one line of a detail: a label, then the value."""
     return ((Shown(f"{label:<{LABEL_WIDE}}"), Tone.MUTED), *(value or (UNKNOWN,)))
 
 
 def known(said: Iterable[Cell]) -> list[Cell]:
-    """The lines of a detail that say something, for a place with little room."""
+    """Return the lines of a detail that have a value, for a place with little room."""
     return [line for line in said if not line or line[-1] != UNKNOWN]
 
 
 def text_fact(label: str, value: str | None, tone: Tone = Tone.PLAIN) -> Cell:
-    """One line of a detail with a server's text, a dash where there is none."""
+    """Return one line of a detail with a server's text, or a dash if there is none."""
     return fact(label, (text.line(value), tone)) if value else fact(label)
 
 
 def heading(title: str) -> Cell:
-    """A heading inside a detail."""
+    """Return a heading inside a detail."""
     return cell(Shown(title), Tone.STRONG)
 
 
 def moment_fact(label: str, told: datetime | None, moment: datetime | None, now: datetime) -> Cell:
-    """One line of a detail with a moment: the UTC time that the server told, and how long ago it was by our clock."""
+    """Return one line of a detail with a moment: the server's time in UTC, and how long ago that was by our clock."""
     if told is None:
         return fact(label)
     time = f"{told:%Y-%m-%d %H:%M}Z"
@@ -99,7 +99,7 @@ def moment_fact(label: str, told: datetime | None, moment: datetime | None, now:
 
 
 def logged_line(request: LoggedRequest) -> Cell:
-    """One request: when, how it ended, how long it took, what it was."""
+    """Return one request: when, how it ended, how long it took, what it was."""
     if request.status is not None:
         ended, tone = str(request.status), Tone.GOOD if request.status < 400 else Tone.BAD
     else:
@@ -114,5 +114,5 @@ def logged_line(request: LoggedRequest) -> Cell:
 
 
 def log_lines(log: Callable[[], Sequence[LoggedRequest]]) -> list[Cell]:
-    """All requests, newest first."""
+    """Return all requests, newest first."""
     return [logged_line(request) for request in reversed(log())] or [cell(Shown("No request yet."), Tone.MUTED)]

@@ -1,4 +1,4 @@
-"""A sandbox as cells of a list and as lines of a detail; its key and the queries of its addresses stay unseen."""
+"""A sandbox as cells of a list and as lines of a detail; its key and the queries of its addresses are never shown."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def status(row: SandboxRow, now: datetime) -> Cell:
 
 
 def conversation(row: SandboxRow, now: datetime) -> Cell:
-    """The newest title that lives in it and how many more, or that nobody does."""
+    """The newest title in it and how many more conversations, or that there is none."""
     if not row.conversations:
         return cell(Shown("no conversation" if row.unlinked else "…"), Tone.MUTED)
     first = text.line(row.conversation_titles[0]) or Shown("(untitled)")
@@ -51,14 +51,14 @@ def lasted(row: SandboxRow, now: datetime) -> Cell:
 
 
 def quiet(row: SandboxRow, now: datetime) -> Cell:
-    """How long nothing has happened in it while it is up; a question mark where that is not known."""
+    """How long nothing has happened in it while it is up; a question mark if that is not known."""
     if row.quiet_since is not None:
         return cell(Shown(calm_age(row.quiet_since, now)))
     return UNKNOWN if row.state(now).known in UP and not row.working else DASH
 
 
 def cost(row: SandboxRow, now: datetime) -> Cell:
-    """US dollars spent by the conversations in it."""
+    """The cost of its conversations in US dollars."""
     return cell(money(row.spent)) if row.spent else DASH
 
 
@@ -74,7 +74,7 @@ def urls(row: SandboxRow, now: datetime) -> Cell:
 
 
 def agent(row: SandboxRow, now: datetime) -> Cell:
-    """The word for the agent of the newest conversation in it."""
+    """The status word of the agent of its newest conversation."""
     word = _agent_word(row)
     return cell(text.line(word), glyph(word)[1]) if word else DASH
 
@@ -113,7 +113,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
 
 
 def counts(words: Counter[str]) -> Cell:
-    """How many sandboxes are in which state."""
+    """How many sandboxes are in each state."""
     return counted([*StateWord, *sorted(words.keys() - set(StateWord))], words)
 
 
@@ -124,7 +124,7 @@ DAY = timedelta(days=1)
 
 
 def detail(row: SandboxRow, now: datetime) -> list[Cell]:
-    """What the server tells of it."""
+    """Everything known about a sandbox."""
     state, record = row.state(now), row.record
     said = [
         fact("status", *status(row, now)),
@@ -144,12 +144,12 @@ def detail(row: SandboxRow, now: datetime) -> list[Cell]:
 
 
 LISTED = 100
-"""Conversations of one sandbox that are listed, the newest: some hold thousands."""
+"""How many of its conversations are listed, the newest: some sandboxes have thousands."""
 CAUSES = {Cause.YOU: Tone.KEY, Cause.SERVER: Tone.PLAIN, Cause.DISPLACED: Tone.WARN, Cause.UNKNOWN: Tone.MUTED}
 
 
 def timeline(events: Sequence[Event], now: datetime) -> list[Cell]:
-    """What happened to it, the newest first: when it was seen, how long it lasted, and why."""
+    """What happened to it, the newest first: when it was observed, how long it lasted, and why."""
     said = [line for event in reversed(events) for line in _event(event, now, lasts=event is events[-1])]
     return [EMPTY, heading("Timeline"), *(said or [cell(Shown("nothing seen yet"), Tone.MUTED)])]
 

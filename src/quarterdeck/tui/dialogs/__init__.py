@@ -1,1 +1,1 @@
-"""Questions asked above a screen; each only ever dismisses with its answer."""
+"""Dialogs above a screen; each only dismisses with its answer."""

@@ -1,4 +1,4 @@
-"""What all dialogs share: title, a body that scrolls, a line for what is wrong, hints, escape that only cancels."""
+"""The base of all dialogs: title, scrolling body, a line for errors, key hints, and escape to cancel."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeVar
@@ -23,14 +23,14 @@ from quarterdeck.tui.widgets.bars import hint_content
 
 Result = TypeVar("Result")
 Hints = Sequence[tuple[str, str]]
-"""Keys as Textual names them, with what each does; one that begins with a blank is shown and no key."""
+"""Keys by Textual's names, each with what it does; one that begins with a space is only shown."""
 PAGE = 12
 SCROLLING: list[BindingType] = [*MOVING, Binding("space", "page(1.0)", "Page down", show=False)]
-"""Bindings of a dialog in which nothing has the focus, and whose body may be long."""
+"""Key bindings of a dialog without a focused widget, whose body may be long."""
 
 
 class Dialog(ModalScreen[Result | None]):
-    """A question above a screen. It acts on nothing: it dismisses with the answer, or with None for escape."""
+    """A dialog above a screen. It changes nothing itself: it dismisses with the answer, or with None for escape."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "dialog.tcss"
     AUTO_FOCUS = ""
@@ -38,12 +38,12 @@ class Dialog(ModalScreen[Result | None]):
     HINTS: ClassVar[Hints] = (("escape", "cancel"),)
 
     def __init__(self, title: Shown, *, wide: bool = False) -> None:
-        """A dialog as wide as its text, or a `wide` one for lines of a table."""
+        """Create a dialog as wide as its text, or a `wide` one for a table."""
         super().__init__(classes="-wide" if wide else None)
         self._title = title
 
     def compose(self) -> ComposeResult:
-        """The frame; what is inside comes from `body`."""
+        """The frame; its content comes from `body`."""
         with Vertical(id="frame"):
             yield Static(plain(self._title, Tone.STRONG), id="title")
             with VerticalScroll(id="body", can_focus=False):
@@ -60,19 +60,19 @@ class Dialog(ModalScreen[Result | None]):
         return ()
 
     def foot(self) -> Iterable[Widget]:
-        """Widgets that stay in sight below a body that scrolls."""
+        """Widgets that stay visible below a scrolling body."""
         return ()
 
     def first_focus(self) -> Widget | None:
-        """What has the focus at first; None where keys belong to the dialog itself."""
+        """Return the widget that is focused first; None if keys are handled by the dialog itself."""
         return next((widget for widget in self.query("#frame *") if widget.focusable and widget.display), None)
 
     def on_mount(self) -> None:
-        """Take the keys before the next one comes."""
+        """Take the focus before the next key arrives."""
         self.set_focus(self.first_focus(), scroll_visible=False)
 
     def complain(self, problem: Shown | None) -> None:
-        """Show one sentence about what is wrong with the answer, or take it away."""
+        """Show a sentence about what is wrong, or remove it."""
         self.say(problem or Shown(""), Tone.BAD)
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
@@ -86,11 +86,11 @@ class Dialog(ModalScreen[Result | None]):
         self.complain(said.words)
 
     def hint(self, hints: Hints) -> None:
-        """Show other hints."""
+        """Show other key hints."""
         self.query_one("#hints", Static).update(hints_line(hints))
 
     def action_cancel(self) -> None:
-        """Leave without an answer."""
+        """Close without an answer."""
         self.dismiss(None)
 
     def action_move(self, lines: int) -> None:
@@ -111,7 +111,7 @@ class Dialog(ModalScreen[Result | None]):
 
 
 def hints_line(hints: Hints) -> Content:
-    """Hints on a line; a click on one is its key."""
+    """Return hints on one line; a click on a hint acts like its key."""
     line = Content("")
     for key, label in hints:
         hint = hint_content(shown_key(key.strip()), label)
@@ -122,7 +122,7 @@ def hints_line(hints: Hints) -> Content:
 
 
 class ChoiceList(OptionList):
-    """Lines to choose from; the keys of the deck's lists move in it."""
+    """Lines to choose from, with the same keys for moving as the lists."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "cursor_down", "Down", show=False),
@@ -137,5 +137,5 @@ class ChoiceList(OptionList):
         super().__init__(id=id, markup=False, compact=True)
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """What the dialog takes for an answer is no move."""
+        """A key that the dialog treats as an answer does not move the cursor."""
         return self.screen.check_consume_key(key, character)

@@ -1,4 +1,4 @@
-"""A command for several rows: the question before it, how far it is, and the words for both."""
+"""Bulk commands: the dialog with the plan, the dialog with the progress, and their texts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -24,18 +24,18 @@ from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import Column
 
 LOOKS = 0.25
-"""Seconds between two looks at how far it is."""
+"""Seconds between two updates of the progress."""
 COPIED = Shown("Copied the summary, if your terminal takes copies (OSC 52); f saves it to a file.")
 LISTED = 200
-"""Rows of one kind that are named one by one."""
+"""How many rows of one kind are listed one by one."""
 STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
 _DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted"}
 WELL = frozenset({RowState.DONE, RowState.SKIPPED})
-"""Ends that nobody has to look at."""
+"""Final states that need no attention."""
 
 
 class PlanDialog(ConfirmDialog):
-    """Ask whether to carry out a plan; `h` takes the marked rows along that the filter hides."""
+    """Asks whether to carry out a plan; `h` includes the marked rows that the filter hides."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("h", "hidden", "Include what the filter hides", show=False)]
     HINTS = (("y", "do it"), ("n", "no (enter too)"), (" ↑ ↓", "scroll"))
@@ -43,13 +43,13 @@ class PlanDialog(ConfirmDialog):
     def __init__(self, title: Shown, verb: str, planned: Plan[SandboxRow], warnings: Sequence[Cell] = ()) -> None:
         super().__init__(title, (*warnings, *plan_lines(verb, planned)))
         self.planned = planned
-        """What is agreed to."""
+        """The plan that is agreed to."""
         self._plan = planned
         self._verb = verb
         self._warnings = warnings
 
     def on_mount(self) -> None:
-        """Show the key for hidden rows where there are any."""
+        """Show the key for hidden rows, if there are any."""
         if self._plan.hidden:
             self.hint((*self.HINTS, ("h", "hidden ones too, or not")))
 
@@ -61,13 +61,13 @@ class PlanDialog(ConfirmDialog):
             self.complain(Shown("There is nothing to do it to."))
 
     def action_hidden(self) -> None:
-        """Include the rows the filter hides, or leave them out."""
+        """Include the rows that the filter hides, or leave them out."""
         self.planned = self._plan.with_hidden() if self.planned is self._plan else self._plan
         self.query_one("#said", Static).update(lines((*self._warnings, *plan_lines(self._verb, self.planned))))
 
 
 class ProgressDialog(Dialog[Copyable]):
-    """Every row of a job as it goes; it goes on without the dialog. Dismisses with a summary to be saved to a file."""
+    """Shows every row of a job, which also runs without the dialog. Dismisses with a summary to save to a file."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "stop_or_close", "Stop the rest, or close", show=False),
@@ -85,7 +85,7 @@ class ProgressDialog(Dialog[Copyable]):
         self._ended = False
 
     def body(self) -> Iterable[Widget]:
-        """The counts, and a line a row."""
+        """The counts, and one line per row."""
         yield Static(id="counts")
         job, title = self._job, self._job.order.noun.one.upper()
 
@@ -101,7 +101,7 @@ class ProgressDialog(Dialog[Copyable]):
         yield Table(columns, clock=lambda: datetime.min, id="rows")
 
     def on_mount(self) -> None:
-        """Show how far it is, and follow it."""
+        """Show the progress, and update it."""
         self.query_one(Table).show(list(self._job.rows), self._job.rows, anew=True)
         self.set_interval(LOOKS, self._look)
         self._look()
@@ -111,7 +111,7 @@ class ProgressDialog(Dialog[Copyable]):
         table.tick()
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
-            ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # trouble first
+            ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # problems first
             table.show(ids, job.rows, anew=True)
             table.move_to(ids[0])
             self.say(Shown(job.saved), Tone.STRONG)  # nothing takes the place of what was waited for
@@ -126,7 +126,7 @@ class ProgressDialog(Dialog[Copyable]):
         return (*retry, ("y", "copy"), ("f", "save"), ("escape", "close"))
 
     def action_stop_or_close(self) -> None:
-        """While it goes on, ask for nothing more; what was asked for is followed to its end. Else close."""
+        """While the job runs, send nothing more and follow what was sent; afterwards close."""
         if self._job.ended:
             self.dismiss(None)
         else:
@@ -134,7 +134,7 @@ class ProgressDialog(Dialog[Copyable]):
             self._look()
 
     def action_retry(self) -> None:
-        """Try again what was tried and not done."""
+        """Retry the failed rows."""
         if not self._job.ended:
             self.complain(Shown("R tries again what failed once the rest has ended."))
         elif not self._job.retry_failed():
@@ -145,20 +145,20 @@ class ProgressDialog(Dialog[Copyable]):
             self._look()
 
     def action_copy(self) -> None:
-        """Copy what became of each row."""
+        """Copy the result of each row."""
         self.app.copy_to_clipboard(self._job.summary)
         self.say(COPIED)
 
     def action_save(self) -> None:
-        """Save what became of each row to a file."""
+        """Save the result of each row to a file."""
         self.dismiss(Copyable(Shown("summary"), self._job.summary, to_file=True))
 
 
-# What it will do
+# The plan
 
 
 def plan_lines(verb: str, planned: Plan[N]) -> list[Cell]:
-    """Which rows it will be done to, which it leaves out and why, and which are marked behind the filter."""
+    """Return the rows the command applies to, those left out and why, and those hidden by the filter."""
     said = [cell(Shown(f"{len(planned.rows):,} will be {_DONE_WORDS[verb]}"), Tone.STRONG)]
     said += _named(((row, "") for row in planned.rows), len(planned.rows), Tone.PLAIN)
     if planned.hidden:
@@ -177,12 +177,12 @@ def _named(pairs: Iterable[tuple[NamedRow, str]], count: int, tone: Tone) -> lis
 
 
 def name_of(row: NamedRow, why: str = "") -> Shown:
-    """The short id of a row, and what it is about or why it is left out."""
+    """Return the short id of a row, and its name or why it is left out."""
     return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.name)}")
 
 
 def stranding(rows: Iterable[SandboxRow]) -> list[Cell]:
-    """Why a pause should be asked about: agents work in these sandboxes or wait for a person; empty where none does."""
+    """Return a warning if agents work in these sandboxes or wait for a person; otherwise empty."""
     named = [
         record.title or "a conversation"
         for row in rows
@@ -197,7 +197,7 @@ def stranding(rows: Iterable[SandboxRow]) -> list[Cell]:
 
 
 def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
-    """What a deletion takes along, and what it leaves behind."""
+    """Return what a deletion removes, and what stays."""
     titles = [title for row in rows for title in row.conversation_titles]
     workspaces = "The workspace and all files in it" if len(rows) == 1 else "The workspaces and all files in them"
     said = [cell(Shown(f"{workspaces} go too. Nothing brings them back."))]
@@ -207,11 +207,11 @@ def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
     return said
 
 
-# How far it is
+# The progress
 
 
 def counts_cell(job: BulkJob) -> Cell:
-    """How many rows have come how far."""
+    """Return how many rows are in each state."""
     said = [(Shown(f"{count:,} {state}  "), glyph(state)[1]) for state, count in counts(job.rows.values()).items()]
     if not job.ended and (waits := job.waits) > 0:
         said.append((Shown(f"the server asked to wait {waits:.0f}s"), Tone.WARN))

@@ -1,4 +1,4 @@
-"""Yes-or-no questions whose harmless answer is the default."""
+"""Yes-or-no dialogs in which the harmless answer is the default."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -14,7 +14,7 @@ from quarterdeck.tui.text import Shown
 
 
 class ConfirmDialog(Dialog[bool]):
-    """Ask before something that can't be undone: `y` does it; `n`, enter and escape do not."""
+    """Asks before something that cannot be undone: `y` does it; `n`, enter and escape do not."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "accept", "Yes", show=False),
@@ -37,7 +37,7 @@ class ConfirmDialog(Dialog[bool]):
 
 
 class TypedConfirmDialog(Dialog[bool]):
-    """Ask for a word to be typed before something that destroys data."""
+    """Asks the person to type a word before something that destroys data."""
 
     BINDINGS: ClassVar[list[BindingType]] = SCROLLING
     HINTS = (("enter", "do it"), ("escape", "cancel"))
@@ -52,12 +52,12 @@ class TypedConfirmDialog(Dialog[bool]):
         yield Static(lines(self._said))
 
     def foot(self) -> Iterable[Widget]:
-        """Where to type, in sight however much is said."""
+        """The field, which stays visible below a long text."""
         yield Static(plain(Shown(f"Type {self._word} to go on:"), Tone.MUTED), classes="note")
         yield Input(id="word")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go on only with the very word."""
+        """Continue only with exactly that word."""
         if event.value.strip() == self._word:
             self.dismiss(result=True)
         else:

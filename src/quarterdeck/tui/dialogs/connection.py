@@ -1,4 +1,4 @@
-"""The facts of one connection, and its key: typed without being shown, and proven before it is kept."""
+"""The form of a connection and the form of its key, which is never shown and is checked before it is stored."""
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import ChoiceLine, OneOf
 
 HEADERS = {"session": Shown("X-Session-API-Key"), "bearer": Shown("Authorization: Bearer")}
-"""How a key is sent, in the words for it."""
+"""How a key is sent, in words."""
 READ_ONLY = {False: Shown("no"), True: Shown("yes, nothing is changed")}
 KEEPS = {True: Shown("in the system keyring"), False: Shown("for this run only")}
 
 
 class KeyChoice(StrEnum):
-    """Where the key of a connection is to come from."""
+    """Where the key of a connection comes from."""
 
     KEEP = "as it is"
     VARIABLE = "environment variable"
@@ -36,7 +36,7 @@ class KeyChoice(StrEnum):
 
 @dataclass(frozen=True)
 class Filled:
-    """A connection as it shall be."""
+    """A connection as entered."""
 
     connection: Connection
     key: KeyChoice
@@ -44,16 +44,16 @@ class Filled:
 
 @dataclass(frozen=True)
 class GivenKey:
-    """A key that the server took, or could not be asked about."""
+    """A key that the server accepted, or that could not be checked."""
 
     key: SecretStr
     proven: bool
     to_keep: bool
-    """Only what is proven is kept."""
+    """Only an accepted key is stored."""
 
 
 def edit_connection(connection: Connection, taken: Collection[str]) -> FormDialog[Filled]:
-    """Edit a connection, or fill in one that is in no file yet; `taken` are the names of others.
+    """Return the form for a connection or a new one; `taken` are the names of the others.
 
     A key is never typed here, only where it comes from.
     """
@@ -126,7 +126,7 @@ def _problem_with_file(path: str) -> str | None:
 
 
 def ask_key(connection: Connection, prove: Callable[[SecretStr], Awaitable[Verdict]]) -> FormDialog[GivenKey]:
-    """Ask for the key of a connection; a refused one is asked for again."""
+    """Return the form for the key of a connection; after a refused key it asks again."""
 
     async def give(typed: Typed) -> GivenKey:
         key = SecretStr(typed["key"])

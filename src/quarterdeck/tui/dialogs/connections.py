@@ -1,4 +1,4 @@
-"""All connections: which is open, how each is doing, where its key is; what can be done with them and their keys."""
+"""The dialog of all connections: which is open, its state, where its key is, and commands for connections and keys."""
 
 import asyncio
 import sys
@@ -41,11 +41,11 @@ CHANGED = Shown("The address has changed")
 PLAIN_HTTP = Shown("http:// to another machine: the key can be read on the way")
 NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
 NAME, STATE, READ_ONLY = 18, 12, 10
-"""Cells of the columns; the address gets what is left, as far as it needs it."""
+"""Cells of the columns; the address gets the remaining cells, as far as it needs them."""
 GAP = 3
-"""Cells between the longest address and what follows."""
+"""Cells between the longest address and the next column."""
 FACT = 11
-"""Cells of the names of facts."""
+"""Cells for the names of facts."""
 HEALTH = {
     HealthState.REFUSED: cell(Shown("key refused"), Tone.BAD),
     HealthState.OFFLINE: cell(Shown("no answer"), Tone.BAD),
@@ -53,11 +53,11 @@ HEALTH = {
     HealthState.ONLINE: cell(Shown("live"), Tone.GOOD),
     HealthState.LOADING: cell(Shown("opening…"), Tone.BUSY),
 }
-"""How the open connection is doing, the worst first."""
+"""The state of the open connection, the worst first."""
 
 
 class ConnectionsDialog(Dialog[Connection]):
-    """Choose a connection, or change one; dismisses with the one that is to be opened."""
+    """Lists connections and changes them; dismisses with the connection to open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "add", "Add", show=False),
@@ -82,9 +82,9 @@ class ConnectionsDialog(Dialog[Connection]):
         super().__init__(Shown("Connections"), wide=True)
         self._read = known, problems
         self._listed: Sequence[Connection] = ()
-        """The known ones, and the open one where it is not among them."""
+        """The known connections, and the open one if it is not among them."""
         self._keys: dict[Connection, str] = {}
-        """Where the key of each is, as far as that was found."""
+        """Where the key of each is, once found."""
         self._verdicts: dict[Connection, Verdict] = {}
 
     @property
@@ -92,13 +92,13 @@ class ConnectionsDialog(Dialog[Connection]):
         return self.app.connecting
 
     def body(self) -> Iterable[Widget]:
-        """What there is to say, the list, and everything about the one under the cursor."""
+        """Notes, the list, and everything about the connection under the cursor."""
         yield Static(id="notes", classes="value")
         yield ChoiceList()
         yield Static(id="about")
 
     def on_mount(self) -> None:
-        """List them, keep their states true, and find out where the keys are."""
+        """List the connections, keep their states up to date, and find out where the keys are."""
         self._list_them(self.app.endpoint)
         self.set_interval(1.0, self._show)
 
@@ -107,7 +107,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self.call_after_refresh(self._show)
 
     def on_screen_suspend(self) -> None:
-        """Once it is closed, nothing of it goes on: its lines go before it does."""
+        """After closing, cancel the workers, which would access removed widgets."""
         if self not in self.app.screen_stack:
             self.workers.cancel_node(self)
 
@@ -119,12 +119,12 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @property
     def _chosen(self) -> Connection:
-        """The one under the cursor."""
+        """The connection under the cursor."""
         return self._listed[self._list.highlighted or 0]
 
     @property
     def _own(self) -> Connection | None:
-        """The one under the cursor, unless it is the local service, which is said."""
+        """The connection under the cursor; for the local service, shows a message and returns None."""
         if not self._chosen.embedded:
             return self._chosen
         self.say(EMBEDDED, Tone.WARN)
@@ -134,7 +134,7 @@ class ConnectionsDialog(Dialog[Connection]):
         return connection.place == self.app.endpoint.place
 
     def _list_them(self, at: Connection) -> None:
-        """Show them all anew, with the cursor on one."""
+        """List all connections again, with the cursor on one."""
         known, problems = self._read
         self._listed = known if any(map(self._is_open, known)) else (*known, self.app.endpoint)
         self._list.set_options([Option(self._line(each)) for each in self._listed])
@@ -146,7 +146,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self._find_keys()
 
     def _show(self) -> None:
-        """Bring the lines up to date; what did not change is not painted."""
+        """Update the lines that changed."""
         for number, each in enumerate(self._listed):
             line = self._line(each)
             if line != self._list.get_option_at_index(number).prompt:
@@ -179,7 +179,7 @@ class ConnectionsDialog(Dialog[Connection]):
         return max(8, width - 2 - NAME - STATE - READ_ONLY) if width else sys.maxsize
 
     def _health_of(self, connection: Connection) -> Cell:
-        """How a connection is doing, in a word or two."""
+        """Return the state of a connection, in one or two words."""
         session = self.app.session
         if not self._is_open(connection):
             return cell(Shown("not opened"), Tone.MUTED)
@@ -193,7 +193,7 @@ class ConnectionsDialog(Dialog[Connection]):
         return HEALTH[next(state for state in HEALTH if state in states)]
 
     def _facts(self, connection: Connection) -> Iterable[tuple[str, Span]]:
-        """Everything about one connection."""
+        """Yield everything about one connection."""
         where = self._keys.get(connection)
         if cell_len(_address(connection)) >= self._room:
             yield "address", (_address(connection), Tone.PLAIN)
@@ -240,7 +240,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @work(group="check")
     async def action_check(self) -> None:
-        """Ask the server under the cursor who it is and whether the key is right; nothing is changed."""
+        """Check the server under the cursor and its key; nothing is changed."""
         connection = self._chosen
         if self._verdicts.get(connection) is ASKING:
             return
@@ -251,7 +251,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self._show()
 
     async def action_delete(self) -> None:
-        """Forget a connection, and its key."""
+        """Delete a connection and its key."""
         connection = self._own
         if connection is None:
             return
@@ -273,7 +273,7 @@ class ConnectionsDialog(Dialog[Connection]):
         return connection
 
     async def _ask(self, dialog: Dialog[Result], then: Callable[[Result], Coroutine[Any, Any, Connection]]) -> None:
-        """Ask in a dialog, and carry out what an answer means; there the cursor is afterwards."""
+        """Show a dialog and carry out its answer; `then` returns where the cursor goes."""
 
         def carry_out(answer: Result | None) -> None:
             if answer:
@@ -283,7 +283,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @work(group="change")
     async def _carry_out(self, change: Coroutine[Any, Any, Connection]) -> None:
-        """Change something beside all else, then show what there is now."""
+        """Change something in the background, then show the current connections."""
         at = self._chosen
         try:
             at = await change
@@ -308,7 +308,7 @@ class ConnectionsDialog(Dialog[Connection]):
         await self._ask(edit_connection(old, taken), lambda filled: self._save(old, filled))
 
     async def _save(self, old: Connection, filled: Filled) -> Connection:
-        """Write what was filled in, bring the key where the form says, and open it anew where it is open."""
+        """Write the form's values, set the key as chosen, and open the connection again if it is open."""
         keys, new, was_open = self._connecting.keys, filled.connection, self._is_open(old)
         instead_of = old.name if old.kept else None
         await asyncio.to_thread(edit.save_connection, self._connecting.file, new, instead_of)
@@ -325,7 +325,7 @@ class ConnectionsDialog(Dialog[Connection]):
         return new
 
     def _open_anew(self, connection: Connection, said: Span | None) -> None:
-        """Open a connection; this dialog goes where something is said above the screens, or asked there."""
+        """Open a connection; this dialog closes if a message or question must be shown."""
         if said is None and not any(screen.unsaved for screen in self.app.opened):
             self._connecting.open(connection)
             return
@@ -334,7 +334,7 @@ class ConnectionsDialog(Dialog[Connection]):
             self.app.say_on_top(said[0])
 
     async def _move_key(self, old: Connection, new: Connection) -> None:
-        """Let the key go along; to another origin only when that is confirmed."""
+        """Move the key to the new address; to another origin only after a confirmation."""
         was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
         said = (
             cell(text.line(f"The key belongs to {was}.")),
@@ -350,7 +350,7 @@ class ConnectionsDialog(Dialog[Connection]):
     # Keys
 
     async def action_key(self) -> None:
-        """Give another key."""
+        """Enter another key."""
         if (connection := self._own) is not None:
             await self._ask(self._key_form(connection), lambda given: self._give_key(connection, given))
 
@@ -369,7 +369,7 @@ class ConnectionsDialog(Dialog[Connection]):
         return ask_key(connection, prove)
 
     async def _take_key(self, connection: Connection, given: GivenKey) -> Span:
-        """Use a key from now on; what became of it, in words."""
+        """Use a key from now on; returns a message about it."""
         if given.to_keep and (place := await self._keep_key(connection, given.key)):
             return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
         self._connecting.keys.type(connection, given.key)
@@ -379,7 +379,7 @@ class ConnectionsDialog(Dialog[Connection]):
         return Shown("The server takes the key. It is used until the deck ends, and kept nowhere."), Tone.GOOD
 
     async def _keep_key(self, connection: Connection, key: SecretStr) -> str:
-        """Keep a key in the keyring, or in a file if somebody says yes to that; says where, nothing for nowhere."""
+        """Store a key in the keyring, or in a file if the person agrees; returns where, empty for nowhere."""
         keys = self._connecting.keys
         try:
             await keys.keep(connection, key, in_file=False)
@@ -397,7 +397,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
 
 def _fact_lines(name: str, value: Span, width: int) -> list[Cell]:
-    """A name and a value, which goes on below itself where it is long."""
+    """Return the lines of a name and a value, which is wrapped if it is long."""
     pieces = wrap(value[0], max(20, width - FACT)) or [""]
     names = (name, *("" for _ in pieces[1:]))
     return [
@@ -411,5 +411,5 @@ def _address(connection: Connection) -> Shown:
 
 
 def _column(words: Content, width: int) -> Content:
-    """Words cut or padded to a column, with a blank after them."""
+    """Return words cut or padded to a column, with a space after them."""
     return words.truncate(width - 1, ellipsis=True, pad=True) + " "

@@ -1,4 +1,4 @@
-"""The path of a file to be read or written: what can't be done is said, and the path stays to be mended."""
+"""The dialog for the path of a file to read or write; after an error, the path can be corrected."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from quarterdeck.tui.text import Shown
 def path_dialog(
     title: str, said: Iterable[Cell], path: str, use: Callable[[Path], Awaitable[Result]]
 ) -> FormDialog[Result]:
-    """Ask for a path and use it; what `use` raises as ConfigError is said."""
+    """Return a dialog that asks for a path and uses it; ConfigErrors of `use` are shown."""
 
     async def send(typed: Typed) -> Result:
         if not typed["path"]:
@@ -44,7 +44,7 @@ async def save_to_file(
     written: Callable[[Path], str],
     say: Callable[[Shown, Tone], None],
 ) -> None:
-    """Ask for a path, write there what `written` makes for it, which holds no secret, and say so."""
+    """Ask for a path, write there what `written` returns, which contains no secret, and show a message."""
 
     async def write(path: Path) -> Path:
         content = written(path)
@@ -63,7 +63,7 @@ async def save_to_file(
 
 
 def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> FormDialog[tuple[Path, bool]]:
-    """Ask for the path of a file to be written later; the answer says also whether one that is there may go."""
+    """Return a dialog for the path of a file to be written later; its answer includes whether to replace a file."""
 
     async def choose(path: Path) -> tuple[Path, bool]:
         is_there = await asyncio.to_thread(os.path.lexists, path)
@@ -75,7 +75,7 @@ def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> Fo
 
 
 async def _ask_for_leave(app: Deck, path: Path) -> None:
-    """Ask whether the file that is there may go; raises RefusedError where it may not."""
+    """Ask whether to replace an existing file; raises RefusedError if not."""
     lost = cell(Shown("What is in it now would be gone."), Tone.WARN)
     dialog = ConfirmDialog(Shown("Write over the file?"), (cell(text.line(f"{path} is there already.")), lost))
     if await app.push_screen_wait(dialog) is not True:

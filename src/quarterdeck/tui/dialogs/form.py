@@ -1,4 +1,4 @@
-"""Named fields to be filled in; a form stays with every word in it until what it is for has been done."""
+"""Forms with named fields; a form stays open with everything typed until its request has succeeded."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -18,27 +18,27 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormControl, FormRow, LineInput
 
 ABOUT_A_FIELD = (ErrorKind.CONFLICT, ErrorKind.INVALID)
-"""Refusals of a server that are about what was typed."""
+"""Errors of a server that concern what was typed."""
 Typed = Mapping[str, Any]
-"""What stands in each field, by name: text, or the choice taken."""
+"""The values of the fields by name: text, or the selected choice."""
 Check = Callable[[Any], str | None]
 
 
 class RefusedError(Exception):
-    """What was typed can't be taken: one sentence, and the field that it is about, if it is about one."""
+    """The typed values were refused: one sentence, and the field that it concerns, if any."""
 
     def __init__(self, words: str, field: str = "", *, empty: bool = False) -> None:
         super().__init__(words)
         self.words = words
         self.field = field
         self.empty = empty
-        """Whether what stands in the field is taken away."""
+        """Whether the field is emptied."""
 
 
 class Field(FormRow):
-    """A field by its name: a line of text, or another control.
+    """A named field: a line of text, or another control.
 
-    `check` says what is wrong, `only_if` names another field and what that has to hold for this one to be asked for.
+    `check` returns what is wrong. `only_if` is another field and the value it must have for this field to be shown.
     """
 
     def __init__(
@@ -63,47 +63,47 @@ class Field(FormRow):
 
     @property
     def value(self) -> Any:
-        """What stands in it; one that is left alone holds the very value it began with."""
+        """Its value; an untouched field returns exactly its initial value."""
         return self.control.entered
 
     @property
     def problem(self) -> str:
-        """What is wrong with it."""
+        """What is wrong with it, empty if nothing."""
         return (self._check(self.value) or "") if self._check is not None else ""
 
 
 class FieldsDialog(Dialog[Result]):
-    """Ask for the values of fields; what is wrong stands at each, and nothing is taken before it is mended."""
+    """Asks for the values of fields; errors are shown at the fields and must be corrected first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Go on", show=False, priority=True)]
     ASKS_TWICE: ClassVar[bool] = False
-    """Whether escape drops what was changed only the second time."""
+    """Whether escape discards changes only when pressed twice."""
 
     def __init__(self, title: Shown, fields: Iterable[Field], *, said: Iterable[Cell] = (), verb: str) -> None:
         super().__init__(title)
         self.fields = {field.key: field for field in fields}
         self._said = tuple(said)
         self._may_go: list[Mapping[str, Any]] = []
-        """What may be dropped unasked."""
+        """Values that may be discarded without a warning."""
         one_line = all(isinstance(field.control, LineInput) for field in self.fields.values())
         next_field: Hints = (("tab", "next field"),) if len(self.fields) > 1 else ()
         self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
 
     def body(self) -> Iterable[Widget]:
-        """What to know, and the fields."""
+        """The introduction and the fields."""
         if self._said:
             yield Static(lines(self._said), classes="value")
         yield from self.fields.values()
 
     def on_mount(self) -> None:
-        """Say which keys there are, and show what is asked for now."""
+        """Show the key hints and the fields whose condition holds."""
         self.hint(self._hints)
         self._may_go.append(self.typed)
         self._show_asked()
 
     @property
     def typed(self) -> Mapping[str, Any]:
-        """What stands in the fields."""
+        """The values of the fields."""
         return {name: field.value for name, field in self.fields.items()}
 
     @on(Select.Changed)
@@ -116,13 +116,13 @@ class FieldsDialog(Dialog[Result]):
                 field.display = self.fields[name].value == value
 
     def problems(self) -> list[Problem]:
-        """What is wrong, each with the field that it is about."""
+        """Return what is wrong, each problem with its field."""
         asked = [field for field in self.fields.values() if field.display]
         return [Problem(field.problem, member=field.key) for field in asked if field.problem]
 
     @on(Input.Submitted)
     def action_accept(self) -> None:
-        """Go on, if nothing is wrong."""
+        """Continue, if nothing is wrong."""
         self.complain(None)
         problems = sorted(self.problems(), key=lambda problem: not problem.stops)
         for name, field in self.fields.items():
@@ -133,11 +133,11 @@ class FieldsDialog(Dialog[Result]):
             self.take()
 
     def take(self) -> None:
-        """Go on with what was typed."""
+        """Continue with the typed values."""
         raise NotImplementedError
 
     def refuse(self, words: str, field: str = "") -> None:
-        """Say why it does not go on, at the field that it is about if there is one."""
+        """Show why it does not continue, at the field that it concerns, if any."""
         if field in self.fields:
             self.fields[field].say(words)
             self.set_focus(self.fields[field].first)
@@ -145,7 +145,7 @@ class FieldsDialog(Dialog[Result]):
             self.complain(text.line(words))
 
     def action_cancel(self) -> None:
-        """Leave without an answer."""
+        """Close without an answer."""
         if not self.ASKS_TWICE or self.typed in self._may_go:
             self.dismiss(None)
         else:
@@ -159,10 +159,10 @@ class FieldsDialog(Dialog[Result]):
 
 
 class FormDialog(FieldsDialog[Result]):
-    """Ask for the values of fields and do what they are for; the answer is what `send` gives.
+    """Asks for the values of fields and runs `send` with them; the dialog's answer is what `send` returns.
 
-    What `send` raises is said where it belongs, and every word stays: RefusedError, or ServiceError, which is about the
-    field `blamed` where a server finds fault with what was typed.
+    Errors of `send` are shown where they belong, and everything typed is kept: RefusedError, or ServiceError, which is
+    shown at the field `blamed` if the server refused a typed value.
     """
 
     def __init__(
@@ -183,12 +183,12 @@ class FormDialog(FieldsDialog[Result]):
         self._is_sending = False
 
     def take(self) -> None:
-        """Do what the form is for, unless that is under way."""
+        """Run the form's request, unless it is already running."""
         if not self._is_sending:
             self._send(self.typed)
 
     def action_cancel(self) -> None:
-        """Leave, but not while something is on its way."""
+        """Close, unless a request is running."""
         if self._is_sending:
             self.say(Shown("The server has not answered yet; a moment."), Tone.WARN)
         else:

@@ -1,4 +1,4 @@
-"""MCP servers out of pasted JSON: what is found in it is said while it is typed."""
+"""MCP servers from pasted JSON: what it contains is shown while it is typed."""
 
 from collections.abc import Iterable
 
@@ -24,7 +24,7 @@ ASKED = Shown(
 
 
 class PasteServersDialog(FieldsDialog[TakenIn]):
-    """Ask for JSON; the answer is the list with the servers in it; `nested` is for `pasted`."""
+    """Asks for JSON; the answer is the list with the servers added; `nested` is passed to `pasted`."""
 
     CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
     ASKS_TWICE = True
@@ -38,13 +38,13 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
         self._taken: TakenIn | None = None
 
     def body(self) -> Iterable[Widget]:
-        """A field of several lines, and what is found in it."""
+        """A field of several lines, and what was found in it."""
         yield from super().body()
         yield Static(id="found")
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
-        """Say what is in the text."""
+        """Show what the text contains."""
         self.complain(None)
         self._taken = None
         said: Iterable[Cell] = ()
@@ -58,7 +58,7 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
         self.query_one("#found", Static).update(lines(said))
 
     def problems(self) -> list[Problem]:
-        """Why nothing can be taken over."""
+        """Return why nothing can be accepted."""
         if self._taken is not None:
             return []
         if self.fields["pasted"].value:
@@ -71,7 +71,7 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
 
 
 def _notes(notes: tuple[str, ...]) -> Iterable[Cell]:
-    """As many as are read, for they are painted anew with each key."""
+    """Yield only the first notes, because they are painted again with each key."""
     for note in notes[:MOST_NOTES]:
         yield cell(text.line(note[:LONGEST_NOTE]), Tone.WARN)
     if len(notes) > MOST_NOTES:

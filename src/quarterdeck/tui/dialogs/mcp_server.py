@@ -1,6 +1,6 @@
-"""One MCP server: its members by transport, checked before they are taken over.
+"""The form for one MCP server: its members by transport, checked before they are accepted.
 
-Arguments stand one a line, variables and headers in rows; what is left alone stays exactly as it was.
+Arguments are shown one per line, variables and headers in rows; untouched values stay exactly as they were.
 """
 
 import re
@@ -40,17 +40,17 @@ from quarterdeck.tui.widgets.form.inputs import (
 from quarterdeck.tui.widgets.form.lines import brief
 
 Check = Callable[[McpServer], Iterable[Problem]]
-"""What is wrong with a server among the others of the list, with the member each problem is about."""
+"""Returns what is wrong with a server among the others of the list, each problem with its member."""
 UNTOLD = "The service tells nothing of what is stored here; a save loses it unless you type it again."
 NOT_TOLD = Shown("not told")
 ALSO_KEPT = "members the deck does not know; they stay as they are"
 NOT_SHOWN = frozenset({"name", "headers", "transport", "type"})
-"""Members with a place of their own in the dialog or the list."""
+"""Members shown elsewhere in the dialog or the list."""
 REVEALS = "A hidden argument would be shown: keep the word before it, or type the argument anew."
 ONE_A_LINE = "one a line; a pasted command line is split"
 NO_NUMBER = "This is not a number; type one such as 60."
 EMPTY = Shown('""')
-"""The line of an argument without any text."""
+"""The line of an empty argument."""
 REMOTE = (SseServer.kind, ShttpServer.kind)
 """The types of a server with an address."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
@@ -60,7 +60,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
 def _shell_words(pasted: str) -> list[str]:
-    """The words of one line as a shell splits them, a backslash at its end joining the next; other text by lines."""
+    """Split a single line as a shell does, after joining lines that end with a backslash; other text by lines."""
     lines = [line for line in pasted.replace("\\\n", " ").splitlines() if line.strip()]
     if len(lines) != 1:
         return lines
@@ -71,7 +71,7 @@ def _shell_words(pasted: str) -> list[str]:
 
 
 class ArgumentsArea(PlainArea):
-    """Arguments, one a line; a secret one is masked, and a line left as it is stays the argument it was."""
+    """Arguments, one per line; a secret one is masked, and an unchanged line stays the argument it was."""
 
     def __init__(self, arguments: tuple[str, ...]) -> None:
         self._by_line: dict[str, str] = {EMPTY: ""}
@@ -80,7 +80,7 @@ class ArgumentsArea(PlainArea):
         super().__init__("\n".join([self._line_of(argument, masked) for argument, masked in shown]), soft_wrap=False)
 
     def _line_of(self, argument: str, shown: str) -> str:
-        """A line for an argument; different ones that look alike get a number, so that none is taken for another."""
+        """Return a line for an argument; different arguments that look alike get a number, to keep them apart."""
         first = abridged(shown) or EMPTY
         lines = chain([first], (f"{first} ·{number}" for number in count(2)))
         line = next(line for line in lines if self._by_line.get(line, argument) == argument)
@@ -89,18 +89,18 @@ class ArgumentsArea(PlainArea):
 
     @property
     def entered(self) -> tuple[str, ...]:
-        """The arguments as they stand."""
+        """The current arguments."""
         lines = (line.strip() for line in self.text.splitlines())
         return tuple(self._by_line.get(line, line) for line in lines if line)
 
     @property
     def problem(self) -> str:
-        """Whether an argument that was hidden would be shown, because the word before it tells of no secret now."""
+        """An error if a masked argument would be shown, because the word before it no longer means a secret."""
         now = self.entered
         return "" if self._hidden.isdisjoint(frozenset(now) - _hidden(now)) else REVEALS
 
     def add(self, words: Sequence[str]) -> None:
-        """Put words at the end, one a line."""
+        """Append words, one per line."""
         before = self.text.rstrip("\n")
         self.text = "\n".join([*([before] if before else []), *(self._line_of(word, word) for word in words)])
         self.move_cursor(self.document.end)
@@ -111,7 +111,7 @@ class ArgumentsArea(PlainArea):
 
 
 def _hidden(arguments: tuple[str, ...]) -> frozenset[str]:
-    """The arguments that are not shown as they are."""
+    """Return the arguments that are not shown as they are."""
     shown = zip(arguments, masks.arguments(arguments), strict=True)
     return frozenset(argument for argument, masked in shown if masked != argument)
 
@@ -120,14 +120,14 @@ def _hidden(arguments: tuple[str, ...]) -> frozenset[str]:
 
 
 def _by_name(held: object) -> dict[str, SecretStr] | None:
-    """Variables or headers by name; None for what is nothing of the kind."""
+    """Return variables or headers by name; None for a value of another form."""
     if not isinstance(held, dict) or not all(isinstance(value, str | SecretStr) for value in held.values()):
         return None
     return {name: value if isinstance(value, SecretStr) else SecretStr(value) for name, value in held.items()}
 
 
 class VariableRow(Horizontal):
-    """One variable; an empty value field keeps what is stored, an empty name drops the row."""
+    """One variable; an empty value field keeps what is stored, an empty name removes the row."""
 
     def __init__(self, name: str = "", kept: SecretStr | None = None, *, separator: str) -> None:
         super().__init__(classes="variable")
@@ -144,15 +144,15 @@ class VariableRow(Horizontal):
 
     @property
     def variable(self) -> tuple[str, SecretStr] | None:
-        """(name, value) as they stand; None for a row without a name."""
+        """(name, value) as entered; None for a row without a name."""
         name, value = self._name_field.entered, self._value_field.value
         if self._separator == ":":
-            value = value.strip()  # blanks around it are no part of a header's value (RFC 9110, 5.5)
+            value = value.strip()  # spaces around it are not part of a header's value (RFC 9110, 5.5)
         return (name, SecretStr(value) if value else self._kept or SecretStr("")) if name else None
 
     @on(Input.Changed, "#variable-name")
     def _split_assignment(self, event: Input.Changed) -> None:
-        """`NAME=value` or `Name: value` typed or pasted into the name falls into both fields."""
+        """Split `NAME=value` or `Name: value`, typed or pasted into the name, into both fields."""
         name, separator, value = event.value.partition(self._separator)
         if separator:
             self._name_field.value = name
@@ -176,19 +176,19 @@ class EnvironmentRows(Compound):
         yield VariableRow(separator=self._separator)
 
     def put(self, variables: Mapping[str, str]) -> None:
-        """Put typed variables in, each in a row of its own."""
+        """Add variables, each in a row of its own."""
         for name, value in variables.items():
             self.mount(VariableRow(name, SecretStr(value), separator=self._separator), before=-1)
 
     @property
     def entered(self) -> object:
-        """The variables as they stand; what was held, where none is another one."""
+        """The current variables; exactly the initial value if none changed."""
         now = dict(self._rows())
         return self._held if now == self._variables else now
 
     @property
     def problem(self) -> str:
-        """A name that stands in two rows."""
+        """An error if a name occurs in two rows."""
         counts = Counter(name for name, _ in self._rows())
         twice = next((name for name, times in counts.items() if times > 1), None)
         return f"{twice} is there twice; keep one." if twice is not None else ""
@@ -203,7 +203,7 @@ class EnvironmentRows(Compound):
 
 
 class CommandInput(LineInput):
-    """The command; what stands around it in a pasted line goes to arguments and variables."""
+    """The command; other parts of a pasted line are moved to arguments and variables."""
 
     def __init__(self, command: str, arguments: ArgumentsArea, variables: EnvironmentRows) -> None:
         super().__init__(command, shown=masks.address(command), placeholder="npx")
@@ -211,7 +211,7 @@ class CommandInput(LineInput):
         self._variables = variables
 
     def paste(self, pasted: str) -> None:
-        """Take the command, and hand on what is around it."""
+        """Take the command, and pass on the other parts."""
         words = _shell_words(pasted.strip().removeprefix("$ "))
         env: dict[str, str] = {}
         while len(words) > 1 and (assigned := _ASSIGNMENT.fullmatch(words[0])):
@@ -229,9 +229,9 @@ class CommandInput(LineInput):
 
 
 class McpServerDialog(FieldsDialog[McpServer]):
-    """Edit a server, or fill in a new one.
+    """Edits a server, or fills in a new one.
 
-    `hidden` says that the service tells no secrets of its servers, `stored` that it holds this one.
+    `hidden` means that the service returns no secrets of its servers, `stored` that it has this one.
     """
 
     CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
@@ -245,7 +245,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
         self._check = check
 
     def body(self) -> Iterable[Widget]:
-        """The members of the transport, and those that the deck does not know."""
+        """The members of the transport, and unknown members."""
         yield from super().body()
         kept = tuple(_others(self._given))
         if kept:
@@ -257,7 +257,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
 
     @property
     def server(self) -> McpServer:
-        """The server as it stands."""
+        """The server as entered."""
         members, server = dict(self.typed), self._given
         if members.pop("type", server.kind) != server.kind:
             server = converted(server) or server
@@ -270,7 +270,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
         return server.model_copy(update=changed)
 
     def problems(self) -> list[Problem]:
-        """What cannot even be put into a server, then what is wrong with it among the others."""
+        """Return values that do not fit into a server, then what is wrong with it among the others."""
         return [*super().problems(), *self._check(self.server)]
 
     def take(self) -> None:
@@ -278,20 +278,20 @@ class McpServerDialog(FieldsDialog[McpServer]):
         self.dismiss(self.server)
 
     def on_mount(self) -> None:
-        """Look at the type that is there."""
+        """Check the initial type."""
         self._doubt_type()
 
     @on(Input.Changed)
     @on(ChoiceLine.Picked)
     def _doubt_type(self) -> None:
-        """Say where the address looks like one of the other type."""
+        """Show a problem if the address looks like one of the other type."""
         if "type" in self.fields:
             problem = mcp_checks.url(self.fields["url"].value, MODELS[self.fields["type"].value])
             self.fields["type"].say_problem(problem if problem is not None and not problem.stops else None)
 
 
 def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[Field]:
-    """The members of the transport, filled with what is known."""
+    """Yield the fields of the transport, filled with what is known."""
     hint = UNTOLD if hidden and stored and not words.has_secret(server) else ""
     if isinstance(server, StdioServer):
         arguments, variables = ArgumentsArea(server.args), EnvironmentRows(server.env)
@@ -322,7 +322,7 @@ def _no_number(value: str) -> str:
 
 
 def _others(server: McpServer) -> Iterable[Cell]:
-    """The members that the deck does not know."""
+    """Yield the unknown members."""
     unknown = server.model_extra or {}
     skipped = NOT_SHOWN - ({"headers"} if _by_name(unknown.get("headers")) is None else set())
     for name, value in unknown.items():

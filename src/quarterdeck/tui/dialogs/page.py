@@ -1,4 +1,4 @@
-"""A page of lines to read: a detail, the request log, the keys that work on a screen."""
+"""A page of lines to read: a detail, the request log, or the keys of a screen."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
@@ -21,7 +21,7 @@ KEYS_WIDE = 18
 
 
 class PageDialog(Dialog[None]):
-    """Lines that scroll; `said` is asked again each second. `label` is the width of what stands before a line."""
+    """Lines that scroll; `said` is called again each second. `label` is the width of the label before a line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,enter,question_mark", "cancel", "Close", show=False),
@@ -39,7 +39,7 @@ class PageDialog(Dialog[None]):
         yield Lines(hang=self._label)
 
     def on_mount(self) -> None:
-        """Show the lines, and keep them true."""
+        """Show the lines, and update them."""
         self._show()
         self.set_interval(1.0, self._show)
 
@@ -48,7 +48,7 @@ class PageDialog(Dialog[None]):
 
 
 def help_page(place: Place) -> PageDialog:
-    """The keys that work at a place: its own, how to move, and what works everywhere."""
+    """Return the page with the keys that work at a place: its own, how to move, and those that work everywhere."""
     lines = [
         *map(_command_line, COMMANDS[place]),
         (),

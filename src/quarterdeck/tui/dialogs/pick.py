@@ -1,4 +1,4 @@
-"""One line, or several, out of a list."""
+"""Dialogs to pick one line, or several, from a list."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ from quarterdeck.tui.text import Shown
 
 T = TypeVar("T")
 MANY = 8
-"""Lines from which the hints name the filter."""
+"""Number of lines from which the hints show the filter."""
 KEY_WIDTH = 6
 LABEL_WIDTH = 15
 Offer = tuple[Command, str, str | None]
-"""A command, the word for it on this row, and why it can't be done now."""
+"""A command, its label for this row, and why it cannot be applied now."""
 
 
 @dataclass(frozen=True)
 class Item(Generic[T]):
-    """A line to pick, and what it stands for; one that stands for nothing is a heading."""
+    """A line to pick and its value; a line without a value is a heading."""
 
     line: Cell
     value: T | None
     key: str = ""
-    """Answers with it at once."""
+    """A key that picks this line at once."""
     refusal: Shown | None = None
     """Why it cannot be picked now."""
 
@@ -44,12 +44,12 @@ class Item(Generic[T]):
         return self.value is not None and self.refusal is None
 
     def has(self, words: str) -> bool:
-        """Whether what is typed into the filter is in its line."""
+        """Whether its line contains the text typed into the filter."""
         return words.casefold() in "".join(span for span, _ in self.line).casefold()
 
 
 def choice(answer: str, key: str, label: Shown, said: Shown, *, works: bool = True) -> Item[str]:
-    """A line with its key, and what it means; one that does not `work` says why instead."""
+    """Return a line with a key and its meaning; if it does not `work`, `said` is the reason."""
     tones = (Tone.KEY, Tone.STRONG) if works else (Tone.MUTED, Tone.MUTED)
     named = (Shown(f"{shown_key(key):<{KEY_WIDTH}}"), tones[0]), (Shown(f"{label:<{LABEL_WIDTH}} "), tones[1])
     return Item((*named, (said, Tone.MUTED)), answer, key, None if works else said)
@@ -57,20 +57,21 @@ def choice(answer: str, key: str, label: Shown, said: Shown, *, works: bool = Tr
 
 @dataclass(frozen=True)
 class PickKey(Generic[T]):
-    """Another key than enter that answers, and what it makes of the value under the cursor."""
+    """Another key besides enter that answers, and how it changes the value under the cursor."""
 
     key: str
     label: str
     answer: Callable[[T], T]
 
 
-Reading = Callable[[], Awaitable[Sequence[Item[T]]]]
+ReadItems = Callable[[], Awaitable[Sequence[Item[T]]]]
 
 
 class PickDialog(Dialog[T]):
-    """Pick a line; enter answers with its value, a line's own key with that of its line, and `/` filters.
+    """Pick a line: enter answers with its value, a line's own key with that line's value, and `/` filters.
 
-    Items that are to be asked for are read while the dialog stands; keys that come before them act once they are there.
+    If the items must be read first, this happens while the dialog is open; keys that come earlier act once they are
+    there.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -84,7 +85,7 @@ class PickDialog(Dialog[T]):
     def __init__(
         self,
         title: Shown,
-        items: Sequence[Item[T]] | Reading[T],
+        items: Sequence[Item[T]] | ReadItems[T],
         *,
         said: Iterable[Cell] = (),
         take: str = "take",
@@ -97,7 +98,7 @@ class PickDialog(Dialog[T]):
         self._offered: Sequence[Item[T]] = items if isinstance(items, Sequence) else ()
         self._read = None if isinstance(items, Sequence) else items
         self._typed_ahead: list[int] = []
-        """Moves that were asked for before there was a line, and 0 for an enter."""
+        """Moves made before there was a line, and 0 for enter."""
         self._listed = self._offered
         self._said = tuple(said)
         self._take = take
@@ -106,7 +107,7 @@ class PickDialog(Dialog[T]):
         self._about = about
 
     def body(self) -> Iterable[Widget]:
-        """What there is to say, the list, and what is known of the line under the cursor."""
+        """The introduction, the list, and details of the line under the cursor."""
         if self._said:
             yield Static(lines(self._said), classes="value")
         yield ChoiceList()
@@ -114,7 +115,7 @@ class PickDialog(Dialog[T]):
             yield Static(id="about")
 
     def foot(self) -> Iterable[Widget]:
-        """Where the filter is typed."""
+        """The field for the filter."""
         field = Input(id="filter", placeholder="only lines with", compact=True)
         field.display = False
         yield field
@@ -125,12 +126,12 @@ class PickDialog(Dialog[T]):
 
     @property
     def _value(self) -> T | None:
-        """What the line under the cursor stands for."""
+        """The value of the line under the cursor."""
         at = self._list.highlighted
         return self._listed[at].value if at is not None else None
 
     def first_focus(self) -> Widget | None:
-        """The list; keys belong to the dialog while there is none."""
+        """The list; the dialog itself while there is none."""
         return self._list if self._read is None else None
 
     def on_mount(self) -> None:
@@ -140,7 +141,7 @@ class PickDialog(Dialog[T]):
             self._fill(self._read)
 
     @work
-    async def _fill(self, read: Reading[T]) -> None:
+    async def _fill(self, read: ReadItems[T]) -> None:
         self.say(Shown("Reading…"), Tone.BUSY)
         try:
             self._offered = await read()
@@ -178,16 +179,16 @@ class PickDialog(Dialog[T]):
     # Keys
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """The keys of lines, and the other one that answers, whatever they are bound to elsewhere."""
+        """The keys of lines, and the other key that answers, take precedence over other bindings."""
         other = self._other is not None and self._other.key in (key, character)
         return isinstance(self.focused, ChoiceList) and (other or self._named(key, character) is not None)
 
     def _named(self, key: str, character: str | None) -> Item[T] | None:
-        """The line of a key; enter takes the one under the cursor."""
+        """Return the line with that key; enter is never such a key."""
         return next((each for each in self._offered if each.key in (key, character) and key != "enter"), None)
 
     def on_key(self, event: events.Key) -> None:
-        """Answer with the line of a key, or with what the other key makes of the one under the cursor."""
+        """Answer with the line of a key, or with what the other key makes of the line under the cursor."""
         if not self.check_consume_key(event.key, event.character):
             return
         event.stop()
@@ -200,7 +201,7 @@ class PickDialog(Dialog[T]):
             self.dismiss(self._other.answer(value))
 
     def action_move(self, step: int) -> None:
-        """Move in the list, also from the filter."""
+        """Move in the list, even from the filter."""
         if self._read is not None:
             self._typed_ahead.append(step)
         elif step > 0:
@@ -209,7 +210,7 @@ class PickDialog(Dialog[T]):
             self._list.action_cursor_up()
 
     def action_filter(self) -> None:
-        """Type what the lines have to have in them."""
+        """Type what the lines must contain."""
         if self._read is None:
             field = self.query_one("#filter", Input)
             field.display = True
@@ -230,7 +231,7 @@ class PickDialog(Dialog[T]):
 
 
 def menu(title: str, offers: Sequence[Offer]) -> PickDialog[str]:
-    """All that can be done with a row, each with its key, else with a number; the answer is the name of a command."""
+    """Return the menu of commands for a row, each with its key or else a number; its answer is a command's name."""
     numbers = iter("123456789")
     items = [
         choice(
@@ -246,9 +247,9 @@ def menu(title: str, offers: Sequence[Offer]) -> PickDialog[str]:
 
 
 class PickSeveralDialog(Dialog[tuple[str, ...]]):
-    """Turn lines on and off by space; enter answers with the names of those that are on, in their order.
+    """Select lines with space; enter answers with the names of the selected ones, in their order.
 
-    `line` paints a name, on or off. With `ordered`, `J` and `K` move a line. `d` brings back what is usual: `usual`.
+    `line` returns the cell of a name. With `ordered`, `J` and `K` move a line. `d` restores the default, `usual`.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -285,7 +286,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         self._note = note
 
     def body(self) -> Iterable[Widget]:
-        """One line a name."""
+        """One line per name."""
         choices = ChoiceList()
         choices.add_options([self._prompt(name) for name in self._names])
         yield choices
@@ -293,7 +294,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
             yield Static(plain(self._note, Tone.MUTED), classes="note")
 
     def on_mount(self) -> None:
-        """Begin at the first line, and say which keys there are."""
+        """Start at the first line, and show the key hints."""
         self._list.action_first()
         moving = [("J", "down"), ("K", "up")] if self._ordered else []
         self.hint([("space", "show or not"), *moving, ("d", self._usual[0]), ("enter", "apply"), *self.HINTS])
@@ -313,7 +314,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         self.complain(None)
 
     def action_turn(self) -> None:
-        """Turn the line under the cursor on or off."""
+        """Select the line under the cursor, or deselect it."""
         at = self._list.highlighted
         if at is not None:
             self._chosen ^= {self._names[at]}
@@ -329,13 +330,13 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         self._list.highlighted = at + step
 
     def action_usual(self) -> None:
-        """Bring back what is usual."""
+        """Restore the default."""
         self._names = list(self._offered)
         self._chosen = set(self._usual[1])
         self._show()
 
     def on_option_list_option_selected(self) -> None:
-        """Answer with what is on."""
+        """Answer with the selected names."""
         names = tuple(name for name in self._names if name in self._chosen)
         if names or self._at_least_one is None:
             self.dismiss(names)

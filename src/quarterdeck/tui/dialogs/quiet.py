@@ -23,13 +23,13 @@ from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import chosen
 
 THRESHOLD = 1800.0
-"""Seconds of quiet that are offered at first."""
+"""Seconds of quiet that are offered first."""
 SHOWN = ("sandbox", "quiet", "cost", "status", "conversation")
-"""The columns of what is found, of those that the list has."""
+"""The columns shown, of those that the list has."""
 
 
 class QuietDialog(Dialog[QuietSandboxes]):
-    """Choose a threshold and see what it finds; nothing is paused here. Dismisses with what was found."""
+    """Asks for a threshold and shows what it finds; nothing is paused here. Dismisses with what was found."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,pagedown", "look(1)", "Down", show=False),
@@ -55,7 +55,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
         yield Static(id="total")
 
     def on_mount(self) -> None:
-        """Look with the threshold that is offered, and keep what is found true."""
+        """Search with the offered threshold, and keep the result up to date."""
         self._refresh()
         self.set_interval(1.0, self._refresh)
 
@@ -101,5 +101,5 @@ class QuietDialog(Dialog[QuietSandboxes]):
             self.complain(Shown("There is nothing to pause."))
 
     def action_look(self, step: int) -> None:
-        """Move in what was found."""
+        """Move in the result."""
         self.query_one("#found", Table).action_move(step)

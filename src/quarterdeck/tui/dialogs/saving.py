@@ -1,4 +1,4 @@
-"""What a save asks: which of two changes counts, and whether to send what it will do, losses first."""
+"""The dialogs of a save: which of two changes to keep, and whether to send the reviewed changes, losses first."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 
-# Edits that somebody else made too
+# Conflicts with changes by somebody else
 
 
 def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[str]:
-    """Ask which of two changes of one thing is to be kept; the answer is a `Side`."""
+    """Return the dialog that asks which of two changes of the same thing to keep; its answer is a `Side`."""
     if conflict.key == MCP:
         label, was = words.server_title(conflict.mine or conflict.theirs or conflict.base), ""
         mine, theirs = (_server_words(conflict, server) for server in (conflict.mine, conflict.theirs))
@@ -55,7 +55,7 @@ def _server_words(conflict: Conflict, server: Any) -> str:
     return ", ".join(differences(conflict.base, server)[1]) or "as it was"
 
 
-# What a save will do
+# The review
 
 LABEL_WIDTH = 24
 NO_REQUEST = Shown("None: this concerns only what this machine keeps.")
@@ -64,7 +64,7 @@ _BY_ITSELF: Mapping[str, str] = {EntryState.ADDED: "added", EntryState.REMOVED: 
 
 
 class ReviewDialog(Dialog[bool]):
-    """Ask whether to send. It stands before the review is there, and takes no yes until then."""
+    """Asks whether to send. It opens before the review is ready, and accepts no yes until then."""
 
     CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -80,10 +80,10 @@ class ReviewDialog(Dialog[bool]):
         self._review: Review | None = None
         self._request: PreparedRequest | None = None
         self.answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        """Whether to send; escape is a no."""
+        """Whether to send; escape means no."""
 
     def body(self) -> Iterable[Widget]:
-        """Room for the changes and for the request."""
+        """Places for the changes and for the request."""
         yield Static(id="changes")
         request = Static(id="request")
         request.display = False
@@ -95,14 +95,14 @@ class ReviewDialog(Dialog[bool]):
         return self._review is None
 
     def tell(self, step: str) -> None:
-        """Say what the review waits for."""
+        """Show what the review waits for."""
         if self.is_mounted and self.waits:
             self.say(text.line(step), Tone.BUSY)
 
     def show(self, review: Review, request: PreparedRequest | None, why: str, preface: Sequence[Cell] = ()) -> None:
-        """Show what is to be agreed to below a preface; `why` says why it is asked again.
+        """Show the review below a preface; `why` says why it is asked again.
 
-        Without a request nothing is sent.
+        Without a request, nothing is sent.
         """
         self._review, self._request = review, request
         above = (*preface, EMPTY) if preface else ()
@@ -112,7 +112,7 @@ class ReviewDialog(Dialog[bool]):
         self.complain(None)
 
     def action_agree(self) -> None:
-        """Go on with the save; not by a key pressed out of habit where something would be lost."""
+        """Continue with the save; if something would be lost, this key is not enough."""
         if self._review is None:
             return
         if self._review.losses:
@@ -121,7 +121,7 @@ class ReviewDialog(Dialog[bool]):
             self._answer(yes=True)
 
     def action_lose(self) -> None:
-        """Go on although something is lost."""
+        """Continue although something is lost."""
         if self._review is not None and self._review.losses:
             self._answer(yes=True)
 
@@ -149,7 +149,7 @@ class ReviewDialog(Dialog[bool]):
 
 
 def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
-    """All lines of a review."""
+    """Yield all lines of a review."""
     if why:
         yield cell(text.line(why), Tone.WARN)
         yield cell(Shown("This is what a save does now."), Tone.WARN)
@@ -167,7 +167,7 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
 
 
 def _change_lines(line: Line) -> Iterator[Cell]:
-    """One change as `label  old → new`, and why it may do nothing."""
+    """Yield one change as `label  old → new`, and why it may have no effect."""
     label = (Shown(text.line(line.label).ljust(LABEL_WIDTH - 1) + " "), Tone.STRONG)
     tone = _TONES.get(line.act, Tone.EDITED)
     below = [(line.place, Tone.MUTED), (line.note, Tone.REST)]

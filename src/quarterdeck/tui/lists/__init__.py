@@ -1,1 +1,1 @@
-"""What the two lists show: rows to cells, counts, details; pure, so that it can be tested without a screen."""
+"""The logic of the two lists: rows, order, filter, folding and commands."""

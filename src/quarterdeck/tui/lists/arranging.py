@@ -1,4 +1,4 @@
-"""How a person arranges a list: its filter, its order, its columns; kept from run to run for each server."""
+"""How a person arranges a list: filter, order and columns, kept between runs for each server."""
 
 from collections.abc import Callable
 from typing import ClassVar, Generic
@@ -8,7 +8,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.filters import with_statuses
 from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
-from quarterdeck.tui.dialogs.lists import pick_columns, pick_statuses
+from quarterdeck.tui.dialogs.list_pickers import pick_columns, pick_statuses
 from quarterdeck.tui.lists.listing import Listing, R, View
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
@@ -18,14 +18,14 @@ from quarterdeck.tui.widgets.table_layout import chosen
 
 
 class KeptViews(KeptModel):
-    """The views of one server by the list they are of."""
+    """The views of one server, by list."""
 
     kind: ClassVar[str] = "views"
     views: dict[str, View] = {}
 
 
 class Arranging(Generic[R]):
-    """Actions of a list on a `screen`; `show_anew` shows its rows as they are arranged from then on."""
+    """Actions of a list on a `screen`; `show_anew` shows its rows after a change of the arrangement."""
 
     def __init__(
         self,
@@ -42,12 +42,12 @@ class Arranging(Generic[R]):
         self._filter_bar = filter_bar
         self._show_anew = show_anew
         self._view_of: Connection | None = None
-        """The connection whose view was asked for."""
+        """The connection whose view was restored."""
 
-    # From run to run
+    # Saving and restoring
 
     def recall(self, connection: Connection) -> None:
-        """Arrange it as it was in an earlier run on that connection, unless that was done."""
+        """Restore the arrangement of an earlier run on that connection, unless that was done already."""
         if connection != self._view_of:
             self._view_of = connection
             self._screen.run_worker(self._recall(connection), exclusive=True, group="view")
@@ -67,7 +67,7 @@ class Arranging(Generic[R]):
             self._sort_by(view.sort, reverse=view.reverse)
 
     def keep(self) -> None:
-        """Keep the view; what is written is how it is when its turn has come."""
+        """Save the view, as it is at the time of writing."""
         if self._view_of is not None:
             self._screen.run_worker(self._keep(self._view_of), group="keep view")
 
@@ -95,7 +95,7 @@ class Arranging(Generic[R]):
         await self._screen.app.push_screen(pick_columns(titles, self._listing.view.columns), answered)
 
     def _show_columns(self, names: tuple[str, ...] | None) -> None:
-        """Show these columns; None for as many as there is room for."""
+        """Show these columns; None for as many as fit."""
         self._listing.view = self._listing.view._replace(columns=names)
         self._table.show_columns(chosen(self._contents.columns, names))
 
@@ -104,11 +104,11 @@ class Arranging(Generic[R]):
         self.sort(self._listing.next_column, reverse=False)
 
     def action_reverse(self) -> None:
-        """Turn the order round."""
+        """Reverse the order."""
         self.sort(self._listing.view.sort, reverse=not self._listing.view.reverse)
 
     def sort(self, key: str | None, *, reverse: bool) -> None:
-        """Sort as a person asked for it, and say so."""
+        """Sort as a person requested, and show a message."""
         self._sort_by(key, reverse=reverse)
         by = "by what needs a look first" if key is None else f"by {key}"
         self._screen.say(Shown(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far."))
@@ -127,7 +127,7 @@ class Arranging(Generic[R]):
         self.say_found()
 
     def action_show_all(self) -> None:
-        """Forget the filter."""
+        """Clear the filter."""
         self._filter_bar.action_clear()
 
     async def action_statuses(self) -> None:
@@ -143,7 +143,7 @@ class Arranging(Generic[R]):
         await self._screen.app.push_screen(dialog, answered)
 
     def filter_by(self, words: str) -> None:
-        """Show only rows that match; where the row of the cursor does not, the first one gets the cursor."""
+        """Show only rows that match; if the cursor's row does not, the cursor moves to the first one."""
         before = self._table.cursor_id
         self._filter_bar.put(words)
         self._listing.filter_by(words)
@@ -152,6 +152,6 @@ class Arranging(Generic[R]):
             self._table.action_first()
 
     def say_found(self) -> None:
-        """Say how much the filter lets through, and what is wrong with it."""
+        """Show how many rows match the filter, and what is wrong with it."""
         problems = tuple(text.line(problem) for problem in self._listing.filter.problems)
         self._filter_bar.say_found(len(self._listing.ids), len(self._listing.rows), problems)

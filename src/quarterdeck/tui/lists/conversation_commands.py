@@ -1,4 +1,4 @@
-"""What is done to conversations: asked about in a dialog, sent, and said. Dialogs stand before anything is awaited."""
+"""Commands for conversations: the dialog, the request and the message. Dialogs open before anything is awaited."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ TRAJECTORY: tuple[Cell, ...] = (
 )
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
 SHORTEST = 2
-"""Letters from which a word is worth asking a server for."""
+"""Minimum letters of a word that a server is searched for."""
 
 
 class ConversationCommands:
@@ -39,12 +39,12 @@ class ConversationCommands:
     def __init__(self, screen: ListScreen[ConversationRow]) -> None:
         self._screen = screen
         self._unsent: tuple[NewConversation, Shown] | None = None
-        """What was asked for and not created, with every word of it, and why."""
+        """What a person entered that was not created, and the reason."""
         self._unable: dict[str, tuple[Server | None, str]] = {}
         """Commands that a server turned out not to offer, with its words."""
 
     def why_not_offered(self, name: str) -> str | None:
-        """Why this server cannot do a command, as far as asking for it told; its release tells too little."""
+        """Return why this server cannot do a command, as learned by trying it; its release tells too little."""
         session = self._screen.app.session
         if session is None:
             return None
@@ -55,7 +55,7 @@ class ConversationCommands:
 
     @contextmanager
     def _finding_out(self, name: str, session: Session) -> Iterator[None]:
-        """Remember of an error that the server cannot do a command at all."""
+        """Remember if an error says that the server does not offer a command."""
         try:
             yield
         except ServiceError as error:
@@ -66,19 +66,19 @@ class ConversationCommands:
     # Create
 
     async def action_new_conversation(self) -> None:
-        """Ask what to start with, create it, and follow its start task in the list."""
+        """Ask what to start with, create the conversation, and follow its start task in the list."""
         if self._screen.app.session is not None:
             await self._create(self._screen.app.session)
 
     async def action_retry(self) -> None:
-        """Ask again for what a failed start was asked for, as far as the server tells."""
+        """Repeat the request of a failed start, as far as the server returns it."""
         if (at := self._screen.at_cursor()) is not None:
             session, row = at
             asked = row.task.request if row.task is not None else None
             await self._create(session, asked or NewConversation(), row.id)
 
     async def _create(self, session: Session, asked: NewConversation | None = None, retried: str | None = None) -> None:
-        """`retried` is the failed start that this is asked for again: it is dismissed once there is another."""
+        """Create a conversation; `retried` is a failed start, which is dismissed once there is a new one."""
         choices, said = _choices(session, self._screen.app.clock()), _applies(session)
         if asked is None and self._unsent is not None:
             asked, because = self._unsent
@@ -94,7 +94,7 @@ class ConversationCommands:
                 self._unsent = new, text.line(error.sentences)
                 if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
-                self._screen.say_error(error)  # it may be in the list soon, and n shows every word of it again
+                self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
                 return None
 
         def answered(created: str | None) -> None:
@@ -110,9 +110,9 @@ class ConversationCommands:
     # Delete
 
     async def action_delete(self) -> None:
-        """Delete conversations once the short id of the one, or the number of the many, has been typed.
+        """Delete conversations after the person typed the short id of a single one, or the number of several.
 
-        Failed starts are dismissed, without a question: nothing on the server changes.
+        Failed starts are dismissed without a question, because nothing changes on the server.
         """
         (rows, hidden), session = self._screen.targets(), self._screen.app.session
         if session is None:
@@ -135,7 +135,7 @@ class ConversationCommands:
     # Rename, and the trajectory
 
     async def action_rename(self) -> None:
-        """Ask for another title and give it."""
+        """Ask for another title and set it."""
         if (at := self._screen.at_cursor()) is None:
             return
         session, row = at
@@ -151,7 +151,7 @@ class ConversationCommands:
         await self._screen.app.push_screen(rename_conversation(text.line(row.title), send), answered)
 
     def action_trajectory(self) -> None:
-        """Save all that happened in the conversation to a file."""
+        """Save everything that happened in the conversation to a file."""
         if (at := self._screen.at_cursor()) is not None:
             self._screen.run_worker(self._save_trajectory(*at), exclusive=True, group="trajectory")
 
@@ -179,7 +179,7 @@ class ConversationCommands:
 
 
 def _choices(session: Session, now: datetime) -> list[tuple[Shown, str]]:
-    """The sandboxes a conversation can be put into; a paused one is resumed by the server."""
+    """Return the sandboxes that a new conversation can use; the server resumes a paused one."""
     rows = filter(None, map(session.sandbox_row, session.sandboxes.records))
     states = [(row.id, row.state(now)) for row in rows]
     usable = (StateWord.RUNNING, StateWord.PAUSED)
@@ -208,17 +208,17 @@ def _size(count: int) -> str:
     return f"{count / 2**20:.1f} MB" if count >= 2**20 else f"{max(1, count // 1024)} kB"
 
 
-# Titles that only the server knows yet
+# Titles of conversations not read yet
 
 
 def title_words(typed: Filter) -> str:
-    """The longest word of a filter that a title may have; empty where there is none, or it is turned round."""
+    """Return the longest plain word of a filter, to search titles for; empty if there is none."""
     words = [term.texts[0] for term in typed.terms if term.kind is Kind.WORD and not term.inverted]
     longest = max(words, key=len, default="")
     return longest if len(longest) >= SHORTEST else ""
 
 
-# What is asked
+# Dialogs
 
 
 def new_conversation(
@@ -227,9 +227,9 @@ def new_conversation(
     said: Iterable[Cell] = (),
     asked: NewConversation | None = None,
 ) -> FormDialog[str | None]:
-    """Ask for message, title, repository, branch and sandbox, and create it; everything may be left empty.
+    """Return the dialog for message, title, repository, branch and sandbox; every field may be left empty.
 
-    `asked` is what it begins with; what of it has no field here stays as it is. `send` raises ServiceError.
+    `asked` are the initial values; members without a field are kept. `send` raises ServiceError.
     """
     begun = asked or NewConversation()
     sandbox = begun.sandbox_id if begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else None
@@ -263,7 +263,7 @@ def new_conversation(
 
 
 def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) -> FormDialog[Shown]:
-    """Ask for a title and give it; the answer says what was done. `rename` raises ServiceError."""
+    """Return the dialog for a title; its result is a message. `rename` raises ServiceError."""
 
     async def send(typed: Typed) -> Shown:
         if typed["title"] != title:

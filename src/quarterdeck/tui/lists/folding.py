@@ -1,24 +1,24 @@
-"""Sub-conversations under their parents: which of them are shown, and which are folded away."""
+"""Sub-conversations under their parents: which of them are shown, and which are folded."""
 
 from collections.abc import Container
 
 
 class Folding:
-    """Families of the `rows` of a list; `parents` holds the parent of each sub-conversation that was ever listed.
+    """Families of the `rows` of a list; `parents` has the parent of each sub-conversation that was ever listed.
 
-    A family stands together under its oldest member, which is folded until somebody opens it. A filter is stronger: it
-    shows the members it lets through, and their parent above them.
+    A family is grouped under its oldest ancestor, its head, and folded until a person unfolds it. A filter has
+    priority: it shows the members that match, and their head above them.
     """
 
     def __init__(self, rows: Container[str]) -> None:
         self.parents: dict[str, str] = {}
         self.hidden: dict[str, tuple[str, ...]] = {}
-        """The folded members of each family by its head, as they were arranged last."""
+        """The folded members of each family by its head, as last arranged."""
         self._rows = rows
         self._opened: set[str] = set()
 
     def head(self, row_id: str) -> str:
-        """The member a family stands under; an id that has no family, or goes round in a circle, is its own."""
+        """Return the head of a row's family; an id without a family, or in a cycle, is its own head."""
         head, passed = row_id, {row_id}
         while (parent := self.parents.get(head)) is not None and parent in self._rows:
             if parent in passed:
@@ -28,9 +28,9 @@ class Folding:
         return head
 
     def arranged(self, ids: list[str], *, filtered: bool, by_attention: bool) -> list[str]:
-        """Put families together and fold them.
+        """Group families and fold them.
 
-        By attention a family stands where the member stands that needs a look first, else where its head stands.
+        With `by_attention`, a family is placed where its first member is, otherwise where its head is.
         """
         if not self.parents:
             return ids
@@ -58,7 +58,7 @@ class Folding:
         return families
 
     def open(self, row_id: str) -> bool:
-        """Show the family of a row; False where there is nothing folded."""
+        """Unfold the family of a row; returns False if nothing is folded."""
         head = self.head(row_id)
         if not self.hidden.get(head):
             return False
@@ -66,7 +66,7 @@ class Folding:
         return True
 
     def close(self, row_id: str) -> str | None:
-        """Fold the family of a row, and give its head; None where it is not open."""
+        """Fold the family of a row and return its head; None if it is not unfolded."""
         head = self.head(row_id)
         if head not in self._opened:
             return None

@@ -1,4 +1,4 @@
-"""What a list holds: its rows by id, which of them a person lets through, and in which order they stand."""
+"""The contents of a list: its rows by id, which of them match the filter, and their order."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
@@ -23,105 +23,104 @@ R = TypeVar("R", bound=NamedRow)
 
 
 class Contents(NamedTuple, Generic[R]):
-    """What a list is of: where its rows come from, and what is said and may be done with one."""
+    """The definition of a list: where its rows come from, how they are shown, and which commands they allow."""
 
     about: About
-    """The news that is about these rows; the value is what several of them are called."""
+    """The news about these rows; the value is also their plural noun."""
     none_yet: Shown
-    """What the reader of an empty list can do."""
+    """Advice for the person at an empty list."""
     status: str
-    """The token of the filter that looks at the word of a row."""
+    """The filter token for a row's status word."""
     grammar: Grammar[R]
     columns: Sequence[Column[R]]
     watch: Callable[[Session], Watch[Any]]
-    """What reads them."""
+    """The watch that reads the rows."""
     ids: Callable[[Session], Iterable[str]]
-    """The ids of all rows, in the server's order."""
+    """Returns the ids of all rows, in the server's order."""
     row: Callable[[Session, str], R | None]
-    """The row of an id as it is now; None when it is no row."""
+    """Returns the current row of an id; None if it is not a row."""
     rank: Callable[[R, datetime], Rank]
-    """The place of a row in the default order: what needs a look first."""
+    """Returns a row's place in the default order: what needs attention first."""
     word: Callable[[R, datetime], str]
-    """The word a row is counted by."""
+    """Returns the word by which a row is counted."""
     passing: Callable[[R], bool]
-    """Whether the word or the rank of a row may change as time passes."""
+    """Whether a row's word or rank may change as time passes."""
     detail: Callable[[Session, R, datetime], list[Cell]]
-    """Everything known about a row."""
+    """Returns everything known about a row."""
     title: Callable[[R], Shown]
-    """What a row is called."""
+    """Returns the name of a row."""
     copies: Callable[[R], Sequence[Copyable]]
-    """What can be copied of a row."""
+    """Returns what can be copied of a row."""
     sandbox: Callable[[Session, R], SandboxRow | None]
-    """The sandbox that is paused when a row is."""
+    """Returns the sandbox that the row's commands pause or resume."""
     conversation: Callable[[R], str | None]
-    """The conversation that is watched when a row is."""
+    """Returns the conversation that is watched with the row."""
     why_not: Callable[[Session, str, R, datetime], str | None]
-    """Why a command of that name can't be done with a row."""
+    """Returns why a command cannot be applied to a row."""
     parent: Callable[[R], str | None] = lambda row: None
-    """The id of the row that it is folded under."""
+    """Returns the id of the row it is folded under."""
 
 
 class View(NamedTuple):
-    """How a person wants one list shown: its columns, its order, its filter."""
+    """How a person wants a list shown: columns, order and filter."""
 
     columns: tuple[str, ...] | None = None
-    """The columns shown, in their order; None for the ones there is room for."""
+    """The columns in their order; None for as many as fit."""
     sort: str | None = None
-    """The column sorted by; None for the default order."""
+    """The column to sort by; None for the default order."""
     reverse: bool = False
     filter: str = ""
-    """As it was typed."""
+    """The filter as typed."""
 
     def among(self, columns: Collection[str]) -> "View":
-        """The same without columns that are not there (any more)."""
+        """Return the same view without columns that do not exist (any more)."""
         chosen = None if self.columns is None else tuple(name for name in self.columns if name in columns)
         return self._replace(columns=chosen or None, sort=self.sort if self.sort in columns else None)
 
 
 class Listing(Generic[R]):
-    """The rows of a list, kept up to date at the cost of what changed."""
+    """The rows of a list, updated at a cost that depends on the number of changed rows."""
 
     def __init__(self, contents: Contents[R], clock: Callable[[], datetime]) -> None:
         self.rows: dict[str, R] = {}
-        """Every one, let through or not."""
+        """All rows, whether they match the filter or not."""
         self.folding = Folding(self.rows)
         self.passing: set[str] = set()
-        """Those whose word or rank may change as time passes."""
+        """Ids of rows whose word or rank may change as time passes."""
         self.view = View()
         self.filter = Filter()
         self.contents = contents
         self._clock = clock
         self._words: dict[str, str] = {}
-        """The word that each row is counted by."""
+        """The word by which each row is counted."""
         self._order = Order()
         self._sorts = {column.key: column.sort for column in contents.columns if column.sort is not None}
         self._passed: set[str] = set()
-        """The ids that the filter lets through, while there is one."""
+        """The ids that match the filter, if there is one."""
 
     @property
     def ids(self) -> list[str]:
-        """The ids that the filter lets through, in order."""
+        """The ids that match the filter, in order."""
         if not self.filter:
             return self._order.ids
         return [row_id for row_id in self._order.ids if row_id in self._passed]
 
     @property
     def shown(self) -> list[str]:
-        """The same with families together, as far as they are open."""
+        """The same with families grouped, and folded members left out."""
         return self.folding.arranged(self.ids, filtered=bool(self.filter), by_attention=self.view.sort is None)
 
     @property
     def counts(self) -> Counter[str]:
-        """How many rows are called by which word."""
+        """How many rows have each word."""
         return Counter(self._words.values())
 
-    # What is read, and the passing of time
+    # Readings, and the passing of time
 
     def update(self, session: Session, ids: Iterable[str]) -> tuple[Set[str], Set[str], bool]:
-        """Make these rows anew.
+        """Rebuild these rows.
 
-        Gives the ids of those that show something else and of those that went, and whether other rows are shown now,
-        or in another order.
+        Returns the ids of changed rows, the ids of removed rows, and whether the visible ids or their order changed.
         """
         now, contents = self._clock(), self.contents
         ranks: dict[str, Rank] = {}
@@ -142,54 +141,54 @@ class Listing(Generic[R]):
             (self.passing.add if contents.passing(row) else self.passing.discard)(row_id)
             if (parent := contents.parent(row)) is not None:
                 self.folding.parents[row_id] = parent
-        for successor in ranks.keys() & set(map(session.became, gone)):  # where the cursor goes from a start
+        for successor in ranks.keys() & set(map(session.became, gone)):  # the cursor moves here from a start task
             ranks[successor] = ranks[successor]._replace(urgent=True)
         moved = self._order.take(ranks, gone, monotonic())
         return ranks.keys(), gone, self._sift(ranks, gone) or moved
 
     def pass_time(self, *, aged: bool) -> bool:
-        """Put into their places what waits, as time has passed; whether others are shown, or in another order.
+        """Place waiting rows as time has passed; returns whether the visible ids or their order changed.
 
-        `aged` says that durations are to be looked at again.
+        `aged` means that conditions on durations are evaluated again.
         """
         moved = self._order.settle(monotonic())
         durations = aged and any(term.kind is Kind.DURATION for term in self.filter.terms)
         return (durations and self._sift(self.rows)) or moved
 
     def clear(self) -> None:
-        """Forget all rows: they are of another server."""
+        """Forget all rows, because they belong to another server."""
         self.rows.clear()
         self._words.clear()
         self.passing.clear()
         self.put_in_order()
 
-    # How a person arranges them
+    # Arranging by a person
 
     def hold(self) -> None:
-        """Let rows stay where they are for a while: the cursor moved."""
+        """Keep rows where they are for a while, because the cursor moved."""
         self._order.moved(monotonic())
 
     def put_in_order(self) -> None:
-        """Put all rows into their places, at once."""
+        """Sort all rows at once."""
         now = self._clock()
         ranks = ((row_id, self._rank(row, now)) for row_id, row in self.rows.items())
         self._order.fill(ranks, reverse=self.view.reverse)
         self._passed = self._let_through(self.rows)
 
     def filter_by(self, words: str) -> None:
-        """Let only rows through that match what was typed."""
+        """Show only rows that match the typed filter."""
         self.view = self.view._replace(filter=words)
         self.filter = parse(words, self.contents.grammar)
         self._passed = self._let_through(self.rows)
 
     def sort_by(self, column: str | None, *, reverse: bool) -> None:
-        """Sort by a column, at once; one that cannot be sorted by stands for the default order."""
+        """Sort by a column at once; a column that cannot be sorted by means the default order."""
         self.view = self.view._replace(sort=column if column in self._sorts else None, reverse=reverse)
         self.put_in_order()
 
     @property
     def next_column(self) -> str | None:
-        """The column after the one sorted by; after the last one the default order comes back."""
+        """The column after the one sorted by; after the last one comes the default order."""
         keys = [None, *self._sorts]
         return keys[(keys.index(self.view.sort) + 1) % len(keys)]
 
@@ -197,7 +196,7 @@ class Listing(Generic[R]):
         return self.contents.rank(row, now) if self.view.sort is None else Rank(self._sorts[self.view.sort](row))
 
     def _sift(self, changed: Collection[str], gone: Collection[str] = ()) -> bool:
-        """Have the filter look at what changed; whether it lets other rows through than before."""
+        """Apply the filter to changed rows; returns whether other rows match than before."""
         before = self._passed
         self._passed = before.difference(changed, gone) | self._let_through(changed)
         return self._passed != before

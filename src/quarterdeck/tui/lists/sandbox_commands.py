@@ -1,6 +1,6 @@
-"""What both lists do to sandboxes, one or many: asked about where there is something to ask, carried out, followed.
+"""Commands of both lists for sandboxes, one or several: questions where needed, execution and progress.
 
-Readings confirm what was done, never the server's answer. Dialogs stand before anything is awaited.
+Readings confirm what was done, never the server's response. Dialogs open before anything is awaited.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -29,18 +29,18 @@ from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 
 REMEDIES: Mapping[StateWord, str] = {StateWord.PAUSED: "r resumes it.", StateWord.RUNNING: "p pauses it."}
-"""State of a sandbox -> the key that changes it, in both lists."""
+"""The key that changes a sandbox, by state, in both lists."""
 
 
 def refusal(command: str, state: SandboxState, remedies: Mapping[StateWord, str] = REMEDIES) -> str | None:
-    """Why a command cannot be done to a sandbox, and the key that helps; None when it can."""
+    """Return why a command cannot be applied to a sandbox, with the key that helps; None if it can."""
     reason = why_not(command, state)
     key = remedies.get(state.known, "") if state.known is not None else "ctrl+r reads it again."
     return None if reason is None else f"{reason} {key}".strip()
 
 
 def _warnings(session: Session, action: Action, rows: Sequence[SandboxRow]) -> list[Cell]:
-    """What should be known before these are paused or resumed; empty when there is nothing to ask."""
+    """Return what a person should know before pausing or resuming these; empty if no question is needed."""
     if action is Action.PAUSE:
         return stranding(rows)
     displaced = text.line(session.forecast(len(rows)))
@@ -48,9 +48,9 @@ def _warnings(session: Session, action: Action, rows: Sequence[SandboxRow]) -> l
 
 
 class SandboxCommands:
-    """Commands of a `screen` for the sandboxes that `targets` gives, with the ids of those that the filter hides.
+    """Commands of a `screen` for the sandboxes returned by `targets`, which also returns the ids hidden by the filter.
 
-    `unmark` takes the marks away once a command for them was given.
+    `unmark` removes the marks once a command was given.
     """
 
     def __init__(
@@ -66,15 +66,15 @@ class SandboxCommands:
     # Pause and resume
 
     async def action_pause(self) -> None:
-        """Pause the sandbox of the row, or those of all marked ones."""
+        """Pause the sandbox of the row, or those of all marked rows."""
         await self._change(Action.PAUSE)
 
     async def action_resume(self) -> None:
-        """Resume the sandbox of the row, or those of all marked ones."""
+        """Resume the sandbox of the row, or those of all marked rows."""
         await self._change(Action.RESUME)
 
     async def _change(self, action: Action) -> None:
-        """Pause or resume: one at once unless there is something to ask, several after a plan."""
+        """Pause or resume: a single one at once unless a question is needed, several after showing a plan."""
         session, now = self._screen.app.session, self._screen.app.clock()
         rows, hidden = self._targets()
         if session is None or not rows:
@@ -91,7 +91,7 @@ class SandboxCommands:
             await self._carry_out(session, session.order(action), planned)
 
     async def change_many(self, action: Action, planned: Plan[SandboxRow], *, pauses_quiet: bool = False) -> None:
-        """Show what will be done, and do it once somebody said yes."""
+        """Show the plan, and run it if the person agrees."""
         session = self._screen.app.session
         if session is not None and not self._is_busy(session):
             title = Shown(f"{action.verb} {SANDBOXES.counted(len(planned.rows))}?")
@@ -109,7 +109,7 @@ class SandboxCommands:
             await self.delete(session, session.order(Action.DELETE), planned, gone_with(planned.rows))
 
     async def delete(self, session: Session, order: BulkAction, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
-        """Delete rows once the short id of the only one, or the number of several, has been typed."""
+        """Delete rows after the person typed the short id of the only one, or the number of several."""
         rows = planned.rows
         if not planned.alone and self._is_busy(session):
             return
@@ -126,7 +126,7 @@ class SandboxCommands:
         question = TypedConfirmDialog(title, (*what, EMPTY, *goes_with), word)
         await self._ask(session, order, lambda: planned, question)
 
-    # Carrying it out
+    # Running commands
 
     async def _ask(
         self,
@@ -137,7 +137,7 @@ class SandboxCommands:
         *,
         pauses_quiet: bool = False,
     ) -> None:
-        """Carry out what is planned by then, once somebody said yes."""
+        """Ask, and run what is planned by then if the person agrees."""
 
         async def answered(agreed: bool | None) -> None:
             if agreed:
@@ -156,7 +156,7 @@ class SandboxCommands:
         await self.action_bulk_job()
 
     async def _do_one(self, order: BulkAction, row: NamedRow) -> None:
-        # Servers answer a deletion of a paused one only after ten seconds and more (SERVERS.md: deleting a sandbox).
+        # For a paused sandbox, servers respond only after ten seconds or more (SERVERS.md: deleting a sandbox).
         say = self._screen.say
         say(text.line(f"{order.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
         try:
@@ -169,7 +169,7 @@ class SandboxCommands:
             say(text.line(f"{order.verb} of {row.short_id} asked for; the list shows when it is done.{others}"))
 
     def _is_busy(self, session: Session) -> bool:
-        """Whether the last command for several is still going on, which is said then."""
+        """Whether the last bulk command is still running; shows a message if so."""
         busy = session.job is not None and not session.job.ended
         if busy:
             self._screen.say(Shown("Another command for several is still going on; B shows it."), Tone.WARN)
@@ -182,7 +182,7 @@ class SandboxCommands:
         return self._screen.app.session.job if self._screen.app.session is not None else None
 
     async def action_bulk_job(self) -> None:
-        """Show how far the last command for several is, and what became of each."""
+        """Show the progress and results of the last bulk command."""
         session = self._screen.app.session
         if session is not None and session.job is not None:
             dialog = ProgressDialog(session.job, session.begin)
@@ -193,7 +193,7 @@ class SandboxCommands:
 
     @property
     def job_line(self) -> Cell:
-        """How far a job is, while it goes on out of sight."""
+        """The progress of a running bulk job, for the message line."""
         job = self._job
         if job is None or job.ended:
             return ()
@@ -201,12 +201,12 @@ class SandboxCommands:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a job that was asked for on this screen has not come to its end."""
+        """Whether a job started on this screen is still running."""
         job = self._job
         return job is not None and job.place == self._screen.PLACE and not job.ended
 
     async def may_leave(self) -> bool:
-        """Ask whether the rest of the job is given up; runs inside a worker."""
+        """Ask whether to give up the rest of the job; runs inside a worker."""
         job = self._job
         if job is None:
             return True

@@ -1,1 +1,1 @@
-"""The screens, one a mode."""
+"""The screens, one per mode."""

@@ -1,4 +1,4 @@
-"""What the screens share: header, message line, key bar, and one path from a key to what it does."""
+"""The base of all screens: header, message line, key bar, and running a command for a key."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOO_SMALL = cell(Shown(f"This terminal is smaller than {LEAST_WIDTH}x{LEAST_HEIG
 
 
 class DeckScreen(Screen[None]):
-    """One of the deck's screens: a subclass names its `PLACE` and says what is between header and keys."""
+    """A screen of the deck: a subclass sets its `PLACE` and yields the widgets between header and key bar."""
 
     PLACE: ClassVar[Place]
 
@@ -48,7 +48,7 @@ class DeckScreen(Screen[None]):
         """Parts of the screen that have actions of their own."""
 
     def compose(self) -> ComposeResult:
-        """Header, the screen's own parts, what is watched, message line and key bar."""
+        """Header, the screen's own parts, the watched conversations, message line and key bar."""
         yield self.header
         yield from self.parts()
         yield self.watch_strip
@@ -60,7 +60,7 @@ class DeckScreen(Screen[None]):
         return ()
 
     def on_mount(self) -> None:
-        """Follow the connection from now on."""
+        """Receive news of the connection from now on."""
         self.app.opened.append(self)
         self.watch(self.app, "edits", self.refresh_frame)
 
@@ -69,11 +69,11 @@ class DeckScreen(Screen[None]):
         self.app.opened.remove(self)
 
     def hear(self, news: News) -> None:
-        """Take news of the connection in, in the turn of the screen."""
+        """Handle news of the connection in the screen's own task."""
         self.call_later(self.on_news, news)
 
     def on_news(self, news: News) -> None:
-        """Take news of the connection in; a subclass adds what it shows."""
+        """Handle news of the connection; a subclass adds what it shows."""
         if self.is_current:
             self.refresh_frame()
 
@@ -86,23 +86,23 @@ class DeckScreen(Screen[None]):
     def _catch_up_with_frame(self) -> None:
         self.refresh_frame()
 
-    # What the frame says
+    # Header, key bar and message line
 
     def health(self) -> Cell:
-        """How fresh what this screen shows is, in a few words."""
+        """How fresh the data of this screen is, in a few words."""
         return ()
 
     def resting_line(self) -> Cell:
-        """What the message line says while there is no message."""
+        """The content of the message line while there is no message."""
         return ()
 
     def refresh_frame(self) -> None:
-        """Bring header, key bar and message line up to date; what did not change is not painted."""
+        """Update header, key bar and message line; paints only what changed."""
         self.refresh_health()
         self.key_bar.hints = key_bar_hints(self.PLACE, lambda command: self.why_not(command) is None)
 
     def refresh_health(self) -> None:
-        """Bring up to date what says how true the screen is: the header and the message line."""
+        """Update the parts that show how fresh the data is: header and message line."""
         session = self.app.session
         release = text.line(session.server.release) if session is not None else Shown("")
         self.header.state = HeaderState(self.app.endpoint, release, self.health(), self.app.edits)
@@ -118,10 +118,10 @@ class DeckScreen(Screen[None]):
         """Show what went wrong and what can be done."""
         self.say(text.line(error.sentences), Tone.BAD)
 
-    # From a key to what it does
+    # From a key to its command
 
     def why_not(self, command: Command) -> str | None:
-        """Why a command can't be done now and what would help, or None when it can."""
+        """Return why a command cannot be done now and what would help, None if it can."""
         if command.changes and self.app.endpoint.read_only:
             return f"{command.label}: this connection is read-only, nothing is changed on the server."
         if command.changes and self.app.client is None:
@@ -137,7 +137,7 @@ class DeckScreen(Screen[None]):
             self.app.simulate_key(named_key(shown))
 
     async def action_command(self, name: str) -> None:
-        """Do a command, or say why not; its action is one of the screen, of a helper, or of the app."""
+        """Run a command, or show why not; its action is a method of the screen, a helper or the app."""
         reason = self.why_not(command_at(self.PLACE, name))
         if reason is not None:
             self.say(text.line(reason), Tone.WARN)
@@ -157,18 +157,18 @@ class DeckScreen(Screen[None]):
         await self.app.push_screen(PageDialog(Shown("Requests, newest first"), log))
 
     def row_title(self) -> Shown:
-        """What the row under the cursor is called."""
+        """The name of the row under the cursor."""
         return Shown("")
 
     @work(exclusive=True, group="dialog")
     async def action_row_menu(self) -> None:
-        """Show all that can be done with the row under the cursor, and why what cannot."""
+        """Show every command for the row under the cursor, and why some cannot be done."""
         offers = [(command, command.label, self.why_not(command)) for command in commands_at(self.PLACE) if command.row]
         chosen = await self.app.push_screen_wait(menu(self.row_title(), offers))
         if chosen is not None:
             await self.action_command(chosen)
 
-    # Leaving with edits
+    # Leaving with unsaved edits
 
     @property
     def unsaved(self) -> bool:
@@ -176,5 +176,5 @@ class DeckScreen(Screen[None]):
         return False
 
     async def may_leave(self) -> bool:
-        """Ask about what is unsaved; only called when there is something. Runs inside a worker."""
+        """Ask about unsaved edits; called only if there are any. Runs inside a worker."""
         return True

@@ -1,4 +1,4 @@
-"""One conversation: follow it, answer it, stop it."""
+"""The screen of one conversation: following, answering and stopping its agent."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -19,7 +19,7 @@ from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.news import News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import external, text
-from quarterdeck.tui.app import Reading
+from quarterdeck.tui.app import ReadingPosition
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.conversation_head import about_line, origin_cell
@@ -37,13 +37,13 @@ from quarterdeck.tui.widgets.log import Log
 from quarterdeck.tui.widgets.question import Question
 
 PAINTED_EVERY = 0.1
-"""Seconds in which all that is told is gathered."""
+"""Seconds in which events are collected before painting."""
 WRITING: tuple[Hint, ...] = (("^s", "send", True), ("esc", "leave; the draft is kept", True), ("f4", "$EDITOR", True))
 FINDING: tuple[Hint, ...] = (("enter", "the one before", True), ("esc", "close", True))
 
 
 class ConversationScreen(DeckScreen):
-    """The conversation itself, above the list."""
+    """A conversation, shown above the list."""
 
     PLACE = Place.CONVERSATION
     CSS = """
@@ -68,17 +68,17 @@ class ConversationScreen(DeckScreen):
         self._below = Static(id="below")
         self._find = Input(id="find", placeholder="find: enter goes to the one before, esc closes", compact=True)
         self._painting: Timer | None = None
-        reading = self.app.readings.get(conversation_id, Reading())
-        self.log_view.unfolded = set(reading.unfolded)
-        self._wanted = reading.place
-        """Where to come back to, as soon as that is known."""
+        position = self.app.reading_positions.get(conversation_id, ReadingPosition())
+        self.log_view.unfolded = set(position.unfolded)
+        self._wanted = position.place
+        """The reading position to return to, once it is known."""
 
     def parts(self) -> Iterable[Widget]:
-        """What it is, what happened, what is asked, what is written."""
+        """Header, log, find field, question, composer."""
         return (self._about, self.log_view, self._below, self._find, self._question, self._composer)
 
     def on_mount(self) -> None:
-        """Begin to follow."""
+        """Start following."""
         self.log_view.empty = cell(Shown("Reading…"), Tone.MUTED)
         self.set_focus(self.log_view)
         self._session.looked((self.conversation_id,))
@@ -86,13 +86,14 @@ class ConversationScreen(DeckScreen):
         self.set_interval(1.0, self.refresh_health)
 
     def on_unmount(self) -> None:
-        """Remember where it was read, and that what it came to was seen: the list may learn of that later."""
+        """Remember the reading position, and that the result was seen: the list may learn of it later."""
         transcript = self._following.transcript
         self._session.looked((self.conversation_id,), ended=bool(transcript.status) and not transcript.running)
-        self.app.readings[self.conversation_id] = Reading(self.log_view.place(), frozenset(self.log_view.unfolded))
+        position = ReadingPosition(self.log_view.place(), frozenset(self.log_view.unfolded))
+        self.app.reading_positions[self.conversation_id] = position
 
     def on_news(self, news: News) -> None:
-        """Its sandbox or its record may have changed; of another connection there is no such conversation."""
+        """Handle news: poll if its sandbox or record may have changed, close if the connection is another one."""
         super().on_news(news)
         record = self._record
         if self.app.session is not self._session:
@@ -103,7 +104,7 @@ class ConversationScreen(DeckScreen):
     # What is shown
 
     def _changed(self) -> None:
-        """Something was told: show it soon, with all that comes until then."""
+        """Show the changes soon, together with those until then."""
         if self._painting is None and self.is_mounted:
             self._painting = self.set_timer(PAINTED_EVERY, self._show)
 
@@ -123,7 +124,7 @@ class ConversationScreen(DeckScreen):
         self.refresh_frame()
 
     def refresh_health(self) -> None:
-        """The head line counts seconds, and the line below the log what came."""
+        """Update the header, which counts seconds, and the line below the log, which counts new entries."""
         super().refresh_health()
         if not self._about.is_mounted:
             return
@@ -137,7 +138,7 @@ class ConversationScreen(DeckScreen):
     @on(DescendantFocus)
     @on(DescendantBlur)
     def refresh_frame(self) -> None:
-        """The key bar has the keys of the field that is written in."""
+        """Update the frame; the key bar has the keys of the focused field."""
         super().refresh_frame()
         if self._composer.has_focus:
             self.key_bar.hints = WRITING
@@ -145,11 +146,11 @@ class ConversationScreen(DeckScreen):
             self.key_bar.hints = FINDING
 
     def health(self) -> Cell:
-        """Where what is shown comes from."""
+        """The source of the events."""
         return origin_cell(self._following, self.app.clock())
 
     def resting_line(self) -> Cell:
-        """Why it does not come from the agent, or what the agent has overheard."""
+        """Why the agent server is not the source, or which message the agent did not read."""
         if note := self._following.note or self._talk.answering.note:
             advice = " r resumes it." if self._following.origin is Origin.ASLEEP else ""
             return cell(text.line(f"{note}{advice}"), Tone.WARN)
@@ -171,7 +172,7 @@ class ConversationScreen(DeckScreen):
             return None
         return memory.agent_server, memory.key
 
-    # Where it is read
+    # Reading and searching
 
     @on(Log.Moved)
     def _read_more(self) -> None:
@@ -181,14 +182,14 @@ class ConversationScreen(DeckScreen):
 
     @work(exclusive=True, group="older")
     async def _read_older(self) -> None:
-        """Read the page before, if there is one."""
+        """Read the previous page, if there is one."""
         try:
             await self._following.older()
         except ServiceError as error:
             self.say_error(error)
 
     def why_not(self, command: Command) -> str | None:
-        """What a command needs of the conversation as it is now."""
+        """Return why a command cannot be done in the current state of the conversation."""
         transcript = self._following.transcript
         if (reason := super().why_not(command)) is not None:
             return reason
@@ -205,11 +206,11 @@ class ConversationScreen(DeckScreen):
                 return None
 
     def action_unfold(self) -> None:
-        """Show all of the entry under the cursor, or fold it."""
+        """Unfold the entry under the cursor, or fold it."""
         self.log_view.toggle()
 
     def action_message_before(self) -> None:
-        """Go to the person's message before."""
+        """Go to the person's previous message."""
         self._go_to_entry(-1, lambda entry: entry.kind is EntryKind.PERSON, "message of yours")
 
     def action_message_after(self) -> None:
@@ -217,7 +218,7 @@ class ConversationScreen(DeckScreen):
         self._go_to_entry(1, lambda entry: entry.kind is EntryKind.PERSON, "message of yours")
 
     def action_failure_before(self) -> None:
-        """Go to the failure before."""
+        """Go to the previous failure."""
         self._go_to_entry(-1, lambda entry: entry.failed, "failure")
 
     def action_failure_after(self) -> None:
@@ -230,7 +231,7 @@ class ConversationScreen(DeckScreen):
             self.say(text.line(f"No {what} {'before' if step < 0 else 'after'} this one{more}."), Tone.WARN)
 
     def action_find(self) -> None:
-        """Ask for words to look for."""
+        """Ask for words to find."""
         self._find.display = True
         self.set_focus(self._find)
 
@@ -247,7 +248,7 @@ class ConversationScreen(DeckScreen):
         self.set_focus(self.log_view)
 
     def action_refresh(self) -> None:
-        """Ask now, for it as for everything else."""
+        """Poll now, this conversation and everything else."""
         self._following.refresh()
         self._session.refresh(asked=True)
 
@@ -255,7 +256,7 @@ class ConversationScreen(DeckScreen):
         """Go back to the list."""
         self.dismiss()
 
-    # One entry
+    # A single entry
 
     def action_copy(self) -> None:
         """Copy the entry."""
@@ -279,7 +280,7 @@ class ConversationScreen(DeckScreen):
         self.app.push_screen(PageDialog(Shown("Conversation"), lambda: lines))
 
     def row_title(self) -> Shown:
-        """What the menu is of."""
+        """The title of the menu."""
         return text.line((self._record.title if self._record else "") or "The conversation")
 
     # Messages
@@ -290,23 +291,23 @@ class ConversationScreen(DeckScreen):
 
     @property
     def unsaved(self) -> bool:
-        """Whether a draft is not written down yet."""
+        """Whether the draft is not stored yet."""
         return self._composer.unsaved
 
     async def may_leave(self) -> bool:
-        """Write the draft down; there is nothing to ask."""
+        """Store the draft; no question is needed."""
         await self._composer.keep()
         return True
 
     def action_send(self) -> None:
-        """Send what is written."""
+        """Send the draft."""
         if words := self._composer.text.strip():
             self._talk.submit(words, self._question.ids, self._send)
         else:
             self.say(Shown("There is nothing to send."), Tone.WARN)
 
     def _send(self, words: str, send: Tell) -> None:
-        """Send a message; it stays a draft until it is known to be sent, and leaving the screen does not end it."""
+        """Send a message; it is kept as a draft until it was sent, even if the person leaves the screen."""
         self._composer.text, self._composer.sending = "", words
         self.app.run_worker(self._sent(words, send), group="telling")
 
@@ -318,18 +319,18 @@ class ConversationScreen(DeckScreen):
         await self._composer.keep()
 
     def action_send_on(self) -> None:
-        """Send a message again that the agent has not seen."""
+        """Send a message again that the agent has not read."""
         if (entry := self._following.transcript.unanswered) is not None:
             self._talk.submit(entry.text, frozenset(), self._send)
 
     # Answers
 
     def action_answer(self) -> None:
-        """Go to what the agent asks."""
+        """Go to the agent's question."""
         self.set_focus(self._question)
 
     def action_answer_with(self, answer: str) -> None:
-        """Answer what is asked, and leave the question, so that a held key answers one at most."""
+        """Answer the question and move the focus away, so that a held key gives only one answer."""
         self.set_focus(self.log_view)
         if shown := self._question.ids:
             self._talk.answer(answer, shown)

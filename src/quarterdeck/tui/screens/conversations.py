@@ -1,4 +1,4 @@
-"""The conversations: watch them, create one, and follow how it starts."""
+"""The screen of conversations: watching and creating them, and following their start."""
 
 import asyncio
 from collections.abc import Set
@@ -45,24 +45,24 @@ from quarterdeck.tui.widgets.filter_bar import FilterBar
 
 THERE = (SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED)
 SETTLED = 0.4
-"""Seconds without a key after which the server is asked for the titles that are typed."""
+"""Seconds without a key after which the server is searched for the typed title."""
 
 
 def _sandbox(session: Session, row: ConversationRow) -> SandboxRow | None:
-    """Its sandbox, None where that is not listed."""
+    """Return its sandbox, None if that is not listed."""
     return session.sandbox_row(row.sandbox_id) if row.record is not None and row.sandbox_id is not None else None
 
 
 def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -> str | None:
-    """What a command needs of a conversation, or of its sandbox."""
+    """Return why a command cannot be applied to a conversation or its sandbox."""
     if name not in ("pause", "resume", "other"):
         return why_not(name, row)
-    memory = session.memories.by_id.get(row.sandbox_id or "")  # asked at every key, so that no row is made for it
+    memory = session.memories.by_id.get(row.sandbox_id or "")  # no row is built at each key
     if row.record is not None and memory is not None:
         reason = refusal(name, memory.state(now))
         return None if reason is None else f"Its sandbox: {reason}"
     if row.record is not None and row.record.sandbox_status in THERE:
-        return "Its sandbox has not been read yet; it will be in a moment."  # the server may tell of it here only
+        return "Its sandbox has not been read yet; it will be in a moment."  # the server may name it only here
     return "Its sandbox is not there."
 
 
@@ -106,7 +106,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         return family_title(row, now, folded, is_part=folding.head(row.id) != row.id)
 
     def why_not(self, command: Command) -> str | None:
-        """What a command needs of the rows and of the server."""
+        """Return why a command cannot be done with these rows or on this server."""
         reason = super().why_not(command)
         if reason is None and command.name == "mark_read" and not self._unread:
             return "Nothing is unread."
@@ -115,20 +115,20 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         return reason
 
     def _are_only_starts(self) -> bool:
-        """Whether a command is for start tasks alone, which are no matter of the server any more."""
+        """Whether a command is only for start tasks, which no longer concern the server."""
         rows, _ = self.targets()
         return bool(rows) and all(row.task is not None for row in rows)
 
     @property
     def _unread(self) -> Set[str]:
-        """The rows that carry the mark."""
+        """The ids of unread rows."""
         session = self.app.session
         return session.unread.ids & self.rows.keys() if session is not None else frozenset()
 
     # The line above the list
 
     def counts(self) -> Cell:
-        """How much is read, how many need somebody and how many are unread, before all other counts."""
+        """How many are read, need a person and are unread, before the other counts."""
         session = self.app.session
         read = so_far(len(session.conversations.records), session.conversations_left) if session is not None else ()
         words = self.listing.counts
@@ -136,7 +136,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         return (*read, *wants, *super().counts(), *counts(words))
 
     async def action_open(self) -> None:
-        """Open the conversation itself; of a start that has not come to one there is only the detail."""
+        """Open the conversation itself; a start that has not become a conversation has only a detail page."""
         if (at := self.at_cursor()) is None:
             return
         session, row = at
@@ -150,12 +150,12 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     # What was looked at
 
     def looked_at(self, row_id: str) -> None:
-        """Take the mark away from what somebody looks at."""
+        """Mark a row as read."""
         if self.app.session is not None:
             self.app.session.looked((row_id,))
 
     def action_mark_read(self) -> None:
-        """Take the marks of all that the filter lets through away; what it hides keeps its mark."""
+        """Mark all rows that match the filter as read; hidden ones stay unread."""
         session, unread = self.app.session, self._unread
         seen = [row_id for row_id in self.listing.ids if row_id in unread]
         hidden = len(unread) - len(seen)
@@ -166,11 +166,11 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         rest = f" {hidden:,} that the filter hides stay unread." if hidden else ""
         self.say(Shown(f"{len(seen):,} marked as read.{rest}"), Tone.GOOD)
 
-    # Titles that were not read yet
+    # Titles of conversations not read yet
 
     @on(FilterBar.Changed)
     def _title_typed(self) -> None:
-        """While not all conversations are read, have the server look for the title too."""
+        """Search the server for the title, while not all conversations have been read."""
         if self.app.session is not None and self.app.session.conversations_left:
             self._ask_for_titles(self.app.session)
 
@@ -204,7 +204,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
             self.say(Shown("Nothing is folded under it."), Tone.WARN)
 
     def action_fold(self) -> None:
-        """Fold the sub-conversations of the row away, and go to their parent."""
+        """Fold the sub-conversations of the row, and go to their parent."""
         row_id = self.table.cursor_id
         head = self.listing.folding.close(row_id) if row_id is not None else None
         if head is None:
@@ -213,7 +213,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         self.table.move_to(head)
         self.show_rows(anew=True)
 
-    # Where it leads
+    # Links
 
     def action_open_url(self) -> None:
         """Open the address of the conversation."""
@@ -228,7 +228,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
             await self.go_to(Place.SANDBOXES, sandbox.id)
 
     async def action_back(self) -> None:
-        """There is nothing behind this screen: ask whether to quit."""
+        """Ask whether to quit, because there is no screen behind this one."""
         said = (cell(Shown("Sandboxes keep running."), Tone.MUTED),)
         await self.app.push_screen(ConfirmDialog(Shown("Quit Quarterdeck?"), said), self._quit_confirmed)
 

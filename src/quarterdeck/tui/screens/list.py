@@ -1,4 +1,4 @@
-"""The screen of a list: live rows, what is known of the one under the cursor, and what both lists do with a row."""
+"""The screen of a list: live rows, a description of the one under the cursor, and the commands of both lists."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, known
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.copying import copy, pick_copy
-from quarterdeck.tui.dialogs.lists import RowPlace, pick_unlinked
+from quarterdeck.tui.dialogs.list_pickers import RowPlace, pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.external import can_open_browser, may_hold_secret
 from quarterdeck.tui.lists.arranging import Arranging
@@ -34,28 +34,28 @@ from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.table import Table
 
 TICK = 1.0
-"""Seconds between two looks at what changes with time alone."""
+"""Seconds between two checks of what changes as time passes."""
 AGED_AFTER = 10.0
-"""Seconds in which nothing on the screen gets older: ages say minutes, and each look at all of them costs."""
+"""Seconds between two updates of the ages: they are shown in minutes, and an update of all has a cost."""
 AT_ONCE = 200
-"""Rows that are made in one go: a few milliseconds, for no key may wait for all of a long list."""
+"""Rows built at a time: a few milliseconds, so that no key press waits for all of a long list."""
 PAUSE = 0.005
-"""Seconds between two such goes, in which keys are answered."""
+"""Seconds between two such batches, in which keys are handled."""
 LIST_WIDTH = 76
-"""Columns that the table keeps when the row under the cursor is described beside it."""
+"""Minimum columns of the table while the side pane is shown."""
 SIDE_WIDTHS = (30, 44)
-"""Columns of that description, at least and at most."""
+"""Minimum and maximum columns of the side pane."""
 FOR_MARKED = frozenset({"pause", "resume", "delete", "notify_me"})
-"""Commands that act on the marked rows when there are any; these are sorted out when it is done."""
+"""Commands that apply to the marked rows, if any; rows that they cannot apply to are sorted out later."""
 NEED_ROWS = ("row_menu", "mark_all")
-"""Commands that are about rows, besides those in the menu of a row."""
+"""Commands that need a row, besides those in the menu of a row."""
 
 
 class ListScreen(DeckScreen, Generic[R]):
-    """A list of live rows; a subclass gives it its contents, and the commands that only this list has."""
+    """A list of live rows; a subclass passes its contents, and adds the commands that only this list has."""
 
     AUTO_FOCUS = "Table"
-    HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style every widget anew before the first frame
+    HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style all widgets again before the first frame
 
     def __init__(self, contents: Contents[R]) -> None:
         super().__init__()
@@ -70,20 +70,20 @@ class ListScreen(DeckScreen, Generic[R]):
         self.sandboxes = SandboxCommands(self, self._sandboxes_of_targets, self.table.action_mark_none)
         self.helpers = (self.arranging, self.sandboxes, self.table)
         self._session: Session | None = None
-        """Whose rows these are."""
+        """The session that these rows belong to."""
         self._due: dict[str, None] = {}
-        """Rows that wait to be made anew, in order; those that are seen go first."""
+        """Ids of rows to be built again, in order; visible ones are taken first."""
         self._aged_at = 0.0
 
     def _now(self) -> datetime:
         return self.app.clock()
 
     def parts(self) -> Sequence[Widget]:
-        """Counts and filter, the table, and at its side what is known of the row under the cursor."""
+        """Counts and filter, the table, and the side pane beside it."""
         return (self.filter_bar, Horizontal(self.table, self._side, id="list"))
 
     def on_resize(self, event: events.Resize) -> None:
-        """The side pane is there where there is room for it."""
+        """Show the side pane if there is room for it."""
         least, most = SIDE_WIDTHS
         spare = event.size.width - LIST_WIDTH
         self._side.styles.width = min(most, spare)
@@ -92,30 +92,30 @@ class ListScreen(DeckScreen, Generic[R]):
     # News, and the passing of time
 
     def on_mount(self) -> None:
-        """Let time pass."""
+        """Start the timer."""
         self.set_interval(TICK, self._pass_time)
 
     def on_screen_resume(self) -> None:
-        """Show what is known already, and what happened while another screen was shown."""
+        """Show what is already known, and what happened while another screen was shown."""
         self._follow()
         self.table.fit_anew()
 
     def on_news(self, news: News) -> None:
-        """Have the rows made anew that the news is about; a list that is not shown catches up when it is."""
+        """Queue the rows that the news is about; a hidden list catches up when it is shown."""
         if not self.is_current:
             return
         if self.app.session is not self._session or (news.all_rows and news.about is About.SERVER):
             self._follow()
         elif news.about is self.contents.about and self._session is not None:
             if not self._due:
-                self.call_later(self._make_due)  # with all that is told until then
+                self.call_later(self._make_due)  # together with all other news until then
             ids = chain(self.rows, self.contents.ids(self._session)) if news.all_rows else news.ids
             self._due.update(dict.fromkeys(ids))
         else:
             self.refresh_frame()
 
     def _follow(self) -> None:
-        """Show what the session knows, also another one than before, and tell it what is looked at."""
+        """Show what the current session knows, even if it is a new one, and tell it what is visible."""
         session = self.app.session
         if session is not self._session:
             self._session = session
@@ -131,7 +131,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self.arranging.recall(self.app.endpoint)
 
     def _make_due(self) -> None:
-        """Make the rows anew that wait for it: those on the screen now, of the others a few at a time."""
+        """Build queued rows: the visible ones now, the others a few at a time."""
         seen, session = self.table.visible_ids, self._session
         came = map(session.became, seen) if session is not None else ()
         first = [row_id for row_id in chain(seen, came) if row_id in self._due]
@@ -145,7 +145,7 @@ class ListScreen(DeckScreen, Generic[R]):
         self.refresh_frame()
 
     def _update(self, ids: Iterable[str]) -> None:
-        """Make these rows anew; only where one of them comes, goes or changes its place is the list shown again."""
+        """Build these rows again; the whole list is shown again only if rows were added, removed or moved."""
         if self._session is None:
             return
         changed, gone, rearranged = self.listing.update(self._session, ids)
@@ -160,7 +160,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self._say_what_changed()
 
     def _pass_time(self) -> None:
-        """Bring up to date what changes with time: words, rows that wait for their place, filters, ages."""
+        """Update what changes with time: words, waiting rows, filters on durations, ages."""
         if not self.is_current:
             return
         self._update(tuple(self.listing.passing))
@@ -179,7 +179,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self.app.session.look(self.contents.about, self.table.visible_ids)
 
     def action_refresh(self) -> None:
-        """Read again now, and put every row into its place."""
+        """Read again now, and sort all rows."""
         self.listing.put_in_order()
         self.show_rows(anew=True)
         self.table.fit_anew()
@@ -188,7 +188,7 @@ class ListScreen(DeckScreen, Generic[R]):
     # What is shown
 
     def show_rows(self, *, anew: bool = False) -> None:
-        """Show the rows as they are arranged now; `anew` where a person put them in order."""
+        """Show the rows as they are arranged; `anew` means that a person sorted them."""
         before = self.table.cursor_id
         self.table.show(self.listing.shown, self.rows, anew=anew)
         if self._session is not None and before is not None and before not in self.rows:
@@ -202,7 +202,7 @@ class ListScreen(DeckScreen, Generic[R]):
         self._side_text.say(known(self.detail_of(row.id)) if row is not None else ())
 
     def detail_of(self, row_id: str) -> list[Cell]:
-        """Everything known about a row, or what it became; nothing where it is gone."""
+        """Everything known about a row, or the conversation that it became; empty if it is gone."""
         if self._session is None:
             return []
         row = self.rows.get(row_id) or self.rows.get(self._session.became(row_id))
@@ -210,9 +210,9 @@ class ListScreen(DeckScreen, Generic[R]):
 
     @on(Table.Highlighted)
     def _cursor_moved(self, event: Table.Highlighted) -> None:
-        if event.was is not None:  # else it is there for the first time
+        if event.was is not None:  # otherwise this is the first row
             self.listing.hold()
-        self.call_after_refresh(self._describe_row)  # the cursor first
+        self.call_after_refresh(self._describe_row)  # the cursor is painted first
         self.refresh_frame()
 
     @on(Table.Marked)
@@ -222,12 +222,12 @@ class ListScreen(DeckScreen, Generic[R]):
             self.app.wanted = None
             self.looked_at(wanted)
         self._say_why_empty()
-        if not self._due:  # else those that wait change the counts again
+        if not self._due:  # otherwise the queued rows will change the counts again
             self.filter_bar.say(self.counts())
         self.refresh_frame()
 
     def _go_to(self, row_id: str) -> bool:
-        """Put the cursor on a row; a filter that hides it is forgotten. False where it is not known."""
+        """Move the cursor to a row; a filter that hides it is cleared. Returns False if the row is unknown."""
         if row_id not in self.rows:
             return False
         if row_id not in self.table.ids:
@@ -251,7 +251,7 @@ class ListScreen(DeckScreen, Generic[R]):
         self.set_focus(self.table)
         self.arranging.keep()
 
-    # What is said around the list
+    # Messages around the list
 
     def health(self) -> Cell:
         """How fresh the list is, or why there is none."""
@@ -264,7 +264,7 @@ class ListScreen(DeckScreen, Generic[R]):
         return health_cell(self.contents.watch(session).health, monotonic())
 
     def resting_line(self) -> Cell:
-        """How far a command for several is, else what is wrong with the readings."""
+        """The progress of a bulk job, otherwise the error of the last reading."""
         error = self.app.trouble
         if error is None and self.app.session is not None:
             error = self.contents.watch(self.app.session).health.error
@@ -272,7 +272,7 @@ class ListScreen(DeckScreen, Generic[R]):
         return self.sandboxes.job_line or wrong
 
     def counts(self) -> Cell:
-        """How many rows are marked; a subclass adds the counts by state."""
+        """The number of marked rows; a subclass adds the counts by state."""
         marks = self.table.marks
         if not marks:
             return ()
@@ -301,10 +301,10 @@ class ListScreen(DeckScreen, Generic[R]):
             return Shown(f"{health.unreadable:,} {noun} could not be read."), Shown("L shows what was answered.")
         return Shown(f"No {noun}."), self.contents.none_yet
 
-    # Which rows a command is for
+    # Which rows a command applies to
 
     def why_not(self, command: Command) -> str | None:
-        """A command about a row needs one."""
+        """Return why a command cannot be done; a command about a row needs one."""
         reason = super().why_not(command)
         if reason is not None:
             return reason
@@ -323,17 +323,17 @@ class ListScreen(DeckScreen, Generic[R]):
         return self.contents.why_not(session, command.name, row, self._now())
 
     def at_cursor(self) -> tuple[Session, R] | None:
-        """The session and the row that a command is about, None where there is no row."""
+        """Return the session and the row under the cursor, None if there is no row."""
         row = self.table.cursor_row
         return (self._session, row) if self._session is not None and row is not None else None
 
     def row_title(self) -> Shown:
-        """What the row under the cursor is called."""
+        """The name of the row under the cursor."""
         row = self.table.cursor_row
         return self.contents.title(row) if row is not None else Shown("")
 
     def targets(self) -> tuple[list[R], frozenset[str]]:
-        """The rows a command is for, and the ids of those among them that the filter hides."""
+        """Return the rows a command applies to, and the ids of those that the filter hides."""
         marks, rows = self.table.marks, self.rows
         if not marks:
             row = self.table.cursor_row
@@ -343,7 +343,7 @@ class ListScreen(DeckScreen, Generic[R]):
         return [rows[row_id] for row_id in (*shown, *sorted(hidden))], hidden
 
     def _sandboxes_of_targets(self) -> tuple[list[SandboxRow], frozenset[str]]:
-        """The sandboxes of these rows, and the ids of those that only hidden rows have."""
+        """Return the sandboxes of these rows, and the ids of those that only hidden rows have."""
         session = self._session
         rows, out_of_sight = self.targets()
         if session is None:
@@ -354,18 +354,18 @@ class ListScreen(DeckScreen, Generic[R]):
             sandbox.id for sandbox, _ in found if sandbox.id not in seen
         )
 
-    # What both lists do with a row
+    # Commands for a row in both lists
 
     @on(Table.Chosen)
     async def _row_chosen(self) -> None:
         await self.action_command("open")
 
     async def action_open(self) -> None:
-        """Open the row: what there is to see of it is its detail."""
+        """Open the row, which by default shows its detail."""
         await self.action_detail()
 
     async def action_detail(self) -> None:
-        """Show everything about the row, as it changes."""
+        """Show everything about the row, kept up to date."""
         row = self.table.cursor_row
         if row is not None:
             row_id = row.id
@@ -374,7 +374,7 @@ class ListScreen(DeckScreen, Generic[R]):
             await self.app.push_screen(dialog, lambda _: self.looked_at(row_id))
 
     def looked_at(self, row_id: str) -> None:
-        """Somebody begins or ends to look at a row."""
+        """Note that a person starts or stops looking at a row."""
 
     def full_detail_of(self, row_id: str) -> list[Cell]:
         """Everything known about a row, for a page of its own."""
@@ -388,7 +388,7 @@ class ListScreen(DeckScreen, Generic[R]):
             await self.app.push_screen(dialog, partial(copy, self))
 
     def open_address(self, address: str, shown: str) -> None:
-        """Open an address in a browser where there is one; else copy it, for the machine one sits at."""
+        """Open an address in a browser if there is one; otherwise copy it."""
         if can_open_browser():
             self.app.open_url(address)
             self.say(text.line(f"Opened {shown}"))
@@ -398,7 +398,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self.say(text.line(f"No browser here; copied {shown}{secret}"))
 
     def action_notify_me(self) -> None:
-        """Watch the conversation of the row, or of all that are marked; where all are watched, end it."""
+        """Watch the conversation of the row, or those of all marked rows; if all are watched, stop watching them."""
         session = self.app.session
         rows, hidden = self.targets()
         named = (self.contents.conversation(row) for row in rows if row.id not in hidden)
@@ -421,14 +421,14 @@ class ListScreen(DeckScreen, Generic[R]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether a command for several rows that was asked for here has not come to its end."""
+        """Whether a bulk job started here is still running."""
         return self.sandboxes.is_under_way
 
     async def may_leave(self) -> bool:
-        """Ask whether the rest of that command is given up."""
+        """Ask whether to give up the rest of that job."""
         return await self.sandboxes.may_leave()
 
-    # From one list to the other
+    # Between the lists
 
     async def go_to(self, place: Place, row_id: str) -> None:
         """Show a row of the other list, or of this one."""
@@ -439,7 +439,7 @@ class ListScreen(DeckScreen, Generic[R]):
             await self.app.show(place)
 
     async def action_no_conversation(self) -> None:
-        """Show the sandboxes without a conversation and the conversations without a sandbox, and go to one."""
+        """Show the unlinked rows of both lists, and go to one."""
         session = self.app.session
         if session is not None:
             await self.app.push_screen(pick_unlinked(session, self.app.clock()), self._unlinked_chosen)

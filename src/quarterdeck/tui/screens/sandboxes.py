@@ -1,4 +1,4 @@
-"""The sandboxes: watch them, start, pause, resume and delete them, pause the quiet ones."""
+"""The screen of sandboxes: watching, starting, pausing, resuming and deleting them, and pausing quiet ones."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
@@ -32,14 +32,14 @@ def _newest_conversation(row: SandboxRow) -> str | None:
 
 
 def _agent_server(row: SandboxRow) -> tuple[str, str] | None:
-    """The address of its agent server, or its first one: whole, and as it may be shown."""
+    """Return the address of its agent server, or its first one: in full, and as it may be shown."""
     secret = row.memory.agent_server
     urls = [url for url in row.memory.urls if secret is None or url.url == secret]
     return (urls[0].url.get_secret_value(), urls[0].address) if urls else None
 
 
 def _copies(row: SandboxRow) -> Sequence[Copyable]:
-    """Its id, the address of its agent server, all of it as JSON."""
+    """Return its id, the address of its agent server, and all of it as JSON."""
     address = _agent_server(row)
     known = (Copyable(Shown("agent URL"), address[1]),) if address is not None else ()
     return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), sandbox_json(row.record)))
@@ -50,11 +50,11 @@ OWN_REMEDIES = {
     StateWord.ERROR: "n starts a new one from the same spec.",
     StateWord.MISSING: "n starts a new one.",
 }
-"""The same, and what only this list has a key for."""
+"""The same, plus the keys that only this list has."""
 
 
 def _why_not(session: Session, name: str, row: SandboxRow, now: datetime) -> str | None:
-    """What a command needs of a sandbox."""
+    """Return why a command cannot be applied to a sandbox."""
     reason = refusal(name, row.state(now), OWN_REMEDIES)
     if reason is None and name in ("other", "notify_me") and not row.conversations:
         reason = "no conversation lives in it."
@@ -92,7 +92,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         super().__init__(SANDBOXES)
 
     def counts(self) -> Cell:
-        """What is marked, how many are in which state, and how many the server lets run."""
+        """The marks, the counts by state, and how many sandboxes the server lets run."""
         words = self.listing.counts
         said = (*super().counts(), *counts(words))
         cap = self.app.session.cap if self.app.session is not None else None
@@ -131,7 +131,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     # Quiet sandboxes
 
     async def action_quiet_sandboxes(self) -> None:
-        """Find what is up and does nothing, and pause it once somebody said yes."""
+        """Find sandboxes that are up and do nothing, and pause them if the person agrees."""
         if self.app.session is not None:
             await self.app.push_screen(QuietDialog(self.rows.values, self.app.clock), self._quiet_found)
 
@@ -141,21 +141,21 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             planned = plan(found.rows, lambda row: why_not("pause", row.state(now)))
             await self.sandboxes.change_many(Action.PAUSE, planned, pauses_quiet=True)
 
-    # One row
+    # A single row
 
     def full_detail_of(self, row_id: str) -> list[Cell]:
-        """What the server tells of it, what happened to it, and what was asked about it."""
+        """Everything about a sandbox, what happened to it, and the requests about it."""
         said, client = super().full_detail_of(row_id), self.app.client
         return said if client is None else [*said, *own_requests(row_id, client.log)]
 
     async def action_other(self) -> None:
-        """Go to the newest conversation in it."""
+        """Go to its newest conversation."""
         row = self.table.cursor_row
         if row is not None and (conversation := _newest_conversation(row)) is not None:
             await self.go_to(Place.CONVERSATIONS, conversation)
 
     def action_open_url(self) -> None:
-        """Open the address of its agent server, or its first one."""
+        """Open the address of its agent server, or its first address."""
         row = self.table.cursor_row
         address = _agent_server(row) if row is not None else None
         if address is None:
@@ -171,7 +171,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
 def pick_spec(
     read: Callable[[], Awaitable[Sequence[SandboxSpec]]], forecast: Iterable[Cell] = ()
 ) -> PickDialog[SandboxSpec]:
-    """Pick one of the specs that are read; the first one is the server's default."""
+    """Return a dialog to pick one of the specs that are read; the first one is the server's default."""
 
     async def items() -> list[Item[SandboxSpec]]:
         specs = await read()
@@ -185,7 +185,7 @@ def _line(spec: SandboxSpec, *, is_default: bool) -> Cell:
 
 
 def _about(spec: SandboxSpec) -> list[Cell]:
-    """What is known of a spec; values of its environment are never shown."""
+    """Return what is known of a spec; values of its environment are never shown."""
     command = text.line(" ".join(spec.command)) if spec.command else Shown("its own")
     names = text.line(", ".join(sorted(spec.initial_env))) if spec.initial_env else Shown("none")
     return [

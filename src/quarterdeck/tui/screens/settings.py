@@ -1,4 +1,4 @@
-"""The settings: edit a draft by keyboard, and save it so that nothing stored is lost."""
+"""The screen of settings: editing a draft by keyboard, and saving it without losing anything stored."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -26,8 +26,8 @@ from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.settings import words
-from quarterdeck.tui.settings.lists import SUGGESTIONS, ListActions, read_lists, read_suggestions
 from quarterdeck.tui.settings.record import Record
+from quarterdeck.tui.settings.saved_at_once import SUGGESTIONS, AtOnceActions, read_lists, read_suggestions
 from quarterdeck.tui.settings.saving import Saves
 from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.settings.unsaved import KeptEdits
@@ -41,7 +41,7 @@ from quarterdeck.tui.widgets.form.lines import GAP
 from quarterdeck.tui.widgets.form.rows import RowKind
 
 KEYS_WAIT = 1.0
-"""Seconds that keys wait for the first reading of the settings, which they were typed for."""
+"""Seconds that typed keys wait for the settings to be read, because they were meant for the form."""
 
 
 class SettingsScreen(DeckScreen):
@@ -51,7 +51,7 @@ class SettingsScreen(DeckScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SETTINGS)
     CSS_PATH = "settings.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (70, "-narrow"), (100, "-wide"), (116, "-wider")]
-    """Columns from which the groups have a column, the help one too, and that all the room it likes."""
+    """Minimum columns for: the groups in a column, the help in a column, and the help in full width."""
     AUTO_FOCUS = "FieldList"
 
     def __init__(self) -> None:
@@ -62,19 +62,19 @@ class SettingsScreen(DeckScreen):
         self.record = Record(self.app, self.form)
         self.servers = ServerList(self.app, self.form, self.say)
         self.helpers = (self.servers,)
-        self.lists = ListActions(self.app, self._acted)
+        self.at_once = AtOnceActions(self.app, self._acted)
         self.saves = Saves(self.app, self.record, self.form, self._show_outcome, self.say)
         self.kept = KeptEdits(self.app, self.record, self.form, self.say)
         self._reading = False
-        """Whether a reading was asked for and has not ended."""
+        """Whether a requested reading has not ended."""
         self._to_offer = False
-        """Whether edits of an earlier run are still to be asked about."""
+        """Whether the person still has to be asked about edits of an earlier run."""
         self._outcome: Cell = EMPTY
-        """What became of a save; it stays in the bar."""
+        """The result of the last save, shown in the bar."""
         self._left_edits = False
-        """Whether there were edits left when that came: it is not said any more once they are gone."""
+        """Whether edits were left after that save; its result is hidden once they are gone."""
         self._said_of: Edits = NO_EDITS
-        """The edits that the sentence in the message line is about."""
+        """The edits that the current message is about."""
 
     def parts(self) -> Iterable[Widget]:
         """Bar, form, notice."""
@@ -82,7 +82,7 @@ class SettingsScreen(DeckScreen):
         yield self.form
         yield self.notice
 
-    # What it shows
+    # What is shown
 
     def health(self) -> Cell:
         """How fresh the record is."""
@@ -97,7 +97,7 @@ class SettingsScreen(DeckScreen):
         return cell(Shown(f"read {read_at.astimezone():%H:%M}"), Tone.GOOD)
 
     def refresh_frame(self) -> None:
-        """The key bar has the keys of the open editor, or leaves out what the row under the cursor has no use for."""
+        """Update header, key bar and message line; the key bar has the open editor's keys, or those for the row."""
         super().refresh_frame()
         if not self.is_mounted:
             return
@@ -108,7 +108,7 @@ class SettingsScreen(DeckScreen):
             self.key_bar.hints = row_hints(works, self.form.row, lambda command: self.why_not(command) is None)
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
-        """Show one sentence until the edits are others."""
+        """Show one sentence until the edits change."""
         self._said_of = self.form.draft.edits
         super().say(sentence, tone)
 
@@ -123,14 +123,14 @@ class SettingsScreen(DeckScreen):
         self._count_edits()
 
     def _count_edits(self) -> None:
-        """Count the edits, and keep them in case of a crash."""
+        """Count the edits, and store them in case of a crash."""
         self.app.edits = self.form.draft.count
         self._show_outcome(self._outcome)
         self.kept.keep()
         self.refresh_frame()
 
     def _show_outcome(self, outcome: Cell) -> None:
-        """Show in the bar what is edited, and behind it what became of a save."""
+        """Show in the bar what is edited, and the result of the last save."""
         if outcome is not self._outcome:
             self._outcome, self._left_edits = outcome, bool(self.form.draft.edited)
         self.bar.say((*words.edited(self.form.view), GAP, *outcome) if self.record.loaded else EMPTY)
@@ -154,17 +154,17 @@ class SettingsScreen(DeckScreen):
         if client is not None and key in SUGGESTIONS and key not in self.form.suggestions:
             self._read_suggestions(client, key)
 
-    # What may be done now
+    # Which commands are allowed
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a field is edited, the keys are the field's, but for saving and what works everywhere."""
+        """While a field is edited, only saving and the general commands work; all other keys belong to the field."""
         if action == "command" and self.is_mounted and self.form.editor is not None:
             name = str(parameters[0])
             return name == "save" or command_at(self.PLACE, name) in EVERYWHERE
         return super().check_action(action, parameters)
 
     def why_not(self, command: Command) -> str | None:
-        """What a command needs of the draft and of the row under the cursor."""
+        """Return why a command cannot be done with the draft and the row under the cursor."""
         reason = super().why_not(command)
         if reason is not None or command in EVERYWHERE or command.name == "back":
             return reason
@@ -177,16 +177,16 @@ class SettingsScreen(DeckScreen):
         return why_not(command.name, self.form.view, self.form.row)
 
     async def action_command(self, name: str) -> None:
-        """Do a command, or say why not; what acts at once is done by its part."""
+        """Run a command, or show why not; commands that act at once are run by `AtOnceActions`."""
         if self.why_not(command_at(self.PLACE, name)) is None and acts_at_once(name, self.form.row):
-            await self.lists.act(name, self.form.view, self.form.row)
+            await self.at_once.act(name, self.form.view, self.form.row)
         else:
             await super().action_command(name)
 
     # Fields
 
     async def action_edit(self) -> None:
-        """Edit the field under the cursor, or look for those that are not shown."""
+        """Edit the field under the cursor, or search for fields that are not shown."""
         match self.form.row.kind:
             case RowKind.MORE:
                 self.action_filter()
@@ -200,15 +200,15 @@ class SettingsScreen(DeckScreen):
         await self.action_command("edit")
 
     async def action_undo(self) -> None:
-        """Take back the last edit."""
+        """Undo the last edit."""
         await self.form.change(Draft.undo)
 
     async def action_redo(self) -> None:
-        """Do the edit again that was taken back."""
+        """Redo the edit that was undone."""
         await self.form.change(Draft.redo)
 
     async def action_revert(self) -> None:
-        """Drop the edit of the row under the cursor."""
+        """Discard the edit of the row under the cursor."""
         entry, row = self.form.row.entry, self.form.row.name
         if entry is None:
             await self.form.change(lambda draft: draft.revert(row))
@@ -216,13 +216,13 @@ class SettingsScreen(DeckScreen):
             await self.form.change(lambda draft: draft.change_servers(Servers.restore, entry.row))
 
     async def action_unset(self) -> None:
-        """Make the field under the cursor not set, or clear its secret."""
+        """Unset the field under the cursor, or clear its secret."""
         key = self.form.row.name
         await self.form.change(lambda draft: draft.unset(key))
 
     @work(exclusive=True, group="dialog")
     async def action_row_menu(self) -> None:
-        """Show all that can be done with the row under the cursor, and with all settings."""
+        """Show every command for the row under the cursor, and for all settings."""
         await self.form.stop_editing()
         view, row = self.form.view, self.form.row
         offers = [(command, label, self.why_not(command)) for command, label in row_menu(row)]
@@ -252,13 +252,13 @@ class SettingsScreen(DeckScreen):
         self.form.start()
 
     def _acted(self, done: Shown | None, tone: Tone) -> None:
-        """Say what was done, and read again what may have changed: the record tells of tokens and of the model."""
+        """Show what was done, and read again what may have changed: tokens and the model are in the record."""
         if done is not None:
             self.say(done, tone)
         if self.app.client is not None and not self.saves.under_way:
             self._load(self.app.client)
 
-    # Saving, taking a save back, files
+    # Saving, undoing a save, files
 
     @work(group="settings-save")
     async def action_save(self) -> None:
@@ -268,7 +268,7 @@ class SettingsScreen(DeckScreen):
 
     @work(group="settings-save")
     async def action_undo_save(self) -> None:
-        """Show what takes back the last save, and send it when agreed to."""
+        """Show what undoes the last save, and send it if the person agrees."""
         await self.saves.undo()
 
     async def action_export(self) -> None:
@@ -276,7 +276,7 @@ class SettingsScreen(DeckScreen):
         await words.export(self.app, self.form.draft, self.say)
 
     async def action_import(self) -> None:
-        """Take settings from a file, as edits."""
+        """Read settings from a file, as edits."""
         await self.app.push_screen(words.import_dialog(self.form.draft), self._imported)
 
     async def _imported(self, read: tuple[Path, Imported] | None) -> None:
@@ -294,30 +294,30 @@ class SettingsScreen(DeckScreen):
     # News of the record
 
     def on_mount(self) -> None:
-        """Load as soon as something answers; what is typed meanwhile is for the form, if it comes soon."""
+        """Load once a server responds; keys typed meanwhile are kept for the form for a short time."""
         self.app.hold_keys()
         self.set_timer(KEYS_WAIT, self.app.release_keys)
         self._show_state()
         self._keep_up()
 
     async def on_unmount(self) -> None:
-        """Keep the edits that are left."""
+        """Store the unsaved edits."""
         await self.kept.finish()
 
     def on_screen_resume(self) -> None:
-        """Somebody may have changed the settings meanwhile."""
+        """Read again, because somebody may have changed the settings meanwhile."""
         self._keep_up(again=True)
         self._offer()
 
     def on_news(self, news: News) -> None:
-        """The connection may be another one, or back, or lead to another server."""
+        """Handle news: the connection may be another one, or work again, or lead to another server."""
         super().on_news(news)
         if news.another_server:
             self.record.forget()
         self._keep_up()
 
     def _keep_up(self, *, again: bool = False) -> None:
-        """Load what was not loaded yet, or failed to; `again` what was loaded a while ago too."""
+        """Load what was not loaded or failed; with `again`, also what was loaded a while ago."""
         if self.record.follow():
             self._outcome = EMPTY
             self._show_state()
@@ -329,7 +329,7 @@ class SettingsScreen(DeckScreen):
             self._show_state()
 
     def action_refresh(self) -> None:
-        """Read the record again now; edits stay."""
+        """Read the record again now; edits are kept."""
         self.app.action_refresh()
         if self.app.client is not None and not self.saves.under_way:
             self._reading = True
@@ -338,7 +338,7 @@ class SettingsScreen(DeckScreen):
 
     @work(exclusive=True, group="settings-load")
     async def _load(self, client: Client) -> None:
-        """Read the record and put the draft on top of it."""
+        """Read the record and base the draft on it."""
         failure = None
         try:
             found, kept_here = await self.record.read(client)
@@ -362,7 +362,7 @@ class SettingsScreen(DeckScreen):
         self._show_state()
 
     async def _ask_whose(self, found: Settings | None) -> None:
-        """Have the person say whether edits are meant for a record that may be somebody else's; else drop them."""
+        """If the record may belong to somebody else, ask whether the edits are meant for it; otherwise discard them."""
         draft = self.form.draft
         if not draft.edited or not is_another(draft.base, found):
             return
@@ -371,7 +371,7 @@ class SettingsScreen(DeckScreen):
 
     @work(exclusive=True, group="settings-more")
     async def _read_more(self, client: Client) -> None:
-        """Read what the server describes of its settings, once, and the lists beside the record."""
+        """Read the server's description of its settings, once, and the data that is saved at once."""
         server = self.record.server
         if server is None:
             return
@@ -394,10 +394,10 @@ class SettingsScreen(DeckScreen):
         if client is self.app.client:
             self.form.suggest({**self.form.suggestions, key: values})
 
-    # Edits of an earlier run, and leaving with edits
+    # Edits of an earlier run, and leaving with unsaved edits
 
     def _offer(self) -> None:
-        """Ask about edits that an earlier run left behind, once for a connection."""
+        """Ask about edits of an earlier run, once per connection."""
         if self._to_offer and self.record.loaded and self.is_current:
             self._to_offer = False
             self.action_unsaved_edits(asked=False)
@@ -409,11 +409,11 @@ class SettingsScreen(DeckScreen):
 
     @property
     def unsaved(self) -> bool:
-        """Whether there are edits."""
+        """Whether there are unsaved edits."""
         return self.is_mounted and self.form.draft.edited
 
     async def may_leave(self) -> bool:
-        """Ask what to do with the edits; True when they are saved or dropped."""
+        """Ask what to do with the edits; returns True if they are saved or discarded."""
         answer = await self.app.push_screen_wait(words.leave_dialog(self.form.draft.count, saving=self.saves.under_way))
         if answer == "s":
             await self.form.stop_editing()
@@ -425,7 +425,7 @@ class SettingsScreen(DeckScreen):
 
     @work(exclusive=True, group="dialog")
     async def action_back(self) -> None:
-        """Show all fields again if they are filtered, else go back to the conversations."""
+        """Clear the filter if there is one, otherwise go back to the conversations."""
         if self.bar.words:
             self.bar.action_clear()
         elif not self.unsaved or await self.may_leave():

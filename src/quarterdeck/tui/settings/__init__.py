@@ -1,1 +1,1 @@
-"""What the settings screen does beside painting: reading, saving, noting down, checking and carrying settings."""
+"""The parts of the settings screen that do not paint: reading, saving, keeping edits, checks, import and export."""

@@ -1,4 +1,4 @@
-"""The settings record of the open connection: read again whenever that may bring news, and merged with the edits."""
+"""The settings record of the open connection: read whenever it may have changed, and merged with the edits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,27 +21,27 @@ from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.rows import Lists, row_of
 
 READ_AGAIN = timedelta(seconds=10)
-"""Age at which a record is read again when the screen comes back, and pause between two tries after a failure."""
+"""Age after which the record is read again when the screen returns, and pause between two tries after a failure."""
 
 
 @dataclass(eq=False)
 class Record:
-    """What was read, through which client, and put below the edits of the form."""
+    """The record that was read, the client it came from, and the form whose draft is based on it."""
 
     app: Deck
     form: SettingsForm
     endpoint: Connection | None = None
-    """Where the draft's record comes from."""
+    """The connection that the draft's record comes from."""
     read_at: datetime | None = None
     failure: ServiceError | None = None
-    """Why the last reading brought nothing."""
+    """Why the last reading failed."""
     _schema: tuple[SchemaField, ...] = ()
-    """What the server describes of its settings; empty until it is read."""
+    """The server's own description of its settings; empty until it is read."""
     _tried: tuple[Client, datetime] | None = None
-    """The client that was last read through, or tried, and when."""
+    """The client of the last reading or attempt, and when that was."""
     _read_through: Client | None = None
     _typed: dict[tuple[str, str | None], TypedSecrets] = field(default_factory=dict)
-    """What was typed for MCP servers in this run, by the place of the service."""
+    """Secrets typed for MCP servers in this run, by the server's address."""
 
     @property
     def loaded(self) -> bool:
@@ -50,19 +50,19 @@ class Record:
 
     @property
     def server(self) -> Server | None:
-        """The server that answers."""
+        """The server that responds."""
         return self.app.session.server.kind if self.app.session is not None else None
 
     @property
     def described(self) -> bool:
-        """Whether the server's own description of its settings is known, if it has one."""
+        """Whether the server's description of its settings has been read, if it has one."""
         return bool(self._schema) or self.server is None or not self.server.nested
 
     @property
     def store(self) -> RememberingStore | None:
-        """The settings of the server the draft is for, through the connection that is open; None until they are read.
+        """The settings resource of the draft's server on the open connection; None until the settings are read.
 
-        The connection may be another one than the record was read through: whoever stores reads again first.
+        The connection may differ from the one that the record was read through, so a save reads again first.
         """
         client = self.app.client
         if client is None or self._read_through is None or self.endpoint is None:
@@ -77,7 +77,7 @@ class Record:
     # Reading
 
     def follow(self) -> bool:
-        """Go by the connection that is open; True when that is another place, of which nothing is known."""
+        """Switch to the open connection; returns True if its address differs, so that nothing of it is known."""
         before, self.endpoint = self.endpoint, self.app.endpoint
         if before is not None and before.place == self.endpoint.place:
             return False
@@ -87,13 +87,13 @@ class Record:
         return True
 
     def forget(self) -> None:
-        """Forget what was read of a server; the draft stays until something is read."""
+        """Forget what was read from a server; the draft is kept until something is read."""
         self._schema, self._read_through, self._tried = (), None, None
         self.form.show_lists(Lists())
         self.form.suggest({})
 
     def to_read(self, *, again: bool, free: bool) -> Client | None:
-        """What to read through now, None for not yet: what was not read, or failed, or `again` was read a while ago."""
+        """Return the client if it should read now: never read, or failed, or (with `again`) long ago; else None."""
         session = self.app.session
         if session is None or session.server.kind is None:
             return None
@@ -103,22 +103,22 @@ class Record:
         return session.client if waited and free and (again or self.failure is not None) else None
 
     async def read(self, client: Client) -> tuple[Settings | None, tuple[McpServer, ...]]:
-        """Read what is stored, and what this machine keeps beside it; raises ServiceError."""
+        """Read the stored settings, and the disabled servers on this machine; raises ServiceError."""
         self._tried = client, self.app.clock()
         about = self.app.endpoint.about
         found = await self._store_of(client).load()
         return found, disabled_in(await self.app.state.read(DisabledServers, about))
 
     def is_asked(self, client: Client) -> bool:
-        """Whether what is read through this client is still wanted."""
+        """Whether the result of reading with this client is still wanted."""
         return self._tried is not None and client is self._tried[0]
 
     def is_new(self, client: Client) -> bool:
-        """Whether nothing was taken in through this client yet."""
+        """Whether nothing was applied from this client yet."""
         return client is not self._read_through
 
     def take(self, client: Client, found: Settings | None, kept_here: tuple[McpServer, ...]) -> bool:
-        """Put the draft on top of a record; False where both sides changed something, which is only marked then."""
+        """Base the draft on a new record; returns False if both sides changed something, which is then only marked."""
         first, self.read_at, self._read_through = not self.loaded, self.app.clock(), client
         view = self.form.view
         old = view.draft.with_fields(self._fields_for(found))
@@ -132,7 +132,7 @@ class Record:
         return True
 
     def describe(self, schema: tuple[SchemaField, ...]) -> None:
-        """Know what the server describes of its settings."""
+        """Apply the server's description of its settings."""
         self._schema = schema
         self.put(self.form.draft, self.form.view.contested)
 

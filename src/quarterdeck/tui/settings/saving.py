@@ -1,4 +1,4 @@
-"""Saving and taking a save back: the review, what both sides changed, what is noted here, and what became of it."""
+"""Saving and undoing a save: the review, conflicts, the journal on this machine, and the result."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ UNDO_TITLE = Shown("Undo the last save")
 
 @dataclass
 class Saves:
-    """The saves of the form's draft; `bar` is told each step and the outcome, `say` what there is to know.
+    """Saves the form's draft; `bar` shows each step and the result, `say` shows messages.
 
-    All of it runs inside a worker.
+    Everything runs inside a worker.
     """
 
     app: Deck
@@ -43,7 +43,7 @@ class Saves:
     under_way: bool = False
 
     async def save(self) -> bool:
-        """Review the edits and save them; True when all that was meant is stored."""
+        """Review the edits and save them; returns True if everything meant is stored."""
         error = self.form.go_to_error()
         if error is not None:
             label = self.form.draft.field_at(error.key).label if error.row is None else "MCP server"
@@ -55,7 +55,7 @@ class Saves:
         return result is not None and result.saved
 
     async def undo(self) -> None:
-        """Show what takes back the last save, and send it when agreed to."""
+        """Show what undoes the last save, and send it if the person agrees."""
         store, endpoint = self.record.store, self.record.endpoint
         if store is None or endpoint is None:
             return
@@ -92,7 +92,7 @@ class Saves:
             self.bar(cell(Shown("Not undone; all is as it was."), Tone.MUTED))
 
     async def _show_undone(self, draft: Draft, said: Sequence[Cell], *, missing: bool) -> None:
-        """Say why an undo is not sent: nothing can be taken back, or something has to be typed first."""
+        """Show why an undo is not sent: nothing can be undone, or something must be typed first."""
         title = Shown("Nothing of the last save can be undone")
         if missing:
             self.record.put(draft)
@@ -102,9 +102,9 @@ class Saves:
         await self.app.push_screen(PageDialog(title, lambda: said))
 
     async def _store(self, draft: Draft, dialog: ReviewDialog, preface: Sequence[Cell] = ()) -> SaveResult | None:
-        """Save a draft: the dialog asks, and after it another one each time there is something new to agree to.
+        """Save a draft: the dialog asks, and further dialogs ask each time there is something new to agree to.
 
-        `preface` stands above the review.
+        `preface` is shown above the review.
         """
         store, endpoint, session = self.record.store, self.record.endpoint, self.app.session
         if store is None or endpoint is None or session is None:
@@ -147,7 +147,7 @@ class Saves:
                 dialog.action_cancel()
 
     def _show(self, result: SaveResult) -> None:
-        """Say what became of a save, and go on with its draft."""
+        """Show the result of a save, and continue with its draft."""
         self.record.put(result.draft)
         tone = Tone.BAD if result.error else Tone.GOOD if result.saved else Tone.MUTED
         now = self.app.clock().astimezone()
@@ -161,7 +161,7 @@ class Saves:
             self.app.push_screen(PageDialog(Shown("What the server holds is not what was saved"), lambda: lines))
 
     def _until_when(self, result: SaveResult) -> str:
-        """Who goes by what was saved, and from when on."""
+        """Return who uses what was saved, and from when on."""
         session = self.app.session
         if session is None or session.server.kind is None or result.meant is None:
             return ""

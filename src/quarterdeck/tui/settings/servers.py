@@ -1,4 +1,4 @@
-"""The list of MCP servers in the form: changes of the draft, and checks, JSON and files beside it."""
+"""The list of MCP servers in the form: changes of the draft, and checks, JSON and files."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -29,11 +29,11 @@ DISABLED = "Disabled at the next save: kept on this machine, gone from the servi
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
 UNTOLD = Shown("The service does not tell its key and hidden values: they go with it, to be typed again later.")
 KEPT, BARE = "with its secrets", "without them"
-"""How a server is disabled."""
+"""The two ways to disable a server."""
 AT_ONCE = 8
-"""Addresses tried at the same time."""
+"""How many addresses are checked at the same time."""
 SHOWN_EVERY = 0.2
-"""Seconds between two paintings while many checks are under way."""
+"""Seconds between two updates while many checks are running."""
 _KINDS: Mapping[type[McpServer], str] = {
     StdioServer: "a command started inside the sandbox",
     ShttpServer: "an address that speaks streamable HTTP",
@@ -51,7 +51,7 @@ class ServerList:
 
     @property
     def _entry(self) -> Entry:
-        """The server under the cursor; commands on one are refused elsewhere."""
+        """The server under the cursor; commands on one server are refused elsewhere."""
         entry = self.form.row.entry
         if entry is None:
             raise LookupError("no MCP server is under the cursor")
@@ -60,7 +60,7 @@ class ServerList:
     # Adding and editing
 
     async def action_add(self) -> None:
-        """Add a server: first its type, then its members."""
+        """Add a server: ask for its type, then for its members."""
 
         async def picked(model: type[McpServer] | None) -> None:
             if model is not None:
@@ -81,7 +81,7 @@ class ServerList:
             await self._fill_in(DISABLED_TITLE if entry.disabled else Shown("MCP server"), entry.server, entry=entry)
 
     async def action_copy_server(self) -> None:
-        """Add a copy of the server, below it."""
+        """Add a copy of the server below it."""
         entry = self._entry
         copy = copy_of(entry.server, self.form.draft.servers)
         await self._fill_in(Shown("Copy of an MCP server"), copy, after=entry.row)
@@ -89,7 +89,7 @@ class ServerList:
     async def _fill_in(
         self, title: Shown, server: McpServer, *, entry: Entry | None = None, after: int | None = None
     ) -> None:
-        """Edit the server of an entry or, without one, fill in one that comes `after` a row."""
+        """Edit the server of an entry, or, without one, fill in a new one to be placed `after` a row."""
 
         def row() -> int:
             return self.form.draft.servers.next_row if entry is None else entry.row
@@ -119,7 +119,7 @@ class ServerList:
         await self._change(lambda servers: servers.remove(row), "Deleted at the next save; ctrl+z takes it back.")
 
     async def action_disable(self) -> None:
-        """Have this machine keep the server in the service's place, or the service hold it again."""
+        """Move the server from the service to this machine, or back."""
         entry = self._entry
         if entry.disabled:
             missing = words.to_type(filled(entry.server, entry.was))
@@ -145,7 +145,7 @@ class ServerList:
         await self.app.push_screen(dialog, answered)
 
     async def action_convert(self) -> None:
-        """Make a server the other of SSE and HTTP."""
+        """Convert a server between SSE and HTTP."""
         entry = self._entry
         other = converted(entry.server)
         if other is not None:
@@ -160,7 +160,7 @@ class ServerList:
         await self._change(without_duplicates, said)
 
     async def action_import_servers(self) -> None:
-        """Take in servers from pasted JSON, in one step of the draft."""
+        """Add servers from pasted JSON, in one step of the draft."""
 
         async def pasted_in(taken: TakenIn | None) -> None:
             if taken is not None:
@@ -174,7 +174,7 @@ class ServerList:
         if await self.form.change(lambda draft: draft.change_servers(change)):
             self.say(text.line(said), tone)
 
-    # Out of the list
+    # Copying and writing the list
 
     def copy(self) -> None:
         """Copy the server under the cursor as JSON, without its secrets."""
@@ -191,7 +191,7 @@ class ServerList:
         self.say(text.line(copied), Tone.PLAIN)
 
     async def action_servers_file(self) -> None:
-        """Write the server under the cursor, elsewhere all of them, to a file as JSON without secrets."""
+        """Write the server under the cursor, or all of them if there is none, to a file as JSON without secrets."""
         here = self.form.row.entry
         entries = (here,) if here is not None else self.form.draft.servers.entries
         written = text.escaped(without_secrets(entry.server for entry in entries))
@@ -202,11 +202,11 @@ class ServerList:
     # Checks
 
     def action_check(self) -> None:
-        """Try the server under the cursor from this machine."""
+        """Check the server under the cursor from this machine."""
         self.form.run_worker(self._check_one(self._entry), group="settings-check")
 
     def action_check_all(self) -> None:
-        """Try all servers from this machine."""
+        """Check all servers from this machine."""
         self.form.run_worker(self._check_all(), group="settings-check-all", exclusive=True)
 
     async def _check_one(self, entry: Entry) -> None:
@@ -244,7 +244,7 @@ class ServerList:
 
 
 async def _check(client: Client | None, entry: Entry) -> tuple[Tried, str]:
-    """Try an address from this machine; only a key that is the server's own is sent. A command is never run."""
+    """Check an address from this machine; only the server's own key is sent. A command is never run."""
     server, title = entry.server, words.server_title(entry.server)
     wrong = next((problem for problem in server_problems(server) if problem.stops), None)
     if wrong is not None:
@@ -259,9 +259,9 @@ async def _check(client: Client | None, entry: Entry) -> tuple[Tried, str]:
 
 
 def _disable_choices(entry: Entry, *, hidden: bool) -> list[Item[str]]:
-    """What may become of its secrets, if there are any to keep or to lose.
+    """Return the choices for the secrets of a disabled server, if there are any to keep or lose.
 
-    `hidden` says that the service tells no secrets of its servers.
+    `hidden` means that the service returns no secrets of its servers.
     """
     leave = choice("leave", "n", Shown("Leave it"), Shown("it stays on the service"))
     if bare(entry.server) != entry.server:

@@ -1,4 +1,4 @@
-"""Keeps unsaved edits in a state file while they are made, in case the deck does not get to ask about them."""
+"""Stores unsaved edits in a state file while they are made, in case the deck ends without asking about them."""
 
 import asyncio
 from collections.abc import Callable
@@ -27,16 +27,16 @@ from quarterdeck.tui.widgets.form.form import SettingsForm
 Change = Callable[[UnsavedEdits | None], UnsavedEdits | None]
 
 PAUSE = 1.0
-"""Seconds from an edit to its note, so that a word typed is one write."""
+"""Seconds from an edit to its storing, so that a typed word is stored once."""
 RESTORE, LATER, DROP = "r", "l", "D"
-"""What becomes of edits that an earlier run left behind: the answers, and their keys."""
+"""What to do with edits of an earlier run: the answers, which are also their keys."""
 
 
 @dataclass(eq=False)
 class KeptEdits:
-    """Keeps the form's edits, and asks about those that an earlier run left behind.
+    """Stores the form's edits, and asks about those that an earlier run left.
 
-    `keep` costs a key nothing: writing is done later, one write after another.
+    `keep` does not delay a key press: writing happens later, one write after another.
     """
 
     app: Deck
@@ -45,14 +45,14 @@ class KeptEdits:
     say: Callable[[Shown, Tone], None]
     _run: str = field(default_factory=partial(token_hex, 8))
     _waiting: dict[str, Draft] = field(default_factory=dict)
-    """The edits that are not written yet, by where they belong."""
+    """Edits that are not stored yet, by server."""
     _noted: set[str] = field(default_factory=set)
-    """Where there is a note of this run."""
+    """Servers for which this run has stored edits."""
     _hurried: asyncio.Event = field(default_factory=asyncio.Event)
     _writing: asyncio.Task[None] | None = None
 
     def keep(self) -> None:
-        """Keep the edits as they are now, in place of the ones before; without edits the note goes."""
+        """Store the current edits in place of the previous ones; without edits, the stored ones are deleted."""
         if self.record.endpoint is None:
             return
         about, draft = self.record.endpoint.about, self.form.draft
@@ -63,7 +63,7 @@ class KeptEdits:
                 self._writing = asyncio.create_task(self._write_soon())
 
     async def finish(self) -> None:
-        """Write now what waits, and leave the edits that are still there behind: the deck may be ending by a signal."""
+        """Store what is waiting, and leave unsaved edits for the next run: the deck may be ending by a signal."""
         self.say = lambda sentence, tone: None
         self._hurried.set()
         if self._writing is not None:
@@ -72,7 +72,7 @@ class KeptEdits:
             await self._change(about, lambda kept: ended(kept, self._run))
 
     async def offer(self, *, asked: bool) -> None:
-        """Ask about edits that an earlier run left behind. Runs inside a worker."""
+        """Ask about edits that an earlier run left. Runs inside a worker."""
         endpoint = self.record.endpoint
         if endpoint is None:
             return
@@ -94,7 +94,7 @@ class KeptEdits:
                 return
 
     async def _restore(self, about: str, name: str, run: Run) -> None:
-        """Make them edits again, and their note one of this run, in one step."""
+        """Restore the edits, and mark the stored ones as this run's, in one step."""
         found = restored(run, self.form.draft)
         await self.form.change(lambda draft: found.draft)
         draft = self.form.draft
@@ -105,7 +105,7 @@ class KeptEdits:
         if said:
             self.app.push_screen(PageDialog(Shown("Edits restored"), lambda: said))
 
-    # The notes
+    # The stored edits
 
     async def _write_soon(self) -> None:
         while self._waiting:
@@ -117,7 +117,7 @@ class KeptEdits:
                     self._noted.add(about)
 
     def _with(self, draft: Draft, kept: UnsavedEdits | None) -> UnsavedEdits | None:
-        """The file with these edits; runs beside the deck's loop, wherever the disk is waited for."""
+        """Return the new contents of the file; called in a thread."""
         if not draft.edited:
             return without_run(kept, self._run)
         return with_run(kept, self._run, draft, self.app.clock(), this_process())
@@ -135,7 +135,7 @@ class KeptEdits:
 
 
 def _left_edits(kept: Run, now: datetime) -> PickDialog[str]:
-    """Ask; later is what escape means."""
+    """Return the dialog that asks; escape means later."""
     said = [
         cell(Shown(f"{counted(kept.edits, 'edit')} from {words.when(kept.at, now)} never reached the server.")),
         cell(Shown("Secrets that were typed are not kept: type them again."), Tone.MUTED),

@@ -1,4 +1,4 @@
-"""Longer things that the settings say and ask: why there is nothing to edit, what came back different, which file."""
+"""Longer messages and dialogs of the settings: why nothing can be edited, what differs after a save, which file."""
 
 import asyncio
 import re
@@ -28,7 +28,7 @@ from quarterdeck.tui.widgets.form.rows import FormView
 
 
 def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cell]:
-    """Why there are no settings to edit, and what can be done."""
+    """Return why there are no settings to edit, and what can be done."""
     if error is not None:
         refused = error.kind in (ErrorKind.AUTH, ErrorKind.DENIED)
         said = [cell(text.line(error.words), Tone.BAD), *([cell(text.line(error.advice))] if error.advice else ())]
@@ -40,7 +40,7 @@ def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cel
 
 
 def edited(view: FormView) -> Cell:
-    """`3 edited · 1 error`, or that all is as stored."""
+    """Return `3 edited · 1 error`, or that everything is as stored."""
     if not view.draft.edited:
         known = view.draft.base is not None
         return cell(Shown("As stored" if known else "Nothing stored yet: defaults apply until you save"), Tone.MUTED)
@@ -51,9 +51,9 @@ def edited(view: FormView) -> Cell:
 
 
 def leave_dialog(edits: int, *, saving: bool) -> PickDialog[str]:
-    """Ask what to do with edits before leaving them: k keeps, s saves, d discards them.
+    """Return the dialog for edits when leaving: k keeps, s saves, d discards them.
 
-    While a save of them is not answered it cannot be sent again.
+    While a save has no response yet, saving again is not offered.
     """
     known = "whose save is not answered yet: it may still happen" if saving else "that the server does not know of"
     said = cell(Shown(f"You have {counted(edits, 'edit')} {known}."))
@@ -67,7 +67,7 @@ def leave_dialog(edits: int, *, saving: bool) -> PickDialog[str]:
 
 
 def whose_dialog(loaded: Settings | None, found: Settings | None) -> ConfirmDialog:
-    """Ask whether edits made on one record are meant for another one."""
+    """Return the dialog that asks whether edits made on one record are meant for another one."""
     was, now = (record.email if record is not None else None for record in (loaded, found))
     said = (
         cell(text.line(f"They were made on the settings of {was or 'somebody'}.")),
@@ -78,7 +78,7 @@ def whose_dialog(loaded: Settings | None, found: Settings | None) -> ConfirmDial
 
 
 def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
-    """What was meant and what the server holds, field by field."""
+    """Return what was meant and what the server has, field by field."""
     said: list[Cell] = []
     for difference in differences:
         note = "" if difference.asked else "  (not changed by this save)"
@@ -91,14 +91,14 @@ def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
 
 
 def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
-    """Which save is taken back, and what of it stays as it is."""
+    """Return which save is undone, and which parts of it stay as they are."""
     takes_back = cell(Shown(f"This takes back the save of {when(saved.when, now)}."), Tone.STRONG)
     gone, moved = "Cannot be brought back, for secrets are not kept", "Changed again since, and left alone"
     return [takes_back, *_named((gone, undo.left_out), (moved, undo.moved))]
 
 
 def restored_lines(restored: Restored) -> list[Cell]:
-    """What of some kept edits is not as it was left; nothing where all is."""
+    """Return which restored edits differ from what they were; empty if none does."""
     gone, moved = "Not kept, for it may be secret; type it again", "Changed on the server since, and edited here"
     return _named((gone, restored.left_out), (moved, restored.moved))
 
@@ -108,7 +108,7 @@ def _named(*said: tuple[str, Sequence[str]]) -> list[Cell]:
 
 
 def when(moment: datetime, now: datetime) -> str:
-    """A moment as people say it: its time, and the day unless it is today."""
+    """Format a moment: its time, and the date unless it is today."""
     moment, now = moment.astimezone(), now.astimezone()
     return f"{moment:%H:%M}" if moment.date() == now.date() else f"{moment:%d %b %Y, %H:%M}"
 

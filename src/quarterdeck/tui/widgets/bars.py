@@ -1,4 +1,4 @@
-"""The lines above and below what a screen shows: its header, its message line, its key bar."""
+"""The lines above and below a screen's content: header, message line, key bar."""
 
 from typing import NamedTuple
 
@@ -18,29 +18,29 @@ from quarterdeck.tui.text import Shown
 TABS = {Place.CONVERSATIONS: "1 Conversations", Place.SANDBOXES: "2 Sandboxes", Place.SETTINGS: "3 Settings"}
 BRAND = Shown(" Quarterdeck ")
 WITH_BRAND = 100
-"""Columns from which the header has the name of the program in it."""
+"""Minimum columns for the program's name in the header."""
 WITH_LABELS = 70
-"""Columns below which the other tabs are their keys alone: which server it is and how it is come first."""
+"""With fewer columns, the other tabs show only their keys: the server and its state are more important."""
 SHORTEST_NAME = 5
-"""Cells of a connection's name below which it is left out."""
+"""Minimum cells of a connection's name; with fewer it is left out."""
 STAYS = 12.0
-"""Seconds a message stays before the resting line returns; an error stays until something else is said."""
+"""Seconds until a message is replaced by the resting line; an error stays until the next message."""
 Hint = tuple[str, str, bool]
 """Key, label, and whether it works now."""
 
 
 class HeaderState(NamedTuple):
-    """What the header says besides the tabs."""
+    """What the header shows besides the tabs."""
 
     connection: Connection = LOCAL
     release: Shown = Shown("")
     health: Cell = ()
     edits: int = 0
-    """Unsaved edits in the settings."""
+    """Number of unsaved edits in the settings."""
 
 
 class Header(Widget):
-    """Where one is, on which server, and how true the screen is."""
+    """The current screen, the server, and how fresh the data is."""
 
     ALLOW_SELECT = False
     state: reactive[HeaderState] = reactive(HeaderState)
@@ -51,7 +51,7 @@ class Header(Widget):
         self._place = place
 
     def _tab(self, place: Place) -> Content:
-        """The tab of a screen, which a click opens; that of this one stands in brackets: it is seen without colour."""
+        """Return a screen's tab, which opens it when clicked; the current one is in brackets, for no colour."""
         here = place is self._place
         key, name = TABS[place].split()
         label = Shown(f" {name}" if here or self.size.width >= WITH_LABELS else "")
@@ -68,7 +68,7 @@ class Header(Widget):
         return tab.stylize(Style.from_meta({"@click": f"screen.command('{place}')"}))
 
     def render(self) -> Content:
-        """Tabs at the left, the state of the connection at the right."""
+        """Tabs on the left, the state of the connection on the right."""
         brand = BRAND if self.size.width >= WITH_BRAND else Shown(" ")
         left = plain(brand, Tone.EDITED) + Content("").join(map(self._tab, TABS))
         room = self.size.width - left.cell_length
@@ -77,7 +77,7 @@ class Header(Widget):
 
 
 def right_side(state: HeaderState, room: int) -> Content:
-    """Connection, read-only mark and health, shortened from the least needed to fit `room` cells."""
+    """Return connection, read-only mark and health, shortened to fit `room` cells, the least important part first."""
     connection = text.line(state.connection.name)
     mark = content(((Shown(" READ-ONLY "), Tone.WARN),) if state.connection.read_only else ())
     health = content((*state.health, (Shown(" "), Tone.PLAIN)) if state.health else ())
@@ -99,7 +99,7 @@ class MessageLine(Widget):
     _clearing: Timer | None = None
 
     def render(self) -> Content:
-        """The message while there is one, else the resting line."""
+        """The message if there is one, otherwise the resting line."""
         return content(self.message or self.resting)
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
@@ -110,12 +110,12 @@ class MessageLine(Widget):
         self._clearing = self.set_timer(STAYS, self.clear) if tone is not Tone.BAD else None
 
     def clear(self) -> None:
-        """Go back to the resting line."""
+        """Return to the resting line."""
         self.message = ()
 
 
 class KeyBar(Widget):
-    """The keys that work here now, as many as fit; a click presses one, and a dimmed one says why when pressed."""
+    """The keys that work here now, as many as fit; clicking one presses it, and a dimmed one shows the reason."""
 
     ALLOW_SELECT = False
     hints: reactive[tuple[Hint, ...]] = reactive(())
@@ -125,7 +125,7 @@ class KeyBar(Widget):
         self.auto_links = False
 
     def render(self) -> Content:
-        """The hints that fit the width."""
+        """The hints that fit into the width."""
         bar = Content("")
         for key, label, works in self.hints:
             more = hint_content(key, label, works=works)
@@ -136,6 +136,6 @@ class KeyBar(Widget):
 
 
 def hint_content(key: str, label: str, *, works: bool = True) -> Content:
-    """One hint: a key and what it does."""
+    """Return one hint: a key and what it does."""
     tones = (Tone.KEY, Tone.PLAIN) if works else (Tone.MUTED, Tone.MUTED)
     return content(((Shown(f" {key}"), tones[0]), (Shown(f" {label} "), tones[1])))

@@ -1,4 +1,4 @@
-"""Where a message is written, several lines of it; what is not sent is kept."""
+"""The text field for messages, several lines high; unsent text is kept as a draft."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -15,7 +15,7 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.form.inputs import PlainArea
 
 KEPT_AFTER = 0.5
-"""Seconds after a key until a draft is written down."""
+"""Seconds after a key until a draft is stored."""
 HOW_TO_WRITE = "m writes a message"
 
 
@@ -42,20 +42,20 @@ class Composer(PlainArea):
     def __init__(self, conversation_id: str) -> None:
         super().__init__()
         self.id = "composer"
-        self.compact = False  # else it has no line above it
+        self.compact = False  # otherwise it has no line above it
         self.placeholder = HOW_TO_WRITE
         self.sending = ""
-        """What was written and is not known to be sent yet: it is kept like a draft."""
+        """Text that is being sent; it is kept like a draft until it was sent."""
         self._conversation_id = conversation_id
         self._keeping: Timer | None = None
 
     def on_mount(self) -> None:
-        """Take up what was not sent."""
+        """Restore the draft."""
         self.run_worker(self._recall(), group="draft")
 
     @property
     def unsaved(self) -> bool:
-        """Whether it is not written down yet."""
+        """Whether the draft is not stored yet."""
         return self._keeping is not None
 
     @on(TextArea.Changed)
@@ -65,17 +65,17 @@ class Composer(PlainArea):
         self._keeping = self.set_timer(KEPT_AFTER, self.keep)
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """The key that leads here is a letter in here."""
+        """Hide the hint while focused, because its key would only type a letter here."""
         super().watch_has_focus(has_focus)
         self.placeholder = "" if has_focus else HOW_TO_WRITE
 
     def on_unmount(self) -> None:
-        """Write down what was typed last."""
+        """Store what was typed last."""
         if self.unsaved:
             self.app.run_worker(self.keep(), group="drafts")
 
     async def keep(self) -> None:
-        """Write the draft down, or that there is none."""
+        """Store the draft, or that there is none."""
         self._keeping = None
         draft = "\n".join(filter(None, (self.sending, self.text)))
 
@@ -98,9 +98,9 @@ class Composer(PlainArea):
             self.put_before(kept.texts[self._conversation_id])
 
     def put_before(self, words: str) -> None:
-        """Put words before what has been typed by now."""
+        """Insert words before what has been typed."""
         self.insert(text.whole(words) + ("\n" if self.text else ""), (0, 0))
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """Keep enter from the commands of the screen: it begins a new line here."""
+        """Keep the enter key from the screen's commands: here it starts a new line."""
         return key == "enter" or super().check_consume_key(key, character)

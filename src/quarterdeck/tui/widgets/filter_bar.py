@@ -1,4 +1,4 @@
-"""Above a list: its counts, and below them, while there is one, its filter and how much that lets through."""
+"""The lines above a list: its counts, and below them the filter with the number of matches, if there is a filter."""
 
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ NO_TOKENS = Shown("")
 
 
 class FilterBar(Vertical):
-    """Counts of a list; its filter is seen while one is typed or kept."""
+    """Counts of a list; its filter is shown while it is typed or set."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear", "Clear the filter", show=False),
@@ -34,10 +34,10 @@ class FilterBar(Vertical):
             self.words = words
 
     class Done(Message):
-        """The filter is typed; the keyboard goes back to the list."""
+        """The filter is complete; the focus returns to the list."""
 
     def __init__(self, tokens: Shown = NO_TOKENS, *, hint: str = "words, tokens, !not") -> None:
-        """A bar for a filter of these tokens; `hint` says what else may be typed."""
+        """Create a bar for a filter with these tokens; `hint` is its placeholder."""
         super().__init__()
         self._tokens = tokens
         self._counts = Lines(id="counts")
@@ -45,7 +45,7 @@ class FilterBar(Vertical):
         self._found = Lines(id="found")
 
     def compose(self) -> ComposeResult:
-        """The counts, and the filter with what it lets through."""
+        """The counts, the filter, and its matches."""
         yield self._counts
         mark = Static(plain(Shown("/"), Tone.KEY), id="filter-mark")
         yield Horizontal(mark, self._field, self._found, id="filter-line")
@@ -60,29 +60,29 @@ class FilterBar(Vertical):
         self._counts.say((counts,))
 
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
-        """Show how much the filter lets through, and what is wrong with it, or its tokens."""
+        """Show how many rows match, and what is wrong with the filter, or its tokens."""
         chip = cell(Shown(f" {shown:,} of {known:,} "), Tone.EDITED) if self.words.strip() else ()
         rest = cell(problems[0], Tone.BAD) if problems else cell(self._tokens, Tone.MUTED)
         self._found.say(((*chip, (Shown(" "), Tone.MUTED), *rest),))
 
     def put(self, words: str) -> None:
-        """Take a filter that was not typed here."""
+        """Set a filter that was not typed here."""
         if words != self.words:
             self._field.value = words
             self.set_class(bool(words), "-open")
 
     def open(self) -> None:
-        """Type into the filter."""
+        """Open the filter and focus it."""
         self.add_class("-open")
         self.screen.set_focus(self._field)
 
     def action_clear(self) -> None:
-        """Show all rows again."""
+        """Clear the filter."""
         self._field.value = ""
         self.action_keep()
 
     def action_keep(self) -> None:
-        """Keep what is typed and go back to the list."""
+        """Keep the filter and return to the list."""
         self.set_class(bool(self.words), "-open")
         self.post_message(self.Done())
 

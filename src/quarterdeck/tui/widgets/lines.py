@@ -1,4 +1,4 @@
-"""Lines of a detail that paint only what changed."""
+"""A widget for the lines of a detail that paints only what changed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from quarterdeck.tui.widgets.strips import cell_strip, tone_styles
 
 
 class Lines(Widget):
-    """One cell a line, wrapped, inside of something that scrolls.
+    """Cells, one per line, wrapped, inside a scrolling container.
 
-    A line that changed is painted alone. The screen is laid out anew only when they are more than fit, before or after.
-    What follows a first span of `hang` cells, a label, is wrapped beside it.
+    A changed line is painted alone. The screen is laid out again only if the lines do not fit, before or after the
+    change. Text after a first span of `hang` cells, a label, is wrapped with that indentation.
     """
 
     ALLOW_SELECT = False
@@ -37,7 +37,7 @@ class Lines(Widget):
         self._drawn_width = 0
 
     def say(self, said: Sequence[Cell]) -> None:
-        """Show these lines; those that are shown already cost nothing."""
+        """Show these lines; unchanged lines cost nothing."""
         if (said := tuple(said)) == self._said:
             return
         before, self._said = self._painted, said
@@ -51,16 +51,16 @@ class Lines(Widget):
             self.refresh(*changed)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as the cells take at this width."""
+        """Return how many lines the cells take at this width."""
         return len(self._painted if width == self._drawn_width else self._draw(width))
 
     def render_line(self, y: int) -> Strip:
-        """One line."""
+        """Return one line."""
         strips = self._painted if self.size.width == self._drawn_width else self._draw(self.size.width)
         return strips[y] if y < len(strips) else self._blank
 
     def notify_style_update(self) -> None:
-        """The theme may be another one."""
+        """Discard everything drawn, because the theme may have changed."""
         super().notify_style_update()
         self._drawn = {}
         self._styles = {}
@@ -68,7 +68,7 @@ class Lines(Widget):
 
     @property
     def _room(self) -> int:
-        """Lines of the place it scrolls in."""
+        """Height of the container."""
         return self.parent.size.height if isinstance(self.parent, Widget) else 0
 
     @property
@@ -76,7 +76,7 @@ class Lines(Widget):
         return cell_strip((), self._drawn_width, self._styles)
 
     def _draw(self, width: int) -> list[Strip]:
-        """Draw the lines that were not among those said before: from row to row most lines of a detail are the same."""
+        """Draw the lines that were not drawn before; from row to row, most lines of a detail are the same."""
         before = self._drawn if width == self._drawn_width else {}
         self._drawn_width = width
         self._styles = self._styles or tone_styles(self)
@@ -89,7 +89,7 @@ class Lines(Widget):
         return self._painted
 
     def _wrapped(self, cell: Cell) -> list[Strip]:
-        """A cell on as many lines as it takes, which costs five times as much for each; a label stands beside them."""
+        """Return a cell wrapped to several lines, each of which costs five times as much; a label stays on the left."""
         labelled = bool(cell) and cell_len(cell[0][0]) == self._hang < self._drawn_width
         hang, rest = (self._hang, cell[1:]) if labelled else (0, cell)
         strips = Visual.to_strips(self, content(rest), self._drawn_width - hang, None, self.visual_style, pad=True)

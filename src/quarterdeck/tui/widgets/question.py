@@ -1,4 +1,4 @@
-"""What an agent wants to be allowed: every action with all of its words, and keys that work only in here."""
+"""The question of an agent: every action in full, and keys that work only while this widget has the focus."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -18,7 +18,7 @@ from quarterdeck.tui.widgets.lines import Lines
 
 
 class Question(VerticalScroll, can_focus=True):
-    """Shown while an agent waits; a key counts only while it has the focus."""
+    """Shown while an agent waits; its keys work only while it has the focus."""
 
     DEFAULT_CSS = """
     Question {
@@ -51,11 +51,11 @@ class Question(VerticalScroll, can_focus=True):
 
     @property
     def ids(self) -> frozenset[str]:
-        """The actions that are shown."""
+        """The ids of the shown actions."""
         return frozenset(entry.id for entry in self.actions)
 
     def ask(self, actions: Sequence[Entry]) -> bool:
-        """Show these actions; whether they are others than before."""
+        """Show these actions; returns whether they differ from before."""
         actions = tuple(actions)
         if [entry.id for entry in actions] == [entry.id for entry in self.actions]:
             return False
@@ -67,7 +67,7 @@ class Question(VerticalScroll, can_focus=True):
         return True
 
     def entitle(self) -> None:
-        """Say how to answer: the keys work only in here."""
+        """Show how to answer, in the title."""
         count = counted(len(self.actions), "action")
         keys = "y accept  n reject  a accept all that follow  esc leave" if self.has_focus else "tab answers"
         self.border_title = f"needs you: {count}{f'; {keys}' if self.answerable else ''}"
@@ -75,13 +75,13 @@ class Question(VerticalScroll, can_focus=True):
     watch_answerable = entitle
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """The keys work now, or no more."""
+        """Update the title, because the keys work only with the focus."""
         super().watch_has_focus(has_focus)
         self.entitle()
 
 
 def asked_lines(entry: Entry) -> list[Cell]:
-    """An action with its risk, its whole command, and the reason that the model gave."""
+    """Return an action with its risk, its whole command, and the reason given by the model."""
     risk = text.line(entry.risk or "risk not told"), RISKS.get(entry.risk, Tone.MUTED)
     lines: list[Cell] = [(risk, (Shown("  "), Tone.PLAIN), (text.line(entry.who), Tone.STRONG))]
     lines += [indented(Shown(each), Tone.STRONG) for each in text.whole(entry.title).split("\n")]

@@ -1,4 +1,4 @@
-"""Lines as they are painted: the styles of a theme, texts cut at their width, and spans joined into strips."""
+"""Painted lines: styles of a theme, texts cut to a width, and spans joined into strips."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -21,11 +21,11 @@ CURSOR, MARK, UP, DOWN = "▌", "✓", "▲", "▼"
 
 
 WITHOUT_COLOUR = {Tone.MUTED: "dim", Tone.WARN: "bold", Tone.EDITED: "italic", Tone.BUSY: "italic"}
-"""What sets tones apart where there is no colour, besides the weight that `paint.STYLES` gives."""
+"""What distinguishes tones without colour, in addition to the weight from `paint.STYLES`."""
 
 
 class Look(NamedTuple):
-    """How a row stands out."""
+    """How a row is highlighted."""
 
     cursor: bool = False
     focused: bool = False
@@ -33,14 +33,14 @@ class Look(NamedTuple):
 
     @property
     def ground(self) -> str | None:
-        """The variable of the background, None for the one behind the table."""
+        """The variable of the background, None for the table's own."""
         if self.cursor:
             return theme.ROW_CURSOR if self.focused else theme.ROW_BLURRED
         return theme.ROW_MARKED if self.marked else None
 
 
 class Palette:
-    """Styles made from a theme's variables; `background` is the colour behind the table."""
+    """Styles from a theme's variables; `background` is the colour behind the table."""
 
     def __init__(self, variables: Mapping[str, str], background: Color, *, colour: bool = True) -> None:
         self._variables = dict(variables)
@@ -52,7 +52,7 @@ class Palette:
         self.sorted = self.header + RichStyle(reverse=True)
 
     def tones(self, look: Look) -> Mapping[Tone, RichStyle]:
-        """The style of each tone in a row that looks like this."""
+        """Return the style of each tone in a row with this highlight."""
         if look not in self._tones:
             self._tones[look] = {tone: self._style(look.ground, self._words(tone, look)) for tone in Tone}
         return self._tones[look]
@@ -71,7 +71,7 @@ class Palette:
 
 
 def clip(text: str, width: int) -> tuple[str, int]:
-    """Cut a text at `width` cells, an ellipsis in the last one; returns it with the cells it takes."""
+    """Cut a text to `width` cells, with an ellipsis in the last one; returns it with its number of cells."""
     if (cells := cell_len(text)) <= width:
         return text, cells
     if width <= 0:
@@ -81,7 +81,7 @@ def clip(text: str, width: int) -> tuple[str, int]:
 
 
 def fit_cell(cell: Cell, width: int) -> tuple[list[Span], int]:
-    """Cut the spans of a cell at `width` cells together; returns them with the cells they take."""
+    """Cut the spans of a cell to `width` cells together; returns them with their number of cells."""
     shown, cells = clip("".join([text for text, _ in cell]), width)
     pieces: list[Span] = []
     for text, tone in cell:
@@ -91,10 +91,10 @@ def fit_cell(cell: Cell, width: int) -> tuple[list[Span], int]:
 
 
 class LineOfText:
-    """A line being written from left to right.
+    """A line that is written from left to right.
 
-    Neighbours of one style become one segment and blanks take the style before them, as each change of style costs some
-    40 bytes on the way to the terminal.
+    Adjacent texts of one style become one segment and spaces take the previous style, because each change of style
+    sends some 40 bytes to the terminal.
     """
 
     def __init__(self, style: RichStyle) -> None:
@@ -103,13 +103,13 @@ class LineOfText:
         self._segments: list[Segment] = []
 
     def add(self, text: str, cells: int, style: RichStyle) -> None:
-        """Write a text that takes `cells` cells."""
+        """Append a text that takes `cells` cells."""
         self._style = style
         self._segments.append(Segment(text, style))
         self.cells += cells
 
     def add_cell(self, cell: Cell, width: int, tones: Mapping[Tone, RichStyle], *, right: bool = False) -> None:
-        """Write a cell into so many cells, at their right end where that is asked for."""
+        """Append a cell within so many cells, right-aligned if `right`."""
         pieces, cells = fit_cell(cell, width)
         if right:
             self.blank_to(self.cells + width - cells)
@@ -118,25 +118,25 @@ class LineOfText:
         self.cells += cells
 
     def blank_to(self, x: int) -> None:
-        """Write blanks up to a cell."""
+        """Append spaces up to a column."""
         if x > self.cells:
             self.add(" " * (x - self.cells), x - self.cells, self._style)
 
     def strip(self, width: int, style: RichStyle | None = None) -> Strip:
-        """The line, filled with blanks (of a style of their own, where one is given) up to `width` cells."""
+        """Return the line, filled with spaces up to `width` cells, in `style` if given."""
         self.add("", 0, style or self._style)
         self.blank_to(width)
         return Strip(filter(None, self._segments), self.cells).simplify()
 
 
 def tone_styles(widget: Widget) -> Mapping[Tone, RichStyle]:
-    """The style of each tone on the ground of a widget, as its theme is now."""
+    """Return the style of each tone on a widget's background, for the current theme."""
     parsed = {tone: Style.parse(STYLES[tone], widget.app.theme_variables) for tone in Tone}
     return {tone: (widget.visual_style + style).rich_style for tone, style in parsed.items()}
 
 
 def cell_strip(cell: Cell, width: int, styles: Mapping[Tone, RichStyle]) -> Strip:
-    """A cell as a line of a width, cut where it is longer."""
+    """Return a cell as a line of that width, cut if it is longer."""
     line = LineOfText(styles[Tone.PLAIN])
     line.add_cell(cell, width, styles)
     return line.strip(width, styles[Tone.PLAIN])
@@ -150,7 +150,7 @@ def row_strip(
     palette: Palette,
     width: int,
 ) -> Strip:
-    """The line of a row; `cells` are those of all columns, shown or not."""
+    """Return the line of a row; `cells` are those of all columns, shown or not."""
     tones = palette.tones(look)
     line = LineOfText(tones[Tone.PLAIN])
     line.add(CURSOR if look.cursor else " ", 1, tones[Tone.BUSY if look.cursor else Tone.PLAIN])
@@ -169,7 +169,7 @@ def header_strip(
     palette: Palette,
     width: int,
 ) -> Strip:
-    """The titles; the column that the rows are sorted by has an arrow and stands in reverse video."""
+    """Return the line of titles; the sorted column has an arrow and reverse video."""
     key, reverse = sorted_by
     line = LineOfText(palette.header)
     for place in places:

@@ -1,6 +1,6 @@
-"""A table of live rows on Textual's line API: it draws the lines on the screen, and again only those that changed.
+"""A table of live rows on Textual's line API: it draws only lines on the screen, and redraws only changed ones.
 
-So what it costs follows what is looked at, never the number of rows.
+So its cost depends on what is visible, not on the number of rows.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -30,14 +30,14 @@ HEADER = 1
 
 
 class Line(NamedTuple):
-    """All that decides how the line of a row looks: the cells of all its columns, and how it stands out."""
+    """Everything that decides how a row's line looks: the cells of all columns, and its highlight."""
 
     cells: tuple[Cell, ...]
     look: Look
 
 
 class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
-    """Rows by id under a fixed header: a cursor and marks that hold on to ids, columns as wide as they need."""
+    """Rows by id under a fixed header; the cursor and the marks follow ids, columns are as wide as needed."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -53,26 +53,26 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = MOVING
 
     virtual_size: Reactive[Size] = Reactive(Size(0, HEADER), layout=False, repaint=False)
-    """Textual's own has the whole screen laid out anew whenever a row comes or goes."""
+    """Textual's own reactive lays out the whole screen again whenever a row is added or removed."""
 
     class Highlighted(Message):
-        """The cursor is on another row than it `was`, or there is none any more."""
+        """The cursor moved from the row `was` to another row, or there is no row any more."""
 
         def __init__(self, was: str | None) -> None:
             super().__init__()
             self.was = was
 
     class Chosen(Message):
-        """A double click on a row."""
+        """A row was double-clicked."""
 
     class Marked(Message):
         """The marks changed."""
 
     class Seen(Message):
-        """Other rows are on the screen."""
+        """Other rows are visible."""
 
     class SortAsked(Message):
-        """The title of a column that can be sorted by was clicked."""
+        """The title of a sortable column was clicked."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -87,31 +87,31 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._by_id: Mapping[str, R] = {}
         self._cursor = 0
         self._at = ""
-        """The id that the cursor holds on to, empty before there was a row."""
+        """The id under the cursor, empty before there was a row."""
         self.marks: frozenset[str] = frozenset()
-        """Marked ids; a mark outlives its row, so that a filter does not lose it."""
+        """Marked ids; a mark is kept while its row is hidden by a filter."""
         self._range_from = ""
         """The id that was marked last, where a range of marks begins."""
         self._sorted: tuple[str | None, bool] = (None, False)
         self._empty = (Shown(""), Shown(""))
         self._widest: dict[str, int] = {}
-        """Cells that the widest text seen in each column takes; columns only grow, so that nothing hops."""
+        """Width of the widest text so far in each column; columns only grow, so that they do not jump."""
         self._places: tuple[Placed, ...] = ()
         self._placed_in: int | None = None
-        """The width they were placed for, None when they have to be placed anew."""
+        """The width the columns were placed for; None if they must be placed again."""
         self._palette: Palette | None = None
         self._lines: dict[int, Line | None] = {}
-        """What each line of the screen shows; None for one without a row."""
+        """What each line of the screen shows; None for a line without a row."""
         self._highlighted: str | None = None
         self._seen: tuple[str, ...] = ()
 
-    # What the owner gives and asks
+    # Methods for the owner
 
     def show(self, ids: list[str], rows: Mapping[str, R], *, anew: bool = False) -> None:
-        """Show the rows of these ids; the row of the cursor stays on its line, unless they are put in order `anew`.
+        """Show the rows of these ids; the cursor's row stays on its line, unless the person sorted them (`anew`).
 
-        The list of ids must not change any more; the owner goes on changing the rows, and says which by `patch`. Where
-        the row of the cursor is gone, the cursor stays on its line.
+        The list of ids must not be mutated; the owner may change the rows, and then calls `patch`. If the cursor's row
+        is gone, the cursor stays on its line.
         """
         top, were_rows = self.scroll_offset.y, bool(self._ids)
         line = self._cursor - top
@@ -130,17 +130,17 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._after_change()
 
     def patch(self, ids: Collection[str]) -> None:
-        """Draw what changed in these rows, the order unchanged; ids that are not on the screen are passed over."""
+        """Redraw what changed in these rows, without a change of order; invisible ids are ignored."""
         self._draw_changed([line for line, row_id in enumerate(self._seen, HEADER) if row_id in ids])
 
     def tick(self) -> None:
-        """Bring the ages on the screen up to date."""
+        """Update the visible ages."""
         self._draw_changed()
 
     def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
-        """Say in the header which column the owner sorted by."""
+        """Show in the header which column the owner sorted by."""
         self._sorted = (key, reverse)
-        self._look_again()
+        self._redraw()
 
     def show_columns(self, columns: Sequence[Column[R]]) -> None:
         """Show other columns of the same rows."""
@@ -150,16 +150,16 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def fit_anew(self) -> None:
         """Make columns narrower that were wide for what is gone; they only grow meanwhile, so that nothing hops."""
         self._widest.clear()
-        self._look_again()
+        self._redraw()
 
     def say_empty(self, title: Shown, hint: Shown) -> None:
-        """What stands in place of rows when there are none."""
+        """Set what is shown if there are no rows."""
         if self._empty != (title, hint):
             self._empty = (title, hint)
             self.refresh()
 
     def move_to(self, row_id: str) -> bool:
-        """Put the cursor on an id; False where it is not in the table."""
+        """Move the cursor to an id; returns False if it is not in the table."""
         number = self._number(row_id)
         if number is not None:
             self._go(number)
@@ -174,7 +174,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     @property
     def range_begun(self) -> bool:
-        """Whether there is a mark at which a range of marks can begin."""
+        """Whether there is a mark at which a range can begin."""
         return self._range_from in self.marks and self._number(self._range_from) is not None
 
     @property
@@ -184,17 +184,17 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     @property
     def cursor_id(self) -> str | None:
-        """The id under the cursor, None when there are no rows."""
+        """The id under the cursor, None if there are no rows."""
         return self._ids[self._cursor] if self._ids else None
 
     @property
     def cursor_row(self) -> R | None:
-        """The row under the cursor, None when there are none."""
+        """The row under the cursor, None if there are no rows."""
         return self._by_id.get(self._ids[self._cursor]) if self._ids else None
 
     @property
     def visible_ids(self) -> tuple[str, ...]:
-        """Ids of the rows on the screen, from the top."""
+        """Ids of the visible rows, from the top."""
         return self._seen
 
     # Keys and mouse
@@ -216,7 +216,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._go(len(self._ids) - 1)
 
     def action_mark(self) -> None:
-        """Mark the row, or unmark it, and move on."""
+        """Mark or unmark the row, and move to the next one."""
         if self.cursor_id is not None:
             marked = self.cursor_id
             self.action_move(1)
@@ -233,11 +233,11 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self.set_marks(self.marks.union(self._ids))
 
     def action_mark_none(self) -> None:
-        """Take all marks away, also those of rows that are not shown."""
+        """Remove all marks, including those of hidden rows."""
         self.set_marks(())
 
     def on_click(self, event: events.Click) -> None:
-        """Click: a title asks for sorting, the gutter marks, a row takes the cursor; a double click opens it."""
+        """A click on a title sorts, on the gutter marks, on a row moves the cursor; a double click opens the row."""
         if event.y < HEADER:
             self._click_title(event.x)
             return
@@ -257,7 +257,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
                 self.post_message(self.SortAsked(column.key))
 
     def _turn_mark(self, row_id: str) -> None:
-        """Mark a row, or unmark it; a range of marks begins at the one that was marked last."""
+        """Mark or unmark a row; a range of marks begins at the row marked last."""
         if row_id not in self.marks:
             self._range_from = row_id
         self.set_marks(self.marks ^ {row_id})
@@ -269,7 +269,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         return max(self.size.height - HEADER, 0)
 
     def _number(self, row_id: str) -> int | None:
-        """The place of an id in the list."""
+        """Return the index of an id in the list."""
         try:
             return self._ids.index(row_id)
         except ValueError:
@@ -282,51 +282,51 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._after_change([HEADER + row - top for row in (before, self._cursor)])
 
     def _put_cursor(self, number: int) -> None:
-        """Put the cursor on a line, or on the nearest there is; without rows it holds on to its id."""
+        """Move the cursor to an index, or to the nearest one; without rows it keeps its id."""
         self._cursor = max(0, min(number, len(self._ids) - 1))
         if self._ids:
             self._at = self._ids[self._cursor]
 
     def _reveal(self) -> None:
-        """Scroll as little as it takes to have the cursor on the screen."""
+        """Scroll just enough to show the cursor."""
         self._scroll(min(max(self.scroll_offset.y, self._cursor - self._page + 1), self._cursor))
 
     def _scroll(self, top: int) -> None:
         if self._page and top != self.scroll_offset.y:
             self.scroll_to(y=top, animate=False)
 
-    # Saying what changed
+    # Reporting changes
 
     def _after_change(self, lines: Iterable[int] | None = None) -> None:
-        self._say_seen()
+        self._report_visible()
         self._draw_changed(lines)
         if self.cursor_id != self._highlighted:
             self.post_message(self.Highlighted(self._highlighted))
             self._highlighted = self.cursor_id
 
-    def _say_seen(self) -> None:
+    def _report_visible(self) -> None:
         top = self.scroll_offset.y
         visible = tuple(self._ids[top : top + self._page])
         if visible != self._seen:
             self._seen = visible
             self.post_message(self.Seen())
 
-    def _look_again(self) -> None:
-        """Have every line looked at and drawn again."""
+    def _redraw(self) -> None:
+        """Recompute and redraw every line."""
         self._lines.clear()
         self._placed_in = None
         self._measure(filter(None, map(self._line_at, range(HEADER, HEADER + len(self._seen)))))
         self.refresh()
 
     def on_resize(self) -> None:
-        """Other rows may be on the screen; a cursor that was there stays there."""
+        """Recompute the visible rows; a visible cursor stays visible."""
         if not self._seen or self.cursor_id in self._seen:
             self._reveal()
-        self._say_seen()
-        self._look_again()
+        self._report_visible()
+        self._redraw()
 
     def watch_virtual_size(self, before: Size, after: Size) -> None:
-        """The scrollbar comes, goes, or shows another share."""
+        """Update the scrollbar, which may appear, disappear or change its length."""
         if (before.height > self.size.height) != (after.height > self.size.height):
             self.refresh(layout=True)
         elif self.show_vertical_scrollbar:
@@ -335,8 +335,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Scrolling shows other rows."""
         super().watch_scroll_y(old_value, new_value)
-        self._say_seen()
-        self._look_again()
+        self._report_visible()
+        self._redraw()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is dimmer without the focus."""
@@ -344,14 +344,14 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._draw_changed()
 
     def notify_style_update(self) -> None:
-        """The theme may be another one."""
+        """Discard the styles, because the theme may have changed."""
         super().notify_style_update()
         self._palette = None
 
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """The strip of a line of the widget."""
+        """Return a line of the widget."""
         if self._palette is None:
             colour = not self.app.no_color
             self._palette = Palette(self.app.theme_variables, self.background_colors[1], colour=colour)
@@ -370,7 +370,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         return row_strip(line.cells, line.look, self._columns, self._placed(), palette, width)
 
     def _draw_changed(self, lines: Iterable[int] | None = None) -> None:
-        """Have what looks different on these lines, or on all, drawn again: of a row that stays, its changed cells."""
+        """Redraw what changed on these lines, or on all; of a row that stays, only its changed cells."""
         self._now = self._clock()
         on_screen = range(HEADER, HEADER + max(len(self._seen), len(self._lines)))
         looked = {y: self._line_at(y) for y in (on_screen if lines is None else lines) if y in on_screen}
@@ -392,7 +392,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         ]
 
     def _line_at(self, y: int) -> Line | None:
-        """What a line shows now; None for one without a row."""
+        """Return what a line shows now; None for a line without a row."""
         number = self.scroll_offset.y + y - HEADER
         row = self._by_id.get(self._ids[number]) if 0 <= number < len(self._ids) else None
         if row is None:
@@ -402,7 +402,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         return Line(tuple([column.cell(row, self._now) for column in self._columns]), look)
 
     def _measure(self, lines: Iterable[Line]) -> bool:
-        """Note how much room these lines take; whether a column has to be wider, so that all is drawn again."""
+        """Update the column widths from these lines; returns whether a column grew, so that all is redrawn."""
         wider = False
         for line in lines:
             for column, shown in zip(self._columns, line.cells, strict=True):

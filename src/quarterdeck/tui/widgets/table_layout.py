@@ -1,4 +1,4 @@
-"""Which columns of a table fit a width, where each stands and how wide it is."""
+"""Which columns of a table fit into a width, and the position and width of each."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from quarterdeck.tui.cells import Cell
 
 
 class Keyed(Protocol):
-    """A row: a frozen record with an id of its own."""
+    """A row: an immutable record with an id."""
 
     @property
     def id(self) -> str:
@@ -18,39 +18,38 @@ class Keyed(Protocol):
 R = TypeVar("R", bound=Keyed)
 
 GUTTER = 3
-"""Cells before the first column: cursor, mark, blank."""
+"""Cells before the first column: cursor, mark, space."""
 MARGIN = 1
-"""Blank cells after the last column."""
+"""Empty cells after the last column."""
 GAP = 2
 """Cells between two columns."""
 LEAST = 4
-"""Cells below which a column with a share is not shrunk."""
+"""Minimum cells of a flexible column."""
 ARROW = 2
-"""Cells that the mark of the sorted column takes behind its title."""
+"""Cells for the arrow after the title of the sorted column."""
 
 
 class Column(NamedTuple, Generic[R]):
-    """One column: how wide, what it shows, how it sorts.
+    """One column: its width, what it shows, how it sorts.
 
-    A column is as wide as its title and what stands in it, but takes no more than `width` cells unless it has a share
-    (`flex`) of what is left over. Columns of higher `priority` are dropped first where the table is narrow, those of
-    priority 0 never.
+    A column is as wide as its title and its content, but at most `width` cells unless it gets a share (`flex`) of the
+    remaining space. In a narrow table, columns of higher `priority` are dropped first, those of priority 0 never.
     """
 
     key: str
     title: str
     width: int
     cell: Callable[[R, datetime], Cell]
-    """What a row shows at a time (UTC)."""
+    """Returns what a row shows at a time (UTC)."""
     sort: Callable[[R], Any] | None = None
-    """Sort key; None where sorting by this column means nothing."""
+    """Returns the sort key; None if the column cannot be sorted by."""
     flex: int = 0
     priority: int = 0
     right: bool = False
 
 
 class Placed(NamedTuple):
-    """A column that is shown: its number, the cell it starts at, its width in cells."""
+    """A visible column: its index, its first cell, its width in cells."""
 
     number: int
     x: int
@@ -58,9 +57,9 @@ class Placed(NamedTuple):
 
 
 def chosen(columns: Sequence[Column[R]], names: Sequence[str] | None) -> tuple[Column[R], ...]:
-    """The columns of these names in their order, the last ones dropped first where there is little room.
+    """Return the columns with these names in that order; in a narrow table, the last ones are dropped first.
 
-    None stands for all of them as they are; names that are not there are passed over.
+    None means all columns as they are; unknown names are skipped.
     """
     if names is None:
         return tuple(columns)
@@ -77,9 +76,8 @@ def fit(
 ) -> tuple[Placed, ...]:
     """Place columns in `room` cells in their order, between gutter and margin.
 
-    `content` tells by key how many cells the widest text in a column takes; a column in which nothing stands gives its
-    place away. Without it each column is taken to be full. The one sorted by is always there: it says why the rows are
-    in their order.
+    `content` has the width of the widest text of each column by key; an empty column may be left out. Without it, every
+    column is assumed to be full. The sorted column is always shown, because it explains the order.
     """
     columns = [column._replace(priority=0) if column.key == sorted_by else column for column in columns]
     wanted = {number: _wanted(column, content, sorted_by) for number, column in enumerate(columns)}
@@ -98,7 +96,7 @@ def fit(
 
 
 def _wanted(column: Column[Any], content: Mapping[str, int] | None, sorted_by: str | None) -> int:
-    """Cells a column would take if there were room enough; 0 for one that may give its place away."""
+    """Return the cells a column would take with enough room; 0 for an empty one that may be left out."""
     inside = column.width if content is None else content.get(column.key, 0)
     if not inside and column.priority:
         return 0
@@ -110,7 +108,7 @@ def _needed(widths: Collection[int]) -> int:
 
 
 def _drop(columns: Sequence[Column[Any]], widths: dict[int, int], room: int) -> None:
-    """Drop what does not fit, the rightmost first among equals."""
+    """Drop columns that do not fit, among equals the rightmost first."""
     while _needed(widths.values()) > room:
         least = max(reversed(list(widths)), key=lambda number: columns[number].priority, default=None)
         if least is None or columns[least].priority == 0:
@@ -119,9 +117,9 @@ def _drop(columns: Sequence[Column[Any]], widths: dict[int, int], room: int) -> 
 
 
 def _share_out(columns: Sequence[Column[Any]], widths: dict[int, int], wanted: Mapping[int, int], spare: int) -> None:
-    """Give spare cells to the columns with a share as far as they want them, the rest to the one with the largest.
+    """Distribute spare cells to flexible columns as far as they need them, the rest to the one with the largest share.
 
-    Where cells are missing they are taken from the same columns, the smallest share first.
+    If cells are missing, they are taken from the same columns, the smallest share first.
     """
     sharers = sorted((number for number in widths if columns[number].flex), key=lambda number: -columns[number].flex)
     for number in sharers if spare > 0 else reversed(sharers):

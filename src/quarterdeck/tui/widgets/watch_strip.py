@@ -1,4 +1,4 @@
-"""The line on every screen that says how the conversations are that a person watches."""
+"""The line on every screen that shows the watched conversations."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -16,19 +16,19 @@ from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
 
 SHORTEST = 8
-"""Cells that the title of a watched conversation keeps where there is too little room."""
+"""Minimum cells for the title of a watched conversation."""
 
 
 class WatchStrip(Widget):
-    """The watched conversation that needs a person most, and how many others are watched; seen while there are any."""
+    """The most urgent watched conversation, and how many others are watched; shown while there are any."""
 
     DEFAULT_CSS = "WatchStrip { height: 1; padding: 0 1; background: $panel; display: none; }"
 
     watched: reactive[tuple[Shown, Cell]] = reactive((Shown(""), ()))
-    """The title of that one, and all that is said behind it."""
+    """The title of that conversation, and the words after it."""
 
     def show(self, by_urgency: Sequence[Watched], now: datetime) -> None:
-        """Say how these are; what did not change is not painted."""
+        """Show the watched conversations; paints only if something changed."""
         self.display = bool(by_urgency)
         if by_urgency:
             first, *others = by_urgency
@@ -36,7 +36,7 @@ class WatchStrip(Widget):
             self.watched = text.line(first.title) or text.line(first.id), (*state_words(first, now), *more)
 
     def render(self) -> Content:
-        """The line; a long title is cut, never what it is at."""
+        """The line; a long title is cut, the status never."""
         title, said = self.watched
         label, rest = content(cell(Shown("watching: "), Tone.MUTED)), content(said)
         room = max(SHORTEST, self.size.width - (label + rest).cell_length)
@@ -44,7 +44,7 @@ class WatchStrip(Widget):
 
 
 def state_words(watched: Watched, now: datetime) -> Cell:
-    """What it is at, and since when as far as that is known."""
+    """Return the status, and how long it has lasted if that is known."""
     if watched.state is None:
         return cell(Shown(" - not read yet"), Tone.MUTED)
     said: Cell = ((Shown(" - "), Tone.MUTED), *signed(watched.state.word))

@@ -1,4 +1,4 @@
-"""What can be done with a row of the form, in the words of its menu and key bar, and why something can't be done."""
+"""The commands for a row of the form, their labels in its menu and key bar, and why some cannot be done."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -10,7 +10,7 @@ from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Row, RowKind
 
 LIST_COMMANDS = frozenset(("edit", "add", "delete", "rename", "new_value"))
-"""What can be done with a row of a list that is saved at once, by the names of the commands."""
+"""Commands for a row of a list that is saved at once, by name."""
 _IN_BAR = {"save": "Review & save", "undo": "Undo", "filter": "Filter", "row_menu": "Menu"}
 _OF_ALL = {"undo_save": "Undo save", "export": "Export", "import": "Import", "unsaved_edits": "Restore edits"}
 _OF_ROW: Mapping[RowKind, Mapping[str, str]] = {
@@ -44,16 +44,16 @@ _OF_ROW: Mapping[RowKind, Mapping[str, str]] = {
     RowKind.TOKEN: {"edit": "Set", "add": "Add", "delete": "Clear all"},
     RowKind.PROFILE: {"edit": "Activate", "add": "New", "rename": "Rename", "delete": "Delete"},
 }
-"""Kind of row -> the commands it has a use for, by the word for them there, in the order of its menu."""
+"""The commands of each kind of row with their labels, in the order of its menu."""
 _ANYWHERE = frozenset({"add", "import_servers", "servers_file", "copy_servers", "check_all", "remove_duplicates"})
-"""Those of them that need no row."""
+"""Commands among them that need no row."""
 _OF_A_ROW = frozenset(name for labels in _OF_ROW.values() for name in labels) - _ANYWHERE
 LLM_EDITED = "You have edits of the LLM settings: save or drop them first."
 NOT_HERE = "Not for this row; f2 shows what can be done here."
 
 
 def row_menu(row: Row) -> tuple[tuple[Command, str], ...]:
-    """What can be done with a row, then with all settings, each with the word for it there."""
+    """Return the commands for a row, then those for all settings, each with its label there."""
     labels = {**_OF_ROW[row.kind], **_OF_ALL}
     if row.entry is not None:
         labels["disable"] = "Enable" if row.entry.disabled else "Disable"
@@ -62,7 +62,7 @@ def row_menu(row: Row) -> tuple[tuple[Command, str], ...]:
 
 
 def row_hints(commands: Iterable[Command], row: Row, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
-    """The hints for a row, in the order of the bar; what the row has no use for is left out."""
+    """Return the key hints for a row, in the order of the bar, without commands that the row does not support."""
     labels = {**_OF_ROW[row.kind], **_IN_BAR}
     return tuple(
         (command.key, labels.get(command.name, command.label), works(command))
@@ -72,12 +72,12 @@ def row_hints(commands: Iterable[Command], row: Row, works: Callable[[Command], 
 
 
 def acts_at_once(name: str, row: Row) -> bool:
-    """Whether the command of this name would change something on the server where the cursor is."""
+    """Whether a command would change something on the server at once, on the row under the cursor."""
     return row.at_once and name in LIST_COMMANDS
 
 
 def why_not(name: str, view: FormView, row: Row) -> str | None:
-    """Why the command of this name can't be done with a row, or None when it can."""
+    """Return why a command cannot be applied to a row, None if it can."""
     has_use = name in _OF_ROW[row.kind] and bool(row.name or (name == "edit" and row.group))
     if name in _OF_A_ROW and not has_use:
         return NOT_HERE

@@ -1,4 +1,4 @@
-"""The editors of fields: each stands in the list in place of its row, and knows the value typed so far."""
+"""The editors of fields: each is shown in place of a row, and knows the value typed so far."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,21 +19,21 @@ from quarterdeck.tui.widgets.form.inputs import KEEP, ChoiceLine, FormControl, F
 from quarterdeck.tui.widgets.strips import CURSOR
 
 Hints = Sequence[tuple[str, str]]
-"""Keys, with what each does."""
+"""Keys, each with what it does."""
 MOST = 200
-"""Suggestions that are listed; typing narrows them down."""
+"""How many suggestions are listed; typing narrows them down."""
 AS_TYPED = "as typed"
 OFFERED = "offered by this server"
 
 
 class FieldEditor(FormRow):
-    """A field being edited. The form has its keys; `value` is what stands in it, or `KEEP`."""
+    """The editor of a field; the form handles its keys. `value` is the current value, or `KEEP`."""
 
     class Changed(Message):
-        """The field has another value."""
+        """The value changed."""
 
     def __init__(self, entry: Field, draft: Draft, control: FormControl, *below: Widget, hints: Hints = ()) -> None:
-        """Edit the field of a draft; `hints` are keys of its own."""
+        """Create an editor for a field of a draft; `hints` are additional keys."""
         self.entry = entry
         self.draft = draft
         self.control = control
@@ -44,26 +44,26 @@ class FieldEditor(FormRow):
 
     @property
     def hints(self) -> Hints:
-        """The keys that work while it is edited."""
+        """The keys that work while it is open."""
         return (*self._hints, ("enter", "done"), ("tab", "next field"), ("^s", "review & save"))
 
     @property
     def value(self) -> Any:
-        """The value as it stands."""
+        """The current value."""
         return self.control.entered
 
     def choose(self, step: int) -> bool:
-        """Go to a neighbouring choice; False where there is none to go to."""
+        """Go to the next or previous choice; returns False if there is none."""
         return False
 
     def suggest(self, values: Sequence[str]) -> None:
-        """Offer what the server suggests, where there is room for it."""
+        """Offer the server's suggestions, if the editor has a place for them."""
 
     @on(LineInput.Changed)
     @on(ChoiceLine.Picked)
     def _changed(self, event: Message) -> None:
         event.stop()
-        event.prevent_default()  # what is wrong is said by the form
+        event.prevent_default()  # the form shows what is wrong
         self.post_message(self.Changed())
 
     @on(LineInput.Noticed)
@@ -73,20 +73,20 @@ class FieldEditor(FormRow):
 
 
 class Choices(OptionList):
-    """A list below a line, which keeps the keyboard."""
+    """A list below a field, which keeps the focus."""
 
     def __init__(self) -> None:
         super().__init__(compact=True, markup=False)
         self.can_focus = False
 
     def step(self, step: int) -> int:
-        """Go to a neighbour, and return its number."""
+        """Move to the next or previous item, and return its index."""
         (self.action_cursor_down if step > 0 else self.action_cursor_up)()
         return self.highlighted or 0
 
 
 class TextEditor(FieldEditor):
-    """A line of text or a number; under it what the server suggests, where any other text is as good."""
+    """A line of text or a number, with the server's suggestions below; any other text is allowed."""
 
     def __init__(self, entry: Field, draft: Draft) -> None:
         self._was = draft.value(entry.key)
@@ -100,21 +100,21 @@ class TextEditor(FieldEditor):
 
     @property
     def hints(self) -> Hints:
-        """With those for suggestions, once there are any."""
+        """The keys, with those for suggestions once there are any."""
         return (*((("↓ ↑", "suggestions"),) if self._suggested else ()), *super().hints)
 
     @property
     def value(self) -> Any:
-        """What was typed; a line that was left alone is the very value it had."""
+        """What was typed; exactly the former value if the line is unchanged."""
         return self._was if self._field.untouched else self.entry.reads(self._field.value)
 
     def suggest(self, values: Sequence[str]) -> None:
-        """Offer what the server suggests, beginning with all of it."""
+        """Offer the server's suggestions, first all of them."""
         self._suggested = values
         self._offer("")
 
     def choose(self, step: int) -> bool:
-        """Put a neighbouring suggestion into the line, if there are any."""
+        """Put the next or previous suggestion into the line, if there are any."""
         if self._offered:
             self._take(self._choices.step(step))
         return bool(self._offered)
@@ -143,7 +143,7 @@ class TextEditor(FieldEditor):
 
 
 class SelectEditor(FieldEditor):
-    """A list to choose from that narrows as one types; what is typed can be taken as it is."""
+    """A list of choices that narrows while typing; the typed text can also be used as it is."""
 
     def __init__(self, entry: Field, draft: Draft) -> None:
         self._was = draft.value(entry.key)
@@ -160,29 +160,29 @@ class SelectEditor(FieldEditor):
 
     @property
     def value(self) -> Any:
-        """The choice taken."""
+        """The selected choice."""
         return self._offered[self._choices.highlighted or 0]
 
     def suggest(self, values: Sequence[str]) -> None:
-        """Offer what the server suggests besides the choices."""
+        """Offer the server's suggestions in addition to the choices."""
         self._suggested = values
         self._offer()
 
     def choose(self, step: int) -> bool:
-        """Go to a neighbour in the list."""
+        """Go to the next or previous item of the list."""
         self._choices.step(step)
         self.post_message(self.Changed())
         return True
 
     @on(LineInput.Changed)
     def _offer(self) -> None:
-        """List what matches what is typed, the best one taken."""
+        """List what matches the typed text, with the best match selected."""
         query = self._field.value.strip()
         known: dict[Any, str] = dict.fromkeys(self._suggested, OFFERED)
         known |= self.entry.choices
         own = self.entry.reads(query)
         rows: dict[Any, str] = {None: ""} if self.entry.nullable else {}
-        rows[self._was] = ""  # also where that is nothing: before the first save even what cannot be unset is not set
+        rows[self._was] = ""  # also None: before the first save, even a field that cannot be unset is not set
         rows |= known
         if query:
             rows = {value: said for value, said in rows.items() if _matches(value, said, query)}
@@ -194,7 +194,7 @@ class SelectEditor(FieldEditor):
 
 
 def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
-    """The editor of a field; None for one that is not edited in place."""
+    """Return the editor of a field; None if it is not edited in place."""
     match entry.control:
         case _ if entry.absent:
             return None
@@ -220,7 +220,7 @@ def _matches(value: Any, said: str, query: str) -> bool:
 
 
 def _best(rows: Mapping[Any, str], own: Any, query: str) -> Any:
-    """The choice typed in full; else one whose value, then whose words begin so; else the first."""
+    """Return the choice typed in full, else one whose value or words begin with the query, else the first."""
     if own in rows and rows[own] != AS_TYPED:
         return own
     wanted = query.casefold()

@@ -1,4 +1,4 @@
-"""The list of fields: a cursor over its rows, and the editor that opens in place of one."""
+"""The list of fields: a cursor over its rows, and an editor that opens in place of a row."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
@@ -33,7 +33,7 @@ class LinePainter(Widget):
         self._palette: Palette | None = None
 
     def show(self, lines: Sequence[Line], cursor: str, *, focused: bool) -> None:
-        """Show these lines, the cursor on one of their rows or, with an empty id, on none; paint what changed."""
+        """Show these lines, with the cursor on the lines of a row (empty: on none); paints only what changed."""
         at_cursor, elsewhere = Look(cursor=True, focused=focused), Look()
         before = self._lines
         self._lines = [(line, at_cursor if line.row and line.row == cursor else elsewhere) for line in lines]
@@ -48,16 +48,16 @@ class LinePainter(Widget):
             self.refresh(*changed)
 
     def row_at(self, y: int) -> str:
-        """The row of a line, empty where it is of none."""
+        """Return the row of a line, empty if it belongs to none."""
         return self._lines[y][0].row if y < len(self._lines) else ""
 
     def notify_style_update(self) -> None:
-        """The theme may be another one."""
+        """Discard the styles, because the theme may have changed."""
         super().notify_style_update()
         self._palette = None
 
     def render_line(self, y: int) -> Strip:
-        """The strip of one line."""
+        """Return one line."""
         line, look = self._lines[y] if y < len(self._lines) else (Line(), Look())
         if self._palette is None:
             self._palette = Palette(self.app.theme_variables, self.background_colors[1], colour=not self.app.no_color)
@@ -79,7 +79,7 @@ class LinePainter(Widget):
 
 
 class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
-    """Lines above, the editor while there is one, lines below; the cursor holds on to the id of a row."""
+    """Lines above the editor, the editor if open, lines below; the cursor follows the id of a row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *MOVING,
@@ -88,7 +88,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     ]
 
     class Moved(Message):
-        """The cursor is on another row, or an editor opened or closed: other keys may work."""
+        """The cursor moved, or an editor opened or closed: other keys may work."""
 
     class Chosen(Message):
         """The row under the cursor was clicked."""
@@ -100,22 +100,22 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.editor: FieldEditor | None = None
         self._lines: Sequence[Line] = ()
         self._spans: dict[str, range] = {}
-        """Row -> its lines, in the order shown."""
+        """The lines of each row, in the order shown."""
         self._rows: Sequence[str] = ()
 
     def compose(self) -> ComposeResult:
-        """Two blocks of lines; an editor comes between them."""
+        """Two blocks of lines; an editor is placed between them."""
         yield self.above
         yield self.below
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a field is edited, the list's keys are the field's."""
+        """While a field is edited, the list's keys are disabled."""
         return self.editor is None
 
-    # What the form gives
+    # Methods for the form
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Show these lines; a cursor whose row is gone goes to the row that took its place."""
+        """Show these lines; if the cursor's row is gone, the cursor moves to the row in its place."""
         place = self._rows.index(self.cursor) if self.cursor in self._spans else 0
         self._lines, self._spans = lines, _spans(lines)
         self._rows = tuple(self._spans)
@@ -125,7 +125,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self._lay()
 
     async def open(self, editor: FieldEditor) -> None:
-        """Put an editor in place of the row under the cursor; it has the keyboard when this returns."""
+        """Open an editor in place of the row under the cursor; it has the focus when this returns."""
         await self.close()
         self.editor = editor
         self._lay()
@@ -135,7 +135,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.post_message(self.Moved())
 
     async def close(self) -> None:
-        """Take the editor away; the list has the keyboard again."""
+        """Close the editor; the list has the focus again."""
         if self.editor is None:
             return
         editor, self.editor = self.editor, None
@@ -146,7 +146,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.post_message(self.Moved())
 
     def move_to(self, row: str) -> None:
-        """Put the cursor on a row, if it is there."""
+        """Move the cursor to a row, if it exists."""
         if row in self._spans and row != self.cursor:
             self.cursor = row
             self._paint()
@@ -154,7 +154,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             self.post_message(self.Moved())
 
     def move_to_group(self, group: str) -> None:
-        """Put the cursor on the first row of a group."""
+        """Move the cursor to the first row of a group."""
         self.move_to(dict(self._firsts()).get(group, ""))
 
     # Keys and mouse
@@ -185,7 +185,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             self.move_to(self._rows[-1])
 
     def action_group(self, step: int) -> None:
-        """Move to the first row of a neighbouring group, around the ends."""
+        """Move to the first row of the next or previous group, wrapping at the ends."""
         if self._rows:
             here = self._spans[self.cursor].start
             firsts = [row for _, row in self._firsts()]
@@ -194,7 +194,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             self.move_to((later or firsts)[0] if step > 0 else (earlier or firsts)[-1])
 
     def on_click(self, event: events.Click) -> None:
-        """A click moves the cursor; one on the cursor's row opens it."""
+        """A click moves the cursor; a click on the cursor's row opens it."""
         places = ((painter, event.get_content_offset(painter)) for painter in (self.above, self.below))
         row = next((painter.row_at(place.y) for painter, place in places if place is not None), "")
         if row and row == self.cursor:
@@ -222,7 +222,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.below.show(self._lines[own.stop :], cursor, focused=self.has_focus)
 
     def _firsts(self) -> Iterator[tuple[str, str]]:
-        """Each group, with its first row."""
+        """Yield each group with its first row."""
         group = ""
         for line in self._lines:
             if line.heading:
@@ -232,7 +232,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
                 group = ""
 
     def _reveal(self) -> None:
-        """Scroll as little as it takes to see the row under the cursor, its sentences and the heading above it."""
+        """Scroll just enough to show the row under the cursor, its sentences and the heading above it."""
         if self.cursor not in self._spans or not self.is_mounted:
             return
         own = self._spans[self.cursor]
@@ -244,7 +244,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
 
 def _spans(lines: Iterable[Line]) -> dict[str, range]:
-    """Row -> its lines; the lines of a row are neighbours."""
+    """Return the lines of each row; the lines of a row are adjacent."""
     spans: dict[str, range] = {}
     for number, line in enumerate(lines):
         if line.row:

@@ -1,6 +1,7 @@
-"""The settings form: groups, list of fields and help, and a field edited in place. It knows no server.
+"""The settings form: groups, list of fields, help, and a field edited in place. It knows no server.
 
-Whatever is done makes a new draft, which is told at once: the form can go away at any moment without losing an edit.
+Every edit creates a new draft, which is reported at once, so that the form can be removed at any moment without losing
+an edit.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ from quarterdeck.tui.widgets.strips import CURSOR
 
 
 class Rail(Static):
-    """The groups, one a line, or in one line where there is no more; a click goes to one."""
+    """The groups, one per line, or in one line on a narrow screen; a click goes to a group."""
 
     ALLOW_SELECT = False
 
@@ -44,7 +45,7 @@ class Rail(Static):
         self._groups: Sequence[str] = ()
 
     def show(self, view: FormView, here: str, *, slim: bool) -> None:
-        """Show where the cursor is, and how many edits and errors each group has."""
+        """Show the current group, and the number of edits and errors in each."""
         self._groups = view.groups
         tabs = [self._tab(group, *view.counts(group), is_here=group == here, slim=slim) for group in view.groups]
         place = view.groups.index(here) if slim and here in view.groups else 0
@@ -53,7 +54,7 @@ class Rail(Static):
             self.update(shown, layout=False)
 
     def _tab(self, group: str, edits: int, errors: int, *, is_here: bool, slim: bool) -> Content:
-        """`▌LLM *2 !1`: edits and errors, at the right end of a line of their own."""
+        """Return `▌LLM *2 !1`: edits and errors, right-aligned if the group has a line of its own."""
         counts = f" *{edits}" if edits else "", f" !{errors}" if errors else ""
         name, mark = line(group), CURSOR if is_here else ""
         if not slim:
@@ -82,10 +83,10 @@ class SettingsForm(Vertical):
         Binding("down", "choose(1)", "Next choice or field", show=False, priority=True),
         Binding("up", "choose(-1)", "Choice or field before", show=False, priority=True),
     ]
-    """The keys of the field that is edited."""
+    """The key bindings while a field is edited."""
 
     class Edited(Message):
-        """There is another draft."""
+        """The draft changed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,12 +95,12 @@ class SettingsForm(Vertical):
         self.help_pane = VerticalScroll(self.help_full, id="help-pane", can_focus=False)
         self.view = FormView(Draft())
         self.suggestions: Mapping[str, Sequence[str]] = {}
-        """Field -> what the server suggests for it."""
+        """The server's suggestions by field."""
         self._looked_at = NOWHERE
-        """The row under the cursor, as far as it is known that somebody saw it."""
+        """The row under the cursor, if a person has seen it there."""
 
     def compose(self) -> ComposeResult:
-        """Groups, list and help pane side by side, short help under them; the width decides which are shown."""
+        """Groups, list and help side by side, short help below; the width decides which are shown."""
         with Horizontal(id="form-columns"):
             yield self.rail
             yield self.list
@@ -107,10 +108,10 @@ class SettingsForm(Vertical):
         yield self.help_short
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The form's keys are those of an open editor."""
+        """The form's own keys work only while an editor is open."""
         return self.editor is not None
 
-    # What stands there
+    # The current state
 
     @property
     def draft(self) -> Draft:
@@ -119,7 +120,7 @@ class SettingsForm(Vertical):
 
     @property
     def editor(self) -> FieldEditor | None:
-        """The editor, while one is open."""
+        """The open editor, if any."""
         return self.list.editor
 
     @property
@@ -127,7 +128,7 @@ class SettingsForm(Vertical):
         """The row under the cursor."""
         return self.view.rows.get(self.list.cursor, NOWHERE)
 
-    # What the screen gives
+    # Methods for the screen
 
     def show(
         self,
@@ -136,7 +137,7 @@ class SettingsForm(Vertical):
         contested: Iterable[str] = (),
         arrived: Iterable[str] = (),
     ) -> None:
-        """Show a draft, what a server can do with it, and what somebody else changed there; an open editor goes on."""
+        """Show a draft, what a server can do with it, and what somebody else changed; an open editor stays open."""
         if self.editor is not None:
             self.editor.draft = draft
         marks = frozenset(contested), frozenset(arrived)
@@ -144,31 +145,31 @@ class SettingsForm(Vertical):
         self.post_message(self.Edited())
 
     def show_lists(self, lists: Lists) -> None:
-        """Show what stands beside the record."""
+        """Show the data that is saved at once."""
         self._look(replace(self.view, lists=lists))
 
     def complain(self, complaints: Sequence[Problem]) -> None:
-        """Show what the server said of single fields, until the next edit."""
+        """Show the server's errors about single fields, until the next edit."""
         self._look(replace(self.view, complaints=tuple(complaints)))
         self.go_to_error()
 
     def filter(self, query: str) -> None:
-        """Show only rows that match all words."""
+        """Show only rows that contain all words."""
         self._look(replace(self.view, query=query))
 
     def suggest(self, suggestions: Mapping[str, Sequence[str]]) -> None:
-        """Know what the server suggests; an open editor offers it at once."""
+        """Set the server's suggestions; an open editor offers them at once."""
         self.suggestions = suggestions
         if self.editor is not None and self.editor.entry.key in suggestions:
             self.editor.suggest(suggestions[self.editor.entry.key])
             self.list.post_message(FieldList.Moved())
 
     def start(self) -> None:
-        """Take the keyboard."""
+        """Take the focus."""
         self.screen.set_focus(self.list if self.editor is None else self.editor.first)
 
     def go_to_error(self) -> Problem | None:
-        """Put the cursor on the first error and return it; None when there is none."""
+        """Move the cursor to the first error and return it; None if there is none."""
         error = next(iter(self.view.errors), None)
         if error is not None:
             self.list.move_to(row_of(error.key, error.row))
@@ -192,17 +193,17 @@ class SettingsForm(Vertical):
             self._paint()
 
     async def change(self, change: Callable[[Draft], Draft]) -> bool:
-        """Do something to the draft as a whole; whether it is another one then."""
+        """Apply a change to the draft; returns whether the draft changed."""
         await self.stop_editing()
         return self._take(change(self.draft))
 
     async def action_leave(self, step: int) -> None:
-        """End editing and move the cursor by so many rows; what was typed stays."""
+        """Stop editing and move the cursor by that many rows; what was typed is kept."""
         await self.stop_editing()
         self.list.action_move(step)
 
     async def action_choose(self, step: int) -> None:
-        """Go to a neighbouring choice of the editor; where it has none, to the next field."""
+        """Go to the next choice of the editor; if it has none, to the next field."""
         if self.editor is not None and not self.editor.choose(step):
             await self.action_leave(step)
 
@@ -248,7 +249,7 @@ class SettingsForm(Vertical):
     # Painting
 
     def on_resize(self) -> None:
-        """Lines are made for a width, and so are the groups."""
+        """Paint again, because lines and groups depend on the width."""
         self.call_after_refresh(self._paint)
 
     def _look(self, view: FormView) -> None:
@@ -256,7 +257,7 @@ class SettingsForm(Vertical):
         self._paint()
 
     def _paint(self) -> None:
-        if self.help_short.is_mounted:  # else it still has to come, or the deck was left before it came
+        if self.help_short.is_mounted:  # otherwise it is not mounted yet, or the deck was left
             self.list.show(form_lines(self.view, self.list.scrollable_content_region.width))
             self._paint_around()
 

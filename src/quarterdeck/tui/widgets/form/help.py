@@ -1,4 +1,4 @@
-"""What is said about the row under the cursor: its help, what it holds, and who uses it."""
+"""The help for the row under the cursor: its meaning, its value, and who uses it."""
 
 from collections.abc import Iterator
 
@@ -21,18 +21,18 @@ _HELP = {
     RowKind.OTHER: "A field the deck does not know; a save does not change it.",
     RowKind.MORE: "Seldom used; those that are set or edited are shown without a search.",
 }
-"""Help of the rows that are neither a field nor an MCP server."""
+"""Help for rows that are neither a field nor an MCP server."""
 
 
 def short_help(view: FormView, row: Row) -> Cell:
-    """One paragraph for the bottom of a narrow form: what is special about the row comes first."""
+    """Return one paragraph for the bottom of a narrow form: what is special about the row comes first."""
     called, help_words = _title_and_help(view, row)
     parts = [cell(called, Tone.STRONG), *_notes(view, row), cell(help_words, Tone.MUTED)]
     return tuple(span for part in parts for span in (*part, GAP))
 
 
 def full_help(view: FormView, row: Row) -> tuple[Cell, ...]:
-    """All lines of the side pane, to be wrapped by it."""
+    """Return all lines of the side pane, which wraps them."""
     called, help_words = _title_and_help(view, row)
     if not called:
         return ()
@@ -48,7 +48,7 @@ def full_help(view: FormView, row: Row) -> tuple[Cell, ...]:
 
 
 def title(view: FormView, row: Row) -> Shown:
-    """What a row is called."""
+    """Return the name of a row."""
     return _title_and_help(view, row)[0]
 
 

@@ -1,4 +1,4 @@
-"""The controls of forms, each of which knows what is `entered` in it, and a labelled row of them."""
+"""The controls of forms, whose value is `entered`, and a row with a label and controls."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,26 +24,26 @@ from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 
 MOST = 4_000
-"""Characters that a line begins with, or takes from a paste: far more than anybody edits in one line."""
+"""Maximum characters of a line's initial value or of a paste: far more than anybody edits in one line."""
 NONE = Shown("none")
 KEEP = object()
-"""In place of a value: no edit, it stays as it is stored."""
+"""Instead of a value: no edit, the stored value is kept."""
 REPLACE = object()
-"""The choice of a secret that is replaced by what is typed."""
+"""The choice to replace a secret by what is typed."""
 BETWEEN = 2
 """Cells between two choices."""
 
 
 def abridged(value: str) -> Shown:
-    """A value as its field begins with it: the rest of a very long one stands behind a mask.
+    """Return a value as its field shows it: the rest of a very long one is replaced by a mask.
 
-    A field left alone keeps the value whole, and no check lets a changed one through while the mask is in it.
+    An untouched field keeps the whole value, and checks refuse a changed one that contains the mask.
     """
     return text.line(value) if len(value) <= MOST else Shown(f"{text.line(value[:MOST])} {masks.MASK}")
 
 
 class LineInput(Input):
-    """Textual's input without a border, with undo; pasted text loses what would act on a terminal."""
+    """Textual's input without a border, with undo; control characters in pasted text are removed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+z", "step(-1)", "Undo", show=False),
@@ -53,7 +53,7 @@ class LineInput(Input):
 
     @dataclass
     class Noticed(Message):
-        """What was pasted is changed or refused; `words` say how."""
+        """Pasted text was changed or refused; `words` say how."""
 
         words: Shown
 
@@ -66,13 +66,13 @@ class LineInput(Input):
         password: bool = False,
         id: str | None = None,  # noqa: A002 - Textual's name for it
     ) -> None:
-        """Begin with a value, which is `shown` in another way where that is given."""
+        """Create a field with a value; `shown` is displayed instead, if given."""
         self._begun = value
         self._shown = value if password else abridged(value if shown is None else shown)
         self._history = [self._shown]
-        """What stood in it, oldest first."""
+        """The contents so far, oldest first, for undo."""
         self._at = 0
-        """Which of these stands in it now."""
+        """The index of the current content."""
         self._typing = False
         super().__init__(
             self._shown, placeholder=placeholder, password=password, compact=True, select_on_focus=not password, id=id
@@ -82,26 +82,26 @@ class LineInput(Input):
 
     @property
     def untouched(self) -> bool:
-        """Whether it stands as it began."""
+        """Whether the content is unchanged."""
         return self.value == self._shown
 
     @property
     def entered(self) -> str:
-        """What stands in it, without blanks around it; the very value it began with where it was left alone."""
+        """The content without surrounding spaces; exactly the initial value if it is unchanged."""
         return self._begun if self.untouched else self.value.strip()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """An empty line leaves left and right to what is around it."""
+        """In an empty line, the left and right keys belong to the surrounding widget."""
         return bool(self.value) or action not in ("cursor_left", "cursor_right")
 
     def on_paste(self, event: events.Paste) -> None:
-        """Put pasted text in as one line."""
+        """Insert pasted text as one line."""
         event.prevent_default()
         event.stop()
         self.paste(event.text)
 
     def paste(self, pasted: str) -> None:
-        """Put a text in at the cursor, in place of what is selected."""
+        """Insert a text at the cursor, replacing the selection."""
         if len(pasted) > MOST:
             self.notice(f"The pasted text is longer than {MOST} characters. Not taken.")
             return
@@ -114,7 +114,7 @@ class LineInput(Input):
         self.replace(cleaned, *sorted(self.selection))
 
     def watch_value(self, before: str, after: str) -> None:
-        """Remember it, unless it was put there by an undo; letters typed up to a blank are one step."""
+        """Record the content for undo; letters typed up to a space are one step."""
         if after != self._history[self._at]:
             typing = len(after) == len(before) + 1 and not after.endswith(" ")
             self._at += not (typing and self._typing)
@@ -122,7 +122,7 @@ class LineInput(Input):
             self._typing = typing
 
     def action_step(self, step: int) -> None:
-        """Take the last change back, or make the next one again."""
+        """Undo the last change, or redo the next one."""
         if 0 <= self._at + step < len(self._history):
             self._at += step
             self._typing = False
@@ -130,7 +130,7 @@ class LineInput(Input):
             self.cursor_position = len(self.value)
 
     def action_edit_outside(self) -> None:
-        """Edit the text in the person's editor; a secret is written to no file."""
+        """Edit the text in the person's editor; a secret is never written to a file."""
         if self.is_secret:
             self.notice("A secret is not written to a file for an editor.")
             return
@@ -140,12 +140,12 @@ class LineInput(Input):
             self.notice(str(error))
 
     def notice(self, words: str) -> None:
-        """Have it said what became of a text."""
+        """Report what happened to a text."""
         self.post_message(self.Noticed(Shown(words)))
 
 
 class PlainArea(TextArea):
-    """Textual's text area without colours; tab moves the focus on, pasted text is made safe."""
+    """Textual's text area without colours; tab moves the focus, pasted text is made safe."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f4", "edit_outside", "Edit in $EDITOR", show=False)]
 
@@ -155,17 +155,17 @@ class PlainArea(TextArea):
 
     @property
     def entered(self) -> Any:
-        """What stands in it, without blanks around it."""
+        """The content without surrounding whitespace."""
         return self.text.strip()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Put pasted text in at the cursor."""
+        """Insert pasted text at the cursor."""
         event.prevent_default()
         event.stop()
         self.replace(self.cleaned(event.text), *self.selection)
 
     def cleaned(self, pasted: str) -> str:
-        """What is put in of a pasted text: all of it, line breaks kept."""
+        """Return a pasted text as it is inserted: all of it, with line breaks."""
         return text.whole(pasted)
 
     def action_edit_outside(self) -> None:
@@ -177,7 +177,7 @@ class PlainArea(TextArea):
 
 
 class ChoiceLine(Widget, can_focus=True):
-    """Choices side by side, `( ) not set  (•) on`; left, right and space take another one, and so does a click."""
+    """Choices side by side, `( ) not set  (•) on`; left, right, space and a click select one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "step(-1)", "Choice before", show=False),
@@ -186,17 +186,17 @@ class ChoiceLine(Widget, can_focus=True):
     entered: reactive[Any] = reactive(None)
 
     class Picked(Message):
-        """Another choice was taken."""
+        """Another choice was selected."""
 
     def __init__(self, choices: Mapping[Any, Shown], value: Any, *, focusable: bool = True) -> None:
-        """Values with their words, and the one that is taken at first."""
+        """Create the choices from values and their words, with the selected value."""
         super().__init__()
         self._choices = choices
         self.can_focus = focusable
         self.set_reactive(ChoiceLine.entered, value)
 
     def render(self) -> Content:
-        """All choices, the taken one with a dot."""
+        """All choices, the selected one with a dot."""
         spans: list[tuple[Shown, Tone]] = []
         for value, word in self._choices.items():
             is_taken = value == self.entered
@@ -206,12 +206,12 @@ class ChoiceLine(Widget, can_focus=True):
         return content(spans)
 
     def action_step(self, step: int) -> None:
-        """Take a neighbour, around the ends, and say so."""
+        """Select the next or previous choice, wrapping at the ends."""
         values = list(self._choices)
         self._pick(values[(values.index(self.entered) + step) % len(values)])
 
     def on_click(self, event: events.Click) -> None:
-        """Take the choice under the mouse."""
+        """Select the clicked choice."""
         edge = 0
         for value, word in self._choices.items():
             edge += len(word) + 4 + BETWEEN
@@ -226,30 +226,30 @@ class ChoiceLine(Widget, can_focus=True):
 
 
 class OneOf(Select[str]):
-    """One of a few values, each with its words, in a list that opens."""
+    """One of a few values, each with its words, in a drop-down list."""
 
     def __init__(self, value: str, choices: Iterable[tuple[Shown | Content, str]]) -> None:
         super().__init__(choices, value=value, allow_blank=False, compact=True)
 
     @property
     def entered(self) -> str:
-        """The value taken."""
+        """The selected value."""
         return str(self.value)
 
 
 class Compound(Vertical):
-    """A control of several widgets."""
+    """A control that consists of several widgets."""
 
     @property
     def entered(self) -> Any:
-        """What stands in all of it."""
+        """Its value."""
         raise NotImplementedError
 
 
 class SecretControl(Compound):
-    """Keep, replace or clear over a masked field: what is typed there replaces, and emptying it keeps again.
+    """Keep, replace or clear, above a masked field: typing selects replace, emptying the field selects keep.
 
-    While the field is empty, left and right choose.
+    While the field is empty, the left and right keys change the choice.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -259,7 +259,7 @@ class SecretControl(Compound):
     ]
 
     def __init__(self, *, stored: bool | None, value: Any = KEEP, none: Shown = NONE) -> None:
-        """Begin with a value; `none` is the word for a secret that is not stored, or goes with the next save."""
+        """Create the control with a value; `none` is the word for a secret that is not stored or will be cleared."""
         super().__init__()
         choices = {KEEP: Shown("keep"), REPLACE: Shown("replace"), None: Shown("clear")}
         if stored is False:
@@ -270,13 +270,13 @@ class SecretControl(Compound):
         self.field = LineInput(begun, placeholder=hint, password=True)
 
     def compose(self) -> ComposeResult:
-        """The choices, and the field under them."""
+        """The choices, and the field below them."""
         yield self.choices
         yield self.field
 
     @property
     def entered(self) -> Any:
-        """`KEEP`, the replacement without blanks around it, or None to clear it; nothing typed replaces nothing."""
+        """`KEEP` (also for an empty replacement), the replacement without surrounding spaces, or None to clear it."""
         if self.choices.entered is not REPLACE:
             return self.choices.entered
         return SecretStr(self.field.entered) if self.field.entered else KEEP
@@ -286,7 +286,7 @@ class SecretControl(Compound):
         self.field.password = not self.field.password
 
     def action_step(self, step: int) -> None:
-        """Take a neighbouring choice."""
+        """Select the next or previous choice."""
         self.choices.action_step(step)
 
     @on(LineInput.Changed)
@@ -302,7 +302,7 @@ FormControl = LineInput | PlainArea | ChoiceLine | OneOf | Compound
 
 
 class FormRow(Horizontal):
-    """A label with its controls, and under them a hint and the sentence on what is wrong."""
+    """A label with its controls, and below them a hint and the sentence about what is wrong."""
 
     def __init__(self, label: Content, *controls: Widget, hint: str = "") -> None:
         super().__init__(classes="form-row")
@@ -313,7 +313,7 @@ class FormRow(Horizontal):
         self.note = Static(classes="row-note")
 
     def compose(self) -> ComposeResult:
-        """Label at the left; controls, hint and sentence at the right."""
+        """Label on the left; controls, hint and sentence on the right."""
         yield Static(self._label, classes="row-label")
         with Vertical(classes="row-right"):
             yield from self._controls
@@ -323,15 +323,15 @@ class FormRow(Horizontal):
 
     @property
     def first(self) -> Widget:
-        """What takes the keyboard."""
+        """The widget to focus."""
         return next(widget for widget in self.query("*") if widget.focusable)
 
     def say_problem(self, problem: Problem | None) -> None:
-        """Show what is wrong with the value, or that nothing is."""
+        """Show what is wrong with the value, or remove it."""
         self.say(problem.words if problem is not None else "", stops=problem is None or problem.stops)
 
     def say(self, words: str, *, stops: bool = True) -> None:
-        """Show a sentence on the value, or take it away."""
+        """Show a sentence about the value, or remove it."""
         if (words, stops) != self._said:
             self._said = (words, stops)
             self.note.display = bool(words)
@@ -340,5 +340,5 @@ class FormRow(Horizontal):
     @on(Input.Changed)
     @on(TextArea.Changed)
     def _forget_problem(self) -> None:
-        """A sentence goes as soon as its value is changed."""
+        """Remove the sentence when the value changes."""
         self.say("")

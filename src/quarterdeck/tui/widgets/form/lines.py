@@ -1,4 +1,4 @@
-"""The form as lines: headings, fields, MCP servers as a table, names in lists, under a row what is wrong with it."""
+"""The form as lines: headings, fields, MCP servers as a table, names in lists, and problems below their rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from quarterdeck.tui.widgets.form.rows import AT_ONCE, FormView, Row, RowKind
 
 LABEL_WIDTH = 24
 GUTTER = 2
-"""Cells before a line: cursor and a blank."""
+"""Cells before a line: cursor and a space."""
 MARGIN = 1
-"""Blank cells after the chip."""
+"""Empty cells after the chip."""
 EDGES = 4
-"""Cells of a line that sentences leave free: cursor, blank, margin."""
+"""Cells of a line that sentences do not use: cursor, space, margin."""
 SHORTEST = 20
 LONGEST = 400
-"""Characters of a value that are looked at for one line."""
+"""Characters of a value that are considered for one line."""
 NOTHING = Shown("–")
 HIDDEN = Shown("••••••••")
 GAP = (Shown("  "), Tone.PLAIN)
@@ -49,12 +49,12 @@ NO_MATCH = Line(((cell(Shown("Nothing matches; / then esc shows all fields."), T
 
 
 def brief(value: str) -> Shown:
-    """The beginning of a text in one line."""
+    """Return the beginning of a text as one line."""
     return line(value[:LONGEST])
 
 
 def form_lines(view: FormView, width: int) -> Sequence[Line]:
-    """All lines of the form; `width` is in cells. A group in which nothing matches is left out."""
+    """Return all lines of the form; `width` is in cells. A group without matches is left out."""
     found: list[Line] = []
     for group, rows in groupby(view.rows.values(), key=lambda row: row.group):
         if found:
@@ -70,7 +70,7 @@ def form_lines(view: FormView, width: int) -> Sequence[Line]:
 
 
 def _heading(view: FormView, group: str) -> Line:
-    """The name of a group, and how much of it is edited."""
+    """Return the heading of a group, with the number of its edits and errors."""
     edits, errors = view.counts(group)
     counted = [cell(Shown(f"{edits} edited"), Tone.EDITED)] if edits else []
     counted += [cell(Shown(words.counted(errors, "error")), Tone.BAD)] if errors else []
@@ -79,13 +79,13 @@ def _heading(view: FormView, group: str) -> Line:
 
 
 def _joined(between: tuple[Shown, Tone], *cells: Cell) -> Cell:
-    """Cells with something between those that are not empty."""
+    """Join the cells that are not empty with a separator."""
     spans = [(between, *each) for each in cells if each]
     return tuple(span for each in spans for span in each)[1:]
 
 
 def _lines(view: FormView, row: Row, width: int) -> Iterator[Line]:
-    """The line of a row that stands in no table, and what is wrong with it."""
+    """Yield the line of a row outside a table, and what is wrong with it."""
     if row.field is not None:
         dim = row.field.absent or view.draft.off_for(row.name) is not None
         label = cell(brief(row.field.label), Tone.MUTED if dim else Tone.PLAIN)
@@ -103,7 +103,7 @@ def _lines(view: FormView, row: Row, width: int) -> Iterator[Line]:
 
 
 def _problem_lines(view: FormView, row: Row, indent: int, width: int) -> Iterator[Line]:
-    """The sentence on what is wrong with a row that is edited."""
+    """Yield the sentence about what is wrong with an edited row."""
     problem = view.problems.get(row.id)
     if problem is None or not view.is_edited(row):
         return
@@ -114,7 +114,7 @@ def _problem_lines(view: FormView, row: Row, indent: int, width: int) -> Iterato
 
 
 def _spans(*spans: tuple[str, Tone]) -> Cell:
-    """A cell of the deck's own words."""
+    """Return a cell with the deck's own words."""
     return tuple((Shown(text), tone) for text, tone in spans)
 
 
@@ -124,7 +124,7 @@ _ADDS = {
     RowKind.PROFILE: " saves the LLM settings as one.",
     RowKind.SERVER: " adds one; the menu on ",
 }
-"""What the key for adding does where a list is empty."""
+"""What the add key does, for an empty list."""
 
 
 def _why_empty(view: FormView, row: Row) -> Cell:
@@ -143,7 +143,7 @@ def _why_empty(view: FormView, row: Row) -> Cell:
 
 
 def _value(view: FormView, entry: Field) -> Cell:
-    """What a field holds, and what it held before where it is edited."""
+    """Return the value of a field, and its former value if it is edited."""
     draft, edited = view.draft, entry.key in view.draft.edits
     if entry.absent and not edited:
         return cell(NOTHING, Tone.MUTED)
@@ -159,7 +159,7 @@ def _value(view: FormView, entry: Field) -> Cell:
 
 
 def _chip(view: FormView, row: Row, entry: Field) -> Cell:
-    """How a field stands, in a word or two, and whether this server's conversations go by it."""
+    """Return the state of a field in one or two words, and whether this server's conversations use it."""
     changed = _change_chip(view, row)
     if changed:
         return changed
@@ -169,7 +169,7 @@ def _chip(view: FormView, row: Row, entry: Field) -> Cell:
 
 
 def _change_chip(view: FormView, row: Row) -> Cell:
-    """What goes before all else: an error, or a change of somebody else."""
+    """Return the chip with the highest priority: an error, or a change by somebody else."""
     problem = view.problems.get(row.id)
     if problem is not None and problem.stops:
         return cell(Shown("error"), Tone.BAD)
@@ -177,7 +177,7 @@ def _change_chip(view: FormView, row: Row) -> Cell:
 
 
 def _state(view: FormView, entry: Field) -> Cell:
-    """How a field is edited or, without an edit, how it stands."""
+    """Return how a field is edited, or its state without an edit."""
     draft, off, secret = view.draft, view.draft.off_for(entry.key), entry.secret
     if entry.key in draft.edits:
         if secret and draft.edits[entry.key] is None:
@@ -194,17 +194,17 @@ def _state(view: FormView, entry: Field) -> Cell:
     return EMPTY
 
 
-# MCP servers: one look for the three transports, in columns that the width decides
+# MCP servers: the same columns for all three transports; the width decides which are shown
 
 STATE, KIND, KEY = 9, 6, 9
-"""Cells of the columns that always hold the same few words."""
+"""Cells of the columns that always have the same few words."""
 NAME_SHARE = 0.5
-"""Of the cells that name and details share, at most, for the name."""
+"""Maximum share of the name in the cells of name and details."""
 LEAST_NAME = 17
 LEAST_SHARED = 44
-"""Cells below which name and details have no columns of their own."""
+"""With fewer cells, name and details have no columns of their own."""
 OF_THE_LIST = frozenset({"name", "transport"})
-"""Members some servers add to each entry; the table says what they tell already."""
+"""Members that some servers add to each entry; the table already shows them."""
 
 _CHIPS = {
     EntryState.ADDED: (Shown("new"), Tone.EDITED),
@@ -215,11 +215,11 @@ _CHIPS = {
 }
 _KEY_TONES = {"to type": Tone.WARN, "typed": Tone.GOOD, "stored": Tone.PLAIN}
 _MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments", "env": "variables"}
-"""The word for a member that something is wrong with."""
+"""The word for a member that has a problem."""
 
 
 def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[Line]:
-    """The banner on servers that are there twice, the head, and the servers."""
+    """Yield the banner about duplicate servers, the table header, and the servers."""
     entries = [row.entry for row in rows if row.entry is not None]
     groups = () if view.query else duplicates(view.draft.servers)
     more = sum(len(group) - 1 for group in groups)
@@ -241,7 +241,7 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[Line]:
 
 
 def _columns(view: FormView, entry: Entry, name_width: int) -> tuple[tuple[Cell, int], ...]:
-    """State, type, key, name, details; these follow the name where there is no room for a column (`name_width` 0)."""
+    """Return state, type, key, name and details; without room (`name_width` 0), name and details share a column."""
     state = cell(NOTHING, Tone.MUTED) if entry.kept is None else cell(Shown("disabled"), Tone.REST)
     if entry.was is not None:
         state = cell(Shown("on"), Tone.GOOD)
@@ -256,13 +256,13 @@ def _columns(view: FormView, entry: Entry, name_width: int) -> tuple[tuple[Cell,
 
 
 def _key(entry: Entry, *, hidden: bool) -> Cell:
-    """Whether a server has a key; `hidden` says that the service does not tell."""
+    """Return whether a server has a key; `hidden` means that the service does not tell."""
     word = words.key_words(entry.server, hidden=hidden and entry.was is not None)
     return cell(Shown(word) if word else NOTHING, _KEY_TONES.get(word, Tone.MUTED))
 
 
 def _server_chip(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Cell:
-    """What came of a check, and what is wrong or what a save does with it."""
+    """Return the result of a check, and what is wrong with a server or what a save does with it."""
     tried = view.lists.checks.get(entry.row)
     checked = EMPTY
     if tried is not None and tried.server == entry.server:

@@ -1,6 +1,6 @@
-"""The rows of the form, and all that decides how they look: a draft, what a server can do with it, the lists beside it.
+"""The rows of the form, and everything that decides how they look: a draft, the server, and data saved at once.
 
-Rows go by ids: a field's is its key, those of other rows begin with their kind.
+A field's row has the field's key as its id; the ids of other rows begin with their kind.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from quarterdeck.tui.cells import Tone
 
 
 class RowKind(StrEnum):
-    """What a row is; the value begins its id. No field's key has a colon."""
+    """The kind of a row; its value begins the row's id. No field's key contains a colon."""
 
     FIELD = ""
     SERVER = "mcp:"
@@ -36,18 +36,18 @@ AT_ONCE: Mapping[str, RowKind] = {
     Group.TOKENS: RowKind.TOKEN,
     Group.SECRETS: RowKind.SECRET,
 }
-"""Groups that are no part of the draft: what is done to their rows is done at once."""
+"""Groups that are not part of the draft: commands on their rows act at once."""
 _LISTS = {**AT_ONCE, Group.OTHER: RowKind.OTHER}
 """Groups that are lists of names."""
 _OWN_ROWS = (Control.SERVERS, Control.READ_ONLY)
-"""Controls of fields that are lists of rows."""
+"""Controls of fields that are shown as lists of rows."""
 MOST_PROFILES = 10
 """A server refuses more."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row; `name` is a field's key, a server's number or what stands in a list, empty where a list has nothing."""
+    """A row; `name` is a field's key, a server's number or a name in a list, empty in an empty list."""
 
     kind: RowKind = RowKind.FIELD
     name: str = ""
@@ -56,33 +56,33 @@ class Row:
     entry: Entry | None = None
     """The MCP server."""
     about: str = ""
-    """What is said of a name in a list."""
+    """The words after a name in a list."""
     stands: str = ""
-    """How it stands, in a word or two."""
+    """Its state, in one or two words."""
 
     @cached_property
     def id(self) -> str:
-        """What the row goes by."""
+        """The id of the row."""
         return f"{self.kind}{self.name}"
 
     @property
     def at_once(self) -> bool:
-        """Whether what is done to it is done at once."""
+        """Whether commands on it act at once."""
         return self.group in AT_ONCE
 
 
 NOWHERE = Row()
-"""Where the cursor is while nothing matches the filter."""
+"""The row under the cursor if nothing matches the filter."""
 
 
 def row_of(key: str, server: int | None) -> str:
-    """The id of the row of a field, or of an MCP server by its number."""
+    """Return the row id of a field, or of an MCP server by its number."""
     return key if server is None else f"{RowKind.SERVER}{server}"
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of checking an MCP server as it was then, in a word or two."""
+    """The result of checking an MCP server, in one or two words; `server` is what was checked."""
 
     server: McpServer
     brief: str
@@ -91,38 +91,38 @@ class Tried:
 
 @dataclass(frozen=True)
 class Lists:
-    """What stands beside the record: None for what is not read yet; `trouble` says of a group why it is not."""
+    """Data that is saved at once: None if not read yet; `trouble` has the reason for each group that cannot be read."""
 
     secrets: tuple[CustomSecret, ...] | None = None
     profiles: Profiles | None = None
     trouble: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[int, Tried] = field(default_factory=dict)
-    """Row of an MCP server -> its last check in this run."""
+    """The last check in this run, by the row of the MCP server."""
 
     @property
     def profile_names(self) -> frozenset[str]:
-        """The names of the profiles that are known."""
+        """The names of the known profiles."""
         return frozenset(each.name for each in self.profiles.items) if self.profiles is not None else frozenset()
 
 
 @dataclass(frozen=True)
 class FormView:
-    """All that decides what the form's lines look like, besides their width."""
+    """Everything that decides how the form's lines look, except their width."""
 
     draft: Draft
     server: Server | None = None
     complaints: tuple[Problem, ...] = ()
-    """What the server said of the last save."""
+    """The server's errors about the last save."""
     contested: frozenset[str] = frozenset()
-    """Edited rows that someone else changed meanwhile."""
+    """Edited rows that somebody else changed meanwhile."""
     arrived: frozenset[str] = frozenset()
-    """Rows of what came changed from the server and was not looked at since."""
+    """Rows that came changed from the server and were not looked at since."""
     query: str = ""
     lists: Lists = field(default_factory=Lists)
 
     @cached_property
     def problems(self) -> Mapping[str, Problem]:
-        """Row -> what is wrong with it, errors before warnings."""
+        """The problem of each row, errors before warnings."""
         found: dict[str, Problem] = {}
         for problem in (*problems(self.draft, self.server), *self.complaints):
             row = row_of(problem.key, problem.row)
@@ -132,17 +132,17 @@ class FormView:
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """What stops a save, one a row, in the order of the form."""
+        """The problems that prevent a save, one per row, in the order of the form."""
         return tuple(problem for problem in self.problems.values() if problem.stops)
 
     @property
     def hides_secrets(self) -> bool:
-        """Whether the server tells no secrets of MCP servers."""
+        """Whether the server returns no secrets of MCP servers."""
         return self.server is not None and self.server.nested
 
     @property
     def tokens(self) -> Mapping[str, str | None]:
-        """Git provider -> host, of those that a token is stored for."""
+        """The host of each git provider that has a stored token."""
         return (self.draft.base.provider_tokens_set if self.draft.base is not None else None) or {}
 
     @property
@@ -151,19 +151,19 @@ class FormView:
         return any(self.draft.field_at(key).group == Group.LLM for key in self.draft.edits)
 
     def is_edited(self, row: Row) -> bool:
-        """Whether a row is edited; what is wrong with it then stands under it."""
+        """Whether a row is edited; its problem is then shown below it."""
         return row.id in self.draft.edits if row.entry is None else row.entry.edited
 
     def is_news(self, row: Row) -> bool:
-        """Whether somebody else changed what a row holds."""
+        """Whether somebody else changed the value of a row."""
         return row.id in self.contested or (row.id in self.arrived and not self.is_edited(row))
 
     def seen(self, row: Row) -> "FormView":
-        """The view once somebody has looked at a row."""
+        """Return the view after a person has looked at a row."""
         return replace(self, arrived=self.arrived - {row.id}) if row.id in self.arrived else self
 
     def counts(self, group: str) -> tuple[int, int]:
-        """How many edits and errors a group has, filtered out or not."""
+        """Return the number of edits and errors in a group, shown or not."""
         group_of = self.draft.field_at
         edits = sum(group_of(key).group == group for key in self.draft.edits if key != MCP)
         edits += len(self.draft.servers.edited) if group == Group.MCP else 0
@@ -173,14 +173,14 @@ class FormView:
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The groups there are, in reading order."""
+        """The existing groups, in reading order."""
         missing = set() if self.hides_secrets else {Group.PROFILES}
         missing |= set() if self._unknown else {Group.OTHER}
         return tuple(group for group in self.draft.fields.groups if group not in missing)
 
     @cached_property
     def rows(self) -> Mapping[str, Row]:
-        """Id -> row, of those that match the filter, in reading order."""
+        """The rows that match the filter by id, in reading order."""
         return {row.id: row for group in self.groups for row in self._rows_in(group)}
 
     def _rows_in(self, group: str) -> Iterator[Row]:
@@ -198,7 +198,7 @@ class FormView:
             yield from self._names(group, _LISTS[group])
 
     def _fields_in(self, group: str) -> Iterator[Field]:
-        """The fields of a group that this server has and the filter lets through."""
+        """Yield the fields of a group that this server has and that match the filter."""
         for entry in self.draft.fields.fields:
             if entry.group == group and entry.control not in _OWN_ROWS:
                 is_there = not entry.extra or (self.draft.base is not None and hasattr(self.draft.base, entry.key))
@@ -206,7 +206,7 @@ class FormView:
                     yield entry
 
     def _is_lesser(self, entry: Field) -> bool:
-        """Whether a field is shown only to those who look for it: it is neither set nor edited."""
+        """Whether a field is hidden unless searched for: it is minor, neither set nor edited, and has no problem."""
         usual = entry.secret or self.draft.was(entry.key) in (None, entry.unset_to)
         return entry.minor and usual and entry.key not in self.draft.edits and entry.key not in self.problems
 
@@ -220,7 +220,7 @@ class FormView:
             yield Row(RowKind.SERVER, group=Group.MCP)
 
     def _names(self, group: str, kind: RowKind) -> Iterator[Row]:
-        """A row for each name, or one that says why there is none."""
+        """Yield a row for each name, or one that says why there is none."""
         known = self._known(kind)
         for name, about, stands in known or ():
             if self._matches(name, about, group):
@@ -229,7 +229,7 @@ class FormView:
             yield Row(kind, group=group, stands="" if known is not None else "Reading…")
 
     def _known(self, kind: RowKind) -> Sequence[tuple[str, str, str]] | None:
-        """(name, what is said of it, how it stands); None while the list is not read."""
+        """Return (name, words about it, state); None if the list is not read yet."""
         secrets, profiles = self.lists.secrets, self.lists.profiles
         match kind:
             case RowKind.SECRET if secrets is not None:
@@ -250,6 +250,6 @@ class FormView:
         return {name: value for name, value in members.items() if name not in self.draft.fields.by_key}
 
     def _matches(self, *texts: str) -> bool:
-        """Whether texts together hold every word of the filter."""
+        """Whether the texts together contain every word of the filter."""
         haystack = " ".join(texts).casefold()
         return all(word in haystack for word in self.query.casefold().split())

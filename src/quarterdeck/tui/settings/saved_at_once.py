@@ -1,4 +1,4 @@
-"""What is saved at once beside the record: custom secrets, git tokens, LLM profiles; and what a server suggests."""
+"""Data outside the record that is saved at once: custom secrets, git tokens, LLM profiles; and suggestions."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -31,24 +31,24 @@ SUGGESTIONS = {
     "agent": OptionsResource.agents,
     "security_analyzer": OptionsResource.security_analyzers,
 }
-"""Fields that servers suggest values for, and how they are asked for them."""
+"""The fields that servers suggest values for, and the method that reads them."""
 RECREATED = (
     "This release cannot change a value: the secret is deleted and created anew.",
     "In between there is none, and a sandbox started then goes without.",
 )
 HELD, NOT_HELD = Shown("token stored; a new one replaces it"), Shown("")
 PROVIDERS = ("github", "gitlab", "bitbucket", "bitbucket_data_center", "forgejo", "azure_devops", "enterprise_sso")
-"""Those that releases know; an older one refuses bitbucket_data_center."""
+"""Providers that releases know; an older release refuses bitbucket_data_center."""
 TYPED = "{name}"
-"""Stands in a sentence for the name that is typed."""
+"""Placeholder in a sentence for the typed name."""
 NAME_RULE = "letters, digits and _; sandboxes get a variable of this name"
 PROFILE_RULE = "1 to 64 letters, digits, dots, dashes and _"
 Done = Callable[[Shown | None, Tone], None]
-"""Told what was done, and that it has to be read again; None for what was given up."""
+"""Called with the result, after which the data is read again; with None if the action was given up."""
 
 
 async def read_lists(client: Client, server: Server) -> Lists:
-    """Read custom secrets and LLM profiles; what is not to be had is said in the list's place."""
+    """Read custom secrets and LLM profiles; if one cannot be read, the reason is shown in its place."""
     trouble: dict[str, str] = {}
 
     async def tried(group: Group, reading: Any) -> Any:
@@ -64,7 +64,7 @@ async def read_lists(client: Client, server: Server) -> Lists:
 
 
 async def read_suggestions(client: Client, key: str) -> Sequence[str]:
-    """What a server suggests for a field; nothing when it cannot be asked."""
+    """Return what a server suggests for a field, empty if it cannot be asked."""
     try:
         return await SUGGESTIONS[key](client.options)
     except ServiceError:
@@ -72,14 +72,14 @@ async def read_suggestions(client: Client, key: str) -> Sequence[str]:
 
 
 @dataclass(frozen=True)
-class ListActions:
-    """The commands on rows that are saved at once; `done` is told what came of each."""
+class AtOnceActions:
+    """The commands on rows that are saved at once; `done` is called with each result."""
 
     app: Deck
     done: Done
 
     async def act(self, command: str, view: FormView, row: Row) -> None:
-        """Do a command on a row: its dialog stands when this returns."""
+        """Run a command on a row; its dialog is open when this returns."""
         client, name = self.app.client, row.name
         if client is None:
             return
@@ -139,7 +139,7 @@ class ListActions:
         await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said)
 
     async def _give_new_value(self, client: Client, secret: Row, *, in_place: bool) -> None:
-        """Replace the value, or (not `in_place`) delete the secret, once, and create it as often as it is tried."""
+        """Replace the value in place, or delete the secret once and create it, as often as that is tried."""
         if not in_place and SECRET_NAME.fullmatch(secret.name) is None:
             self.done(Shown("Its name is none of a variable, so it can't be created anew: rename it first."), Tone.WARN)
             return
@@ -214,7 +214,7 @@ class ListActions:
         title, done = "Save the LLM settings as a profile", f"The profile {TYPED} is saved."
         await self._ask(title, (_profile_name(view),), lambda typed: client.profiles.save(typed["name"]), done, said)
 
-    # Asking and doing
+    # Dialogs and requests
 
     async def _ask(
         self,
@@ -287,7 +287,7 @@ def _profile_name(view: FormView, held: str = "") -> Field:
 
 
 def _name_field(held: str, rule: str, example: str, check: Check) -> Field:
-    """A name, which may stay as it is."""
+    """Return the field for a name, which may stay unchanged."""
 
     def problem(typed: str) -> str | None:
         return None if typed and typed == held else check(typed)

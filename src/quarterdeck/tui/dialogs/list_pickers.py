@@ -1,4 +1,4 @@
-"""What a list asks: which columns in which order, which statuses, and what without a counterpart to go to."""
+"""The dialogs of both lists: which columns in which order, which statuses, and which unlinked row to go to."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +21,7 @@ WORD_WIDE = 20
 
 
 def pick_columns(titles: Mapping[str, str], chosen: Sequence[str] | None) -> PickSeveralDialog:
-    """Turn columns on and off and move them: names with titles, and those that are shown, None for all of them."""
+    """Return a dialog to show, hide and move columns; `chosen` are the shown ones, None for all."""
 
     def line(name: str, is_on: bool) -> Cell:
         return cell(Shown(titles[name]), Tone.PLAIN if is_on else Tone.MUTED)
@@ -39,7 +39,7 @@ def pick_columns(titles: Mapping[str, str], chosen: Sequence[str] | None) -> Pic
 
 
 def pick_statuses(counts: Counter[str], chosen: Collection[str]) -> PickSeveralDialog:
-    """Turn statuses on and off, by their counts and what the filter names; none that is on means all of them."""
+    """Return a dialog to show and hide statuses, with their counts; none selected means all."""
     present = [word for word, count in counts.most_common() if count]
     asked = [value for value in chosen if not any(value in word.casefold() for word in present)]
     words = [*present, *dict.fromkeys(asked)]
@@ -52,7 +52,7 @@ def pick_statuses(counts: Counter[str], chosen: Collection[str]) -> PickSeveralD
 
 
 LISTED = 300
-"""Rows of one kind that are listed; a filter of the list shows them all."""
+"""How many rows of one kind are listed; a filter of the list shows all."""
 TITLE = "No conversation, or no sandbox"
 
 
@@ -61,7 +61,7 @@ RowPlace = tuple[Place, str]
 
 
 def pick_unlinked(session: Session, now: datetime) -> PickDialog[RowPlace]:
-    """What lost its counterpart in the other list, both kinds with their counts; the answer is where to go."""
+    """Return a dialog with the unlinked rows of both kinds and their counts; its answer is where to go."""
     complete = session.all_listed
     sandboxes = [Item(_sandbox(row, now), (Place.SANDBOXES, row.id)) for row in session.sandbox_rows if row.unlinked]
     conversations = [
