@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import kept as kept_here
-from quarterdeck.settings.changes import Changes, FieldChange, Restored, restored
+from quarterdeck.settings.changes import FieldChange, KeptChanges, Restored, restored
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.kept import MOST_RUNS, Journal, Saved, UnsavedEdits, undone
@@ -132,7 +132,7 @@ def test_what_moved_on_the_server_meanwhile_is_named_and_the_edit_is_on_top_of_i
 
 def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
     fields = {"language": FieldChange(new=5), "enable_sound_notifications": FieldChange(), MCP: FieldChange(new=1)}
-    assert not restored(Changes(fields=fields, servers=()), Draft(STORED)).draft.edited
+    assert not restored(KeptChanges(fields=fields, servers=()), Draft(STORED)).draft.edited
 
 
 def test_edits_in_the_first_version_of_the_file_are_restored() -> None:

@@ -1,1 +1,1 @@
-"""Edits not yet saved, without a user interface: catalogue, validation, merge, review."""
+"""Unsaved edits, without a user interface: catalogue, validation, merge, review, saving and undo."""

@@ -1,4 +1,4 @@
-"""Which settings there are, and how each is edited: adding a field is adding one entry."""
+"""The catalogue of settings and how each is edited: a new field is a new entry."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -251,13 +251,13 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
     ),
 }
 CATALOGUE = tuple(replace(entry, group=group) for group, entries in BY_GROUP.items() for entry in entries)
-"""The 25 fields of the documented record and the two more that some servers' records have, group by group."""
+"""The 25 fields of the documented record and two more that some servers' records have, by group."""
 
 BY_KEY: Mapping[str, Field] = {entry.key: entry for entry in CATALOGUE}
 
 
 def takes(entry: Field) -> str:
-    """What may stand in a setting, in words."""
+    """Return in words which values a setting accepts."""
     match entry.control:
         case Control.READ_ONLY:
             return "read-only"
@@ -275,7 +275,7 @@ def takes(entry: Field) -> str:
 
 
 def servers_with(entry: Field) -> str:
-    """The generations of servers that have a setting, in words."""
+    """Return in words which generations of servers have a setting."""
     rules = {Generation.FLAT: flat_rules(merges=False), Generation.NESTED: NESTED_RULES}
     having = [generation for generation, fields in rules.items() if fields.get(entry.key, FieldRules()).present]
     return " and ".join(having) + (", not in all releases" if entry.extra else "")

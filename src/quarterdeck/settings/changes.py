@@ -1,7 +1,8 @@
-"""What was changed in the settings, as it is kept between runs: made again on a draft, or taken back, without secrets.
+"""Changes of the settings as they are kept between runs, without secrets: applied again to a draft, or reversed.
 
-Of a secret is kept only whether it was stored before, and whether it was replaced or cleared. What may be secret inside
-other values is masked; when a change is made again it is taken from what the server holds now, or left to be typed.
+Of a secret, only this is kept: whether it was stored before, and whether it was replaced or cleared. Possible secrets
+inside other values are masked; when a change is applied again, they are taken from the server's current values or must
+be typed.
 """
 
 from collections import Counter
@@ -31,7 +32,7 @@ from quarterdeck.settings.mcp_server import (
 
 
 class FieldChange(BaseModel):
-    """From old to new; of a `secret` only whether one was `stored` before, and whether it was `cleared`."""
+    """From old to new; for a `secret` only whether one was `stored` before, and whether it was `cleared`."""
 
     model_config = ConfigDict(frozen=True)
     old: JsonValue = None
@@ -42,7 +43,7 @@ class FieldChange(BaseModel):
 
     @property
     def back(self) -> "FieldChange":
-        """The change that takes this one back."""
+        """The reverse of this change."""
         return FieldChange(
             old=self.new, new=self.old, secret=self.secret, stored=not self.cleared, cleared=self.stored is False
         )
@@ -50,7 +51,7 @@ class FieldChange(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _of_version_1(cls, data: Any) -> Any:
-        """An edit in the first version of the file of unsaved ones."""
+        """Convert an edit from version 1 of the file of unsaved edits."""
         match data:
             case {"value": value, "was": was, "secret": secret, "hidden": hidden}:
                 new = masks.MASK if hidden and not secret else value
@@ -60,23 +61,23 @@ class FieldChange(BaseModel):
 
 
 class ServerChange(BaseModel):
-    """What became of one MCP server: None is nowhere, `here` says that this machine keeps it and not the server."""
+    """A change of one MCP server: None means that it does not exist, `here` that only this machine keeps it."""
 
     model_config = ConfigDict(frozen=True)
     old: KeptServer | None
     old_here: bool
     nth: int | None = None
-    """Which one it was of those with its transport and name."""
+    """Its number among those with its transport and name."""
     lost: tuple[str, ...] = ()
-    """Which secrets of the old one the new one does not have, in words."""
+    """Secrets of the old version that the new one lacks, in words."""
     new: KeptServer | None
     new_here: bool
     typed: tuple[str, ...] = ()
-    """Which secrets of the new one the old one does not have."""
+    """Secrets of the new version that the old one lacks, in words."""
 
     @property
     def back(self) -> "ServerChange":
-        """The change that takes this one back."""
+        """The reverse of this change."""
         return ServerChange(
             old=self.new,
             old_here=self.new_here,
@@ -89,7 +90,7 @@ class ServerChange(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _of_version_1(cls, data: Any) -> Any:
-        """An edited row in the first version of the file of unsaved ones."""
+        """Convert an edited row from version 1 of the file of unsaved edits."""
         match data:
             case {"before": old, "here": here, "server": new, "parked": new_here, "removed": removed, "typed": typed}:
                 new = None if removed else new
@@ -98,7 +99,7 @@ class ServerChange(BaseModel):
                 return data
 
 
-class Changes(BaseModel):
+class KeptChanges(BaseModel):
     """Changed fields by key, and changed MCP servers."""
 
     model_config = ConfigDict(frozen=True)
@@ -106,15 +107,15 @@ class Changes(BaseModel):
     servers: tuple[ServerChange, ...]
 
     @property
-    def back(self) -> "Changes":
-        """The changes that take these back."""
+    def back(self) -> "KeptChanges":
+        """The reverse of these changes."""
         fields = {key: change.back for key, change in self.fields.items()}
-        return Changes(fields=fields, servers=tuple(change.back for change in self.servers))
+        return KeptChanges(fields=fields, servers=tuple(change.back for change in self.servers))
 
 
-def changes_of(draft: Draft, seen: Draft | None = None) -> Changes:
-    """The edits of a draft; of a saved one what arrived, as the server holds it now (`seen` is what was read back)."""
-    return Changes(fields=dict(_field_changes(draft, seen)), servers=tuple(_server_changes(draft, seen)))
+def changes_of(draft: Draft, seen: Draft | None = None) -> KeptChanges:
+    """Return the edits of a draft; after a save only what was stored, as the server has it (`seen` was read back)."""
+    return KeptChanges(fields=dict(_field_changes(draft, seen)), servers=tuple(_server_changes(draft, seen)))
 
 
 def _field_changes(draft: Draft, seen: Draft | None) -> Iterator[tuple[str, FieldChange]]:
@@ -155,19 +156,19 @@ def _server_changes(draft: Draft, seen: Draft | None) -> Iterator[ServerChange]:
 
 @dataclass(frozen=True)
 class Restored:
-    """A draft with changes made again."""
+    """A draft with changes applied again."""
 
     draft: Draft
     left_out: tuple[str, ...] = ()
-    """What cannot be had back, for it may be secret, or is nothing this server takes: labels, parts of MCP servers."""
+    """What could not be restored, because it may be secret or is not accepted: labels and parts of servers."""
     moved: tuple[str, ...] = ()
-    """What has been changed to something else since."""
+    """What was changed to something else since."""
 
 
-def restored(changes: Changes, draft: Draft, *, over_others: bool = True) -> Restored:
-    """Make changes again, as one change of the draft.
+def restored(changes: KeptChanges, draft: Draft, *, over_others: bool = True) -> Restored:
+    """Apply changes again, as one change of the draft.
 
-    What somebody has changed to something else since is changed all the same, or (not `over_others`) left alone.
+    Values that somebody has changed since are overwritten, or left alone if `over_others` is false.
     """
     values: dict[str, Any] = {}
     left_out: list[str] = []
@@ -191,17 +192,17 @@ def restored(changes: Changes, draft: Draft, *, over_others: bool = True) -> Res
 
 
 def plain(key: str, value: Any) -> Any:
-    """A field's value as JSON, masks in place of what may be secret in it; text that means nothing may be one whole."""
+    """Return a field's value as JSON with secrets masked; unreadable text is masked completely."""
     return masks.MASK if isinstance(value, Unreadable) else masks.document(value, key)
 
 
 def holds(draft: Draft, key: str, value: Any) -> bool:
-    """Whether the record below a draft holds what `plain` made of it."""
+    """Whether the draft's record has a value that `plain` returned."""
     return is_same(plain(key, draft.was(key)), value)
 
 
 def fits(entry: Field, value: Any) -> bool:
-    """Whether a value is of the kind that a setting takes: some servers store any, and break by it."""
+    """Whether a value has the right type for a setting: some servers store any value, and then fail."""
     if value is None:
         return entry.can_unset
     is_switch = entry.control is Control.SWITCH
@@ -219,7 +220,7 @@ def _takes(entry: Field, change: FieldChange) -> bool:
 def _restored_servers(
     changes: Sequence[ServerChange], servers: Servers, left_out: list[str], moved: list[str], *, over_others: bool
 ) -> Servers:
-    """The list with changes made again; secrets come from the rows of now."""
+    """Return the list with changes applied again; secrets come from the current rows."""
     rows = _rows(changes, servers)
     for number, change in enumerate(changes):
         now = rows.get(number)
@@ -241,7 +242,7 @@ def _restored_servers(
 
 
 def _rows(changes: Sequence[ServerChange], servers: Servers) -> dict[int, Entry]:
-    """Number of a change -> the row that it is about now: of those that the server holds, or of those kept here."""
+    """Return, by the number of a change, the row it is about now: on the server, or kept on this machine."""
     rows: dict[int, int] = {}
     for here in (False, True):
         wanted = (
@@ -254,8 +255,8 @@ def _rows(changes: Sequence[ServerChange], servers: Servers) -> dict[int, Entry]
 
 
 def _versions(servers: Servers, *, here: bool) -> dict[int, Version]:
-    """Row -> what the server holds of it, or what only this machine keeps, without its secrets."""
+    """Return, by row, the server's version or the one that only this machine keeps, without secrets."""
     entries = ((entry.row, entry.before) for entry in servers.entries if (entry.was is None) is here)
-    # Counted without their secrets: two whose addresses differ by a token alone are one name in a file.
+    # Counted without secrets: two addresses that differ only by a token have the same name in a file.
     held = versions((row, bare(server)) for row, server in entries if server is not None)
     return {version.key: version for version in held}

@@ -1,7 +1,6 @@
-"""Checks of single values: each says what is wrong in one sentence, or None.
+"""Checks of single values: each returns one sentence about what is wrong, or None.
 
-A server takes a negative budget or a mask for a key without a word: only a
-client can protect its user.
+Servers accept a negative budget or a mask as a key without complaint, so only a client can protect its user.
 """
 
 import math
@@ -27,7 +26,7 @@ _HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104 - 
 
 
 def problems(entry: Field, value: Any) -> Iterator[Problem]:
-    """What is wrong with a value of a setting, which is not None."""
+    """Yield what is wrong with a value of a setting, which is not None."""
     if isinstance(value, Unreadable):
         yield error(f"This is not {entry.kind.words}; type one such as {entry.kind.example}.")
         return
@@ -42,7 +41,7 @@ def problems(entry: Field, value: Any) -> Iterator[Problem]:
 
 
 def plain(value: str) -> Problem | None:
-    """One line without control characters, and not a mask."""
+    """Require one line without control characters that is not a mask."""
     if _CONTROL.search(value):
         return error("This contains a line break or control character; type one plain line.")
     if is_mask(value):
@@ -51,12 +50,12 @@ def plain(value: str) -> Problem | None:
 
 
 def hidden_part(value: str) -> Problem | None:
-    """No part of it still hidden; what was not touched never comes here."""
+    """Require that no part is still masked; untouched values are not checked."""
     return error("Type the hidden part again; it is not shown.") if masks.MASK in value else None
 
 
 def secret(value: SecretStr) -> Problem | None:
-    """A key as a provider gives it out: no mask, quotes, header word or blanks."""
+    """Require a key as providers issue it: no mask, quotes, header word or spaces."""
     text = value.get_secret_value()
     if not text.strip():
         return error("Nothing is typed; type the new key, or choose keep or clear.")
@@ -72,18 +71,18 @@ def secret(value: SecretStr) -> Problem | None:
 
 
 def search_key(value: SecretStr) -> Problem | None:
-    """A key for the search provider."""
+    """Warn about an unusual key for the search provider."""
     known_start = value.get_secret_value().startswith("tvly-")
     return None if known_start else warning("Tavily keys begin with tvly-; others may be ignored.")
 
 
 def hidden_inside(value: object) -> Problem | None:
-    """No part of a list or object still hidden."""
+    """Require that no part of a list or object is still masked."""
     return hidden_part(typed(value))
 
 
 def between(least: float, most: float | None = None) -> Check:
-    """A finite number with bounds."""
+    """Return a check for a finite number within bounds."""
     bounds = f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
 
     def check(value: float) -> Problem | None:
@@ -94,25 +93,25 @@ def between(least: float, most: float | None = None) -> Check:
 
 
 def rarely_above(most: int) -> Check:
-    """A number that may be meant, but seldom is."""
+    """Return a check that warns about an unusually large number."""
 
     return lambda value: warning(f"More than {most} is unusual.") if value > most else None
 
 
 def small_budget(value: float) -> Problem | None:
-    """A budget that the service's own pages do not keep."""
+    """Warn about a budget that the service's web page does not keep."""
     return warning("The service's web page turns a budget below 1 into no limit.") if 0 < value < 1 else None
 
 
 def model(value: str) -> Problem | None:
-    """provider/model."""
+    """Require the form provider/model."""
     if BLANK.search(value):
         return error("A model name has no spaces; type it as provider/model.")
     return None if "/" in value else warning("Without a provider the server guesses it; provider/model is safer.")
 
 
 def address(value: str) -> Problem | None:
-    """An http or https address with a host."""
+    """Require an http or https address with a host."""
     problem = web_address(value, ("http", "https"))
     if problem is None and is_here(value):
         return warning("This is looked up from the server and its sandboxes, not from this machine.")
@@ -120,7 +119,7 @@ def address(value: str) -> Problem | None:
 
 
 def web_address(value: str, schemes: tuple[str, ...]) -> Problem | None:
-    """An address with one of the schemes, a host and a real port."""
+    """Require an address with one of the schemes, a host and a valid port."""
     wanted = " or ".join(f"{scheme}://" for scheme in schemes[:2])
     parts = split_address(value)
     if parts is None:
@@ -133,35 +132,35 @@ def web_address(value: str, schemes: tuple[str, ...]) -> Problem | None:
 
 
 def split_address(value: str) -> SplitResult | None:
-    """The parts of an address, or None when its host or port cannot be read."""
+    """Return the parts of an address, None if its host or port is invalid."""
     try:
         parts = urlsplit(value)
-        parts.port  # noqa: B018 - reading it is what checks it
+        parts.port  # noqa: B018 - reading the port validates it
     except ValueError:
         return None
     return parts
 
 
 def is_here(value: str) -> bool:
-    """Whether an address points at the machine that asks."""
+    """Whether an address points to the machine that resolves it."""
     parts = split_address(value)
     return parts is not None and parts.hostname in _HERE
 
 
 def image(value: str) -> Problem | None:
-    """A container image reference."""
+    """Require a container image reference."""
     if not _IMAGE.fullmatch(value):
         return error("This is not an image name; type it as repository/name:tag.")
     return None if ":" in value.rsplit("/", 1)[-1] else warning("Without a tag the newest image is taken.")
 
 
 def git_identity(value: str) -> Problem | None:
-    """Text that stays text: servers pass it through a shell."""
+    """Forbid characters that a shell would interpret: servers pass the text through one."""
     if _SHELL.search(value):
         return error('The characters " $ \\ ` break the git configuration in the sandbox; leave them out.')
     return None
 
 
 def mail(value: str) -> Problem | None:
-    """Name, at sign, domain."""
+    """Warn unless the text looks like name, at sign, domain."""
     return None if _MAIL.fullmatch(value) else warning("This does not look like an e-mail address.")

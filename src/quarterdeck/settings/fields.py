@@ -1,4 +1,4 @@
-"""What a setting is: where it stands, how it is typed and read, and what can be wrong with a value."""
+"""What a setting is: its group, how it is typed and parsed, and what can be wrong with a value."""
 
 import json
 import math
@@ -11,26 +11,26 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """One sentence on what is wrong, which never quotes a secret.
+    """One sentence about what is wrong, which never contains a secret.
 
-    A check knows only the value; whoever asks puts in the place: a field, and in the MCP list the row and its member.
+    A check knows only the value; the caller adds the place: a field, and in the MCP list the row and its member.
     """
 
     words: str
     stops: bool = True
-    """Whether nothing may be sent while it stands; else the user may overrule it."""
+    """Whether it prevents a save; otherwise the user may ignore it."""
     key: str = ""
     row: int | None = None
     member: str = ""
 
 
 def error(words: str) -> Problem:
-    """A problem that stops a save."""
+    """Return a problem that prevents a save."""
     return Problem(words)
 
 
 def warning(words: str) -> Problem:
-    """A problem the user should know of and may overrule."""
+    """Return a problem that the user should know of and may ignore."""
     return Problem(words, stops=False)
 
 
@@ -39,27 +39,27 @@ _NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,2})?")
 
 
 Check = Callable[[Any], Problem | None]
-"""Value (never None) -> what is wrong with it."""
+"""Returns what is wrong with a value, which is never None."""
 
 
 @dataclass(frozen=True)
 class Unreadable:
-    """What was typed where a number was wanted."""
+    """Text that was typed where a number, list or object is needed."""
 
     text: str
 
 
 Reader = Callable[[str], Any]
-"""Typed text -> value; None when the text is empty, `Unreadable` when it means nothing."""
+"""Parses typed text: returns a value, None for an empty text, `Unreadable` for an invalid one."""
 
 
 def as_text(typed: str) -> str | None:
-    """Read a line of text without the blanks around it."""
+    """Parse a line of text, without surrounding spaces."""
     return typed.strip() or None
 
 
 def as_whole(typed: str) -> int | Unreadable | None:
-    """Read a whole number of at most 18 digits."""
+    """Parse an integer of at most 18 digits."""
     text = typed.strip().replace("_", "")
     if not text:
         return None
@@ -67,7 +67,7 @@ def as_whole(typed: str) -> int | Unreadable | None:
 
 
 def as_number(typed: str) -> float | Unreadable | None:
-    """Read a plain number; a comma counts as the decimal point."""
+    """Parse a plain number; a comma counts as the decimal point."""
     text = typed.strip().lstrip("$").strip()
     if not text:
         return None
@@ -77,7 +77,7 @@ def as_number(typed: str) -> float | Unreadable | None:
 
 
 def as_json(shape: type[list[Any]] | type[dict[str, Any]]) -> Reader:
-    """Make a reader of JSON that has to be a list, or an object; nested too deep for reading it means nothing."""
+    """Return a reader of JSON that must be a list, or an object; too deeply nested JSON is invalid."""
 
     def read(typed: str) -> Any:
         if not typed.strip():
@@ -93,7 +93,7 @@ def as_json(shape: type[list[Any]] | type[dict[str, Any]]) -> Reader:
 
 @dataclass(frozen=True)
 class Kind:
-    """What is typed into a field: the words for it, how it is read, and how it looks."""
+    """What is typed into a field: its name in words, its reader, and an example."""
 
     words: str
     read: Reader
@@ -108,7 +108,7 @@ OBJECT = Kind("a JSON object", as_json(dict), '{"a": 1}')
 
 
 def typed(value: object) -> str:
-    """Write a value as it would be typed; the opposite of the readers."""
+    """Return a value as it would be typed; the inverse of the readers."""
     if value is None:
         return ""
     if isinstance(value, Unreadable):
@@ -121,7 +121,7 @@ def typed(value: object) -> str:
 
 
 class Group(StrEnum):
-    """A section of the form, in reading order; the value is its title. Servers may describe more of them."""
+    """A section of the form, in reading order; the value is its title. Servers may describe more sections."""
 
     LLM = "LLM"
     PROFILES = "LLM profiles"
@@ -148,15 +148,16 @@ class Control(StrEnum):
 
 
 Choices = Mapping[Any, str]
-"""Values of a select, texts or numbers -> words for each, empty for those that explain themselves."""
+"""The words for each value of a select, empty for values that explain themselves."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One setting. `checks` judge its value beside what is asked of all values, `choices` are values and the words for
-    each, `default` says what a server does when it is not set.
+    """One setting.
 
-    `key` is the name of a canonical setting, or the dotted place of one that only the server describes.
+    `checks` are its own checks in addition to those of all values, `choices` are values with their words, and `default`
+    says what a server does if it is not set. `key` is the name of a canonical setting, or the dotted place of one that
+    only the server describes.
     """
 
     key: str
@@ -172,32 +173,32 @@ class Field:
     default: str = ""
     nullable: bool = True
     extra: bool = False
-    """Outside the documented record: shown only where a server's record has it."""
+    """Not in the documented record: shown only if a server's record has it."""
     minor: bool = False
-    """Shown only when it is looked for, edited, or other than the server's default."""
+    """Shown only if it is searched for, edited, or different from the server's default."""
     unset_to: Any = None
-    """What it becomes when it is unset: None where that is possible, else the server's default."""
+    """Its value after unsetting: None if that is possible, else the server's default."""
     needs: tuple[str, ...] = ()
-    """Keys of the settings that have to be on for it to matter."""
+    """Keys of settings that must be on for it to have an effect."""
     absent: str = ""
-    """Why this server does not have it: a sentence; such a setting is shown, and not edited."""
+    """A sentence that says why this server lacks it; such a setting is shown, but cannot be edited."""
 
     @property
     def secret(self) -> bool:
-        """Whether the server never tells its value."""
+        """Whether the server never returns its value."""
         return self.control is Control.SECRET
 
     @property
     def described(self) -> bool:
-        """Whether only the server's own description of its settings tells of it."""
+        """Whether it exists only in the server's own description."""
         return "." in self.key
 
     @property
     def can_unset(self) -> bool:
-        """Whether it can be made not set, or set back to the server's default."""
+        """Whether it can be unset, or reset to the server's default."""
         return self.nullable or self.unset_to is not None
 
     def reads(self, typed: str) -> Any:
-        """The value of typed text; nothing typed is what it becomes unset, `Unreadable` what means nothing."""
+        """Return the value of typed text; an empty text means the unset value, an invalid one `Unreadable`."""
         value = self.kind.read(typed)
         return self.unset_to if value is None else value

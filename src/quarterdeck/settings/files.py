@@ -1,8 +1,8 @@
 """Settings as a file without secrets, and such a file as edits of a draft.
 
-The file has what is stored, not what a request would hold: one table of settings by key, and lists of what is not set
-and of which secrets were left out. Lists and objects are JSON, in TOML its text, and so are the MCP servers: the
-`mcpServers` object of most tools, with a placeholder for each secret.
+The file has what is stored, not what a request would contain: a table of settings by key, and lists of unset settings
+and of omitted secrets. Lists and objects are JSON (in TOML, as text), and so are the MCP servers: the `mcpServers`
+object of most tools, with a placeholder for each secret.
 """
 
 import json
@@ -30,20 +30,20 @@ _PLACE = re.compile(r"at line (\d+), column (\d+)")
 _EXPLAINED = (Control.SERVERS, Control.READ_ONLY, Control.SECRET)
 
 
-class ImportRefused(Exception):  # noqa: N818 - it is refused, nothing went wrong here
-    """The text is no file of settings; the words say why and where, and quote nothing of it."""
+class ImportRefused(Exception):  # noqa: N818 - a refusal, not an error
+    """The text is not a settings file; the message says why and where, without quoting it."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A draft with the file's settings as edits, and what of the file could not be taken over, without secrets."""
+    """A draft with the file's settings as edits, and notes without secrets about what could not be applied."""
 
     draft: Draft
     notes: tuple[str, ...] = ()
 
 
 def exported(draft: Draft) -> dict[str, Any]:
-    """The settings of a draft, edits included, as data for a file; secrets are named and left out."""
+    """Return the settings of a draft, with its edits, as data for a file; secrets are named and left out."""
     values = {
         entry.key: plain(entry.key, draft.value(entry.key))
         for entry in draft.fields.fields
@@ -60,12 +60,12 @@ def exported(draft: Draft) -> dict[str, Any]:
 
 
 def as_json(data: dict[str, Any]) -> str:
-    """The data of `exported` as JSON, in ASCII: it may be shown by a terminal."""
+    """Return the data of `exported` as JSON in ASCII, because a terminal may show it."""
     return json.dumps(data, indent=2) + "\n"
 
 
 def as_toml(data: dict[str, Any]) -> str:
-    """The data of `exported` as TOML; what a terminal would act on is escaped."""
+    """Return the data of `exported` as TOML, with control characters escaped."""
     settings = {
         key: tomlkit.string(json.dumps(value, indent=2), multiline=True) if isinstance(value, dict | list) else value
         for key, value in data["settings"].items()
@@ -78,9 +78,9 @@ def _printable(character: str) -> str:
 
 
 def imported(text: str, draft: Draft) -> Imported:
-    """Put the settings of a file on a draft, as one change; what the file does not name is left alone.
+    """Apply the settings of a file to a draft, as one change; settings that the file lacks are left alone.
 
-    MCP servers keep the secrets stored for the same name or address; others have to be typed. Raises ImportRefused.
+    MCP servers keep the secrets stored for the same name or address; others must be typed. Raises ImportRefused.
     """
     notes: list[str] = []
     values: dict[str, Any] = {}
@@ -96,7 +96,7 @@ def imported(text: str, draft: Draft) -> Imported:
 
 
 def _is_written(draft: Draft, entry: Field) -> bool:
-    """Whether a setting is written down: not one that this server or its record lacks."""
+    """Whether a setting is exported: not if this server or its record lacks it."""
     if entry.absent or entry.control in _EXPLAINED or isinstance(draft.value(entry.key), Unreadable):
         return False
     return not entry.extra or draft.value(entry.key) is not None
@@ -128,7 +128,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _values(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """(key, value) of each setting in a file, None where it is not set."""
+    """Yield (key, value) of each setting in a file; None if it is not set."""
     for name in ("settings", "json"):
         table = data.get(name)
         yield from table.items() if isinstance(table, dict) else ()
@@ -139,7 +139,7 @@ def _values(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _taken(draft: Draft, entry: Field, value: Any, notes: list[str]) -> dict[str, Any]:
-    """The edit that a value of a file asks for; none where it is held already or cannot be taken."""
+    """Return the edit for a value of a file; empty if it is already stored or cannot be applied."""
     if isinstance(value, str) and entry.kind in (LIST, OBJECT):
         value = entry.reads(value)
     if not entry.secret and holds(draft, entry.key, value):
@@ -158,9 +158,9 @@ def _taken(draft: Draft, entry: Field, value: Any, notes: list[str]) -> dict[str
 
 
 def _with_servers(draft: Draft, value: Any, notes: list[str]) -> Servers:
-    """The list with the servers of a file: one of the same name or address is edited, others are added, none goes.
+    """Return the list with the servers of a file: those with the same name or address are edited, others added.
 
-    The notes of what was left out and what has to be typed hold no secret.
+    The notes about what was left out and what must be typed contain no secrets.
     """
     try:
         text = value if isinstance(value, str) else json.dumps(value, default=str)

@@ -1,4 +1,4 @@
-"""The settings there are on one server: the canonical ones as it takes them, and those that it describes itself."""
+"""The settings that exist on one server: the canonical ones that it accepts, and those that it describes itself."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +19,15 @@ _ONLY: Mapping[str, Choices] = {
     "security_analyzer": {key: ANALYZERS[key] for key in ("llm", "none")},
     "sandbox_grouping_strategy": GROUPINGS,
 }
-"""Settings of which any other value is refused or, worse, stored and never read again."""
+"""Settings for which any other value is refused or, worse, stored and never read again."""
 
 _GROUPS: Mapping[str, Group] = {"llm": Group.LLM, "general": Group.AGENT, "condenser": Group.AGENT}
-"""Sections of a server that the form has a group for."""
+"""The form's groups for sections of a server."""
 _KINDS: Mapping[str, Kind] = {"integer": WHOLE, "number": NUMBER, "array": LIST, "object": OBJECT}
 
 
 def generated_fields(schema: Iterable[SchemaField], kind: str) -> Iterator[Field]:
-    """The fields for agents of this kind, in the server's order; first of all which kind it is."""
+    """Yield the fields for agents of this kind, in the server's order; the first one is the kind itself."""
     schema = tuple(schema)
     kinds = dict.fromkeys(field.variant for field in schema if field.variant is not None)
     if len(kinds) > 1:
@@ -96,29 +96,29 @@ class FormFields:
 
     @cached_property
     def by_key(self) -> Mapping[str, Field]:
-        """Key -> setting."""
+        """The settings by key."""
         return {entry.key: entry for entry in self.fields}
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """Titles of the groups in reading order; those a server describes come after the agent's."""
+        """The titles of the groups in reading order; those described by a server come after the agent's."""
         known = tuple(Group)
         others = dict.fromkeys(entry.group for entry in self.fields if entry.group not in known)
         place = known.index(Group.AGENT) + 1
         return (*known[:place], *others, *known[place:])
 
     def keeping(self, edited: Iterable[Field]) -> "FormFields":
-        """With settings that are edited, and that are not among these, as ones that the server lacks."""
+        """Return these settings plus edited ones that are missing here, marked as absent."""
         lost = tuple(replace(entry, absent=NOT_HERE) for entry in edited if entry.key not in self.by_key)
         return FormFields((*self.fields, *lost)) if lost else self
 
 
 CANONICAL = FormFields(CATALOGUE)
-"""What there is before a server is known."""
+"""The settings before a server is known."""
 
 
 def fields_on(server: Server | None, schema: Sequence[SchemaField], kind: str) -> FormFields:
-    """The settings on a server with agents of this kind; `schema` is what it describes, empty while that is unknown."""
+    """Return the settings on a server for this agent kind; `schema` is its description, empty if not known."""
     if server is None:
         return CANONICAL
     canonical = (_on(server, entry, kind) for entry in CATALOGUE)
@@ -126,7 +126,7 @@ def fields_on(server: Server | None, schema: Sequence[SchemaField], kind: str) -
 
 
 def kind_in(record: Settings | None) -> str:
-    """The kind of agent that a record is for."""
+    """Return the agent kind of a record."""
     kind = record.leaves.get(AGENT_KIND) if record is not None else None
     return kind if isinstance(kind, str) else USUAL_KIND
 

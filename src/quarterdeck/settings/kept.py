@@ -1,5 +1,6 @@
-"""What this machine keeps of the settings of a server between runs: what saves changed, edits that are not saved, and
-disabled MCP servers. Only the last may hold secrets, where the person said yes to that.
+"""What this machine keeps of a server's settings between runs: saves for undo, unsaved edits, disabled MCP servers.
+
+Only disabled servers may contain secrets, if the person agreed to that.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -9,23 +10,23 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings.changes import Changes, Restored, changes_of, restored
+from quarterdeck.settings.changes import KeptChanges, Restored, changes_of, restored
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp_server import KeptServer, place_of
 
 MOST_SAVES = 20
 MOST_RUNS = 20
-"""Entries of ended runs that are kept, the newest ones."""
+"""How many ended runs are kept, the newest ones."""
 
 
-class Saved(Changes):
-    """What one save changed, and when it was."""
+class Saved(KeptChanges):
+    """What one save changed, and when."""
 
     when: AwareDatetime
 
 
 class Journal(BaseModel):
-    """The saves to one server, the newest last, so that it can be undone."""
+    """The saves to one server, the newest last, for undo."""
 
     model_config = ConfigDict(frozen=True)
     kind: ClassVar[str] = "journal"
@@ -34,9 +35,9 @@ class Journal(BaseModel):
 
 
 def with_save(kept: Journal | None, meant: Draft, found: Settings | None, when: AwareDatetime) -> Journal:
-    """Note what a save changed, as the server holds it after (`found`, None where that could not be read).
+    """Add what a save changed; `found` is what was read back, None if it could not be read.
 
-    What did not arrive is left out.
+    KeptChanges that were not stored are left out.
     """
     changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields))
     saved = Saved(when=when, fields=changes.fields, servers=changes.servers)
@@ -44,29 +45,29 @@ def with_save(kept: Journal | None, meant: Draft, found: Settings | None, when: 
 
 
 def last(kept: Journal | None) -> Saved | None:
-    """The last save of a journal; None where there is none."""
+    """Return the last save of a journal, None if there is none."""
     return kept.saves[-1] if kept is not None and kept.saves else None
 
 
 def undone(saved: Saved, now: Draft) -> Restored:
-    """The reverse of a save on top of what the server holds now; what has been changed again since is left alone."""
+    """Return the reverse of a save applied to the current record; values that were changed again are left alone."""
     return restored(saved.back, now, over_others=False)
 
 
-class Run(Changes):
-    """What one run of the deck edits, or left behind."""
+class Run(KeptChanges):
+    """The edits of one run of the deck."""
 
     at: AwareDatetime
     edits: int
-    """How many things are edited."""
+    """Number of edits."""
     process: str
-    """The process that writes it, empty once that has ended."""
+    """The process that made them, empty once it has ended."""
 
 
 class UnsavedEdits(BaseModel):
-    """The edits for one server, run by run, so that they outlive a crash and two decks never fight.
+    """The edits for one server, run by run, so that they survive a crash and several decks do not conflict.
 
-    An entry belongs to the process that writes it until that ends; what it leaves behind is offered to the next one.
+    An entry belongs to its process until that ends; afterwards the next run offers to restore it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -76,26 +77,26 @@ class UnsavedEdits(BaseModel):
 
 
 def with_run(kept: UnsavedEdits | None, name: str, draft: Draft, at: AwareDatetime, process: str) -> UnsavedEdits:
-    """Put in a run's edits, in place of those it had."""
+    """Store a run's edits, replacing its previous ones."""
     changes = changes_of(draft)
     run = Run(at=at, edits=draft.count, process=process, fields=changes.fields, servers=changes.servers)
     return _of_runs({**_runs(kept), name: run})
 
 
 def without_run(kept: UnsavedEdits | None, name: str) -> UnsavedEdits | None:
-    """Take out a run's edits; None when no others are left."""
+    """Remove a run's edits; returns None if no others are left."""
     left = {other: run for other, run in _runs(kept).items() if other != name}
     return UnsavedEdits(runs=left) if left else None
 
 
 def ended(kept: UnsavedEdits | None, name: str) -> UnsavedEdits | None:
-    """Say that a run has ended."""
+    """Note that a run has ended."""
     runs = _runs(kept)
     return _of_runs({**runs, name: runs[name].model_copy(update={"process": ""})}) if name in runs else kept
 
 
 def left_behind(kept: UnsavedEdits | None, is_running: Callable[[str], bool]) -> tuple[tuple[str, Run], ...]:
-    """(name, edits) of ended runs, newest first; not what a living process still works on."""
+    """Return (name, edits) of ended runs, newest first; without runs whose process is alive."""
     found = (each for each in _runs(kept).items() if not is_running(each[1].process))
     return tuple(sorted(found, key=lambda each: each[1].at, reverse=True))
 
@@ -110,7 +111,7 @@ def _runs(kept: UnsavedEdits | None) -> Mapping[str, Run]:
 
 
 class DisabledServers(BaseModel):
-    """The MCP servers that are kept here and not on the server, without the secrets that are not to be (masks)."""
+    """The MCP servers kept on this machine instead of the server; secrets that must not be kept are masked."""
 
     model_config = ConfigDict(frozen=True)
     kind: ClassVar[str] = "disabled"
@@ -119,14 +120,14 @@ class DisabledServers(BaseModel):
 
 
 def disabled_in(kept: DisabledServers | None) -> tuple[McpServer, ...]:
-    """The servers that are kept."""
+    """Return the servers that are kept."""
     return kept.servers if kept is not None else ()
 
 
 def exchanged(
     kept: DisabledServers | None, gone: Iterable[McpServer], new: Iterable[McpServer]
 ) -> DisabledServers | None:
-    """Some servers in place of others, by transport and name; what another deck keeps stays."""
+    """Replace some servers by others, by transport and name; those that another deck keeps are left alone."""
     new = tuple(new)
     moved = set(map(place_of, (*gone, *new)))
     servers = (*(server for server in disabled_in(kept) if place_of(server) not in moved), *new)

@@ -1,4 +1,4 @@
-"""What may be shown of texts that can carry a secret: addresses with user info or a query, and command arguments."""
+"""Masks secrets in texts that may contain them: addresses with user info or a query, and command arguments."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ _USER = re.compile(r"://[^/?#]*@")
 
 
 def address(value: str) -> str:
-    """An address without its user info, and with the values of its query hidden; other text as it is."""
+    """Return an address without its user info and with masked query values; other text unchanged."""
     if "://" not in value:
         return value
     rest, hash_sign, fragment = value.partition("#")
@@ -22,13 +22,13 @@ def address(value: str) -> str:
 
 
 def arguments(values: Iterable[str]) -> list[str]:
-    """Arguments with hidden values: after --token and the like, in KEY=value, in headers and in addresses."""
+    """Return arguments with masked values: after --token and the like, in KEY=value, in headers and in addresses."""
     shown: list[str] = document(list(values), "")
     return shown
 
 
 def document(value: Any, name: str) -> Any:
-    """A value as it may be shown: what is below a telling name hidden, of addresses and arguments the secret parts."""
+    """Return a value as it may be shown: masked below a secret name, and in parts of addresses and arguments."""
     return replace_secrets(value, lambda *_: MASK, (name,), is_secret_name(name), partly=_in_part)
 
 

@@ -1,4 +1,4 @@
-"""The MCP servers being edited: one list for the three transports, each row with an id of its own that edits keep."""
+"""The MCP servers being edited: one list for all three transports; the id of a row is kept by edits."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,14 +29,14 @@ class EntryState(StrEnum):
     EDITED = "edited"
     REMOVED = "removed"
     DISABLED = "disabled"
-    """This machine will keep it, and the server not."""
+    """It moves from the server to this machine."""
     ENABLED = "enabled"
-    """The server will have it again, and this machine not."""
+    """It moves from this machine to the server."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row: `was` is what the server holds of it, as the `nth` of that kind and name; None where it holds none."""
+    """One row: `was` is the server's version, the `nth` of its kind and name; None if the server has none."""
 
     row: int
     server: McpServer
@@ -44,9 +44,9 @@ class Entry:
     nth: int | None = None
     removed: bool = False
     disabled: bool = False
-    """Whether this machine keeps it after a save, and the server does not."""
+    """Whether after a save this machine keeps it, and the server does not have it."""
     kept: McpServer | None = None
-    """What this machine keeps of it already."""
+    """The version that this machine already keeps."""
 
     @cached_property
     def state(self) -> EntryState:
@@ -63,27 +63,27 @@ class Entry:
 
     @property
     def before(self) -> McpServer | None:
-        """What the server holds of it, or else this machine."""
+        """The server's version, or else the one kept on this machine."""
         return self.kept if self.was is None else self.was
 
     @property
     def place(self) -> tuple[str, str, int | None] | None:
-        """What tells it from all others in another reading; None for one that is new."""
+        """What identifies it in another reading; None for a new one."""
         return None if self.before is None else (*place_of(self.before), self.nth)
 
     @property
     def edited(self) -> bool:
-        """Whether a save does something with it."""
+        """Whether a save changes it."""
         return self.state is not EntryState.KEPT
 
     @property
     def stays(self) -> bool:
-        """Whether the server holds it after a save."""
+        """Whether the server has it after a save."""
         return not self.removed and not self.disabled
 
     @property
     def local(self) -> bool:
-        """Whether a save concerns only this machine: the server is not involved, or holds it just so already."""
+        """Whether a save concerns only this machine: the server is not involved, or already has this version."""
         if self.was is None:
             return not self.stays
         return self.state is EntryState.ENABLED and self.server == self.was
@@ -91,7 +91,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Servers:
-    """The rows in the order shown, and the members of the stored object that the deck does not know."""
+    """The rows in the order shown, and the unknown members of the stored object."""
 
     entries: tuple[Entry, ...] = ()
     unknown: tuple[tuple[str, Any], ...] = ()
@@ -100,9 +100,9 @@ class Servers:
     def of(
         cls, config: McpConfig | None, disabled: Iterable[McpServer] = (), before: "Servers | None" = None
     ) -> "Servers":
-        """Rows of what is stored, in the order SSE, HTTP, stdio, then of what is kept here.
+        """Create rows for what is stored, in the order SSE, HTTP, stdio, then for what is kept on this machine.
 
-        What was in the list `before` keeps its id.
+        Rows that were in the list `before` keep their ids.
         """
         before = before or cls()
         known: dict[object, list[int]] = defaultdict(list)
@@ -119,7 +119,7 @@ class Servers:
 
     @cached_property
     def edited(self) -> tuple[Entry, ...]:
-        """The rows that a save does something with."""
+        """The rows that a save changes."""
         return tuple(entry for entry in self.entries if entry.edited)
 
     @property
@@ -129,34 +129,34 @@ class Servers:
 
     @cached_property
     def left(self) -> tuple[Entry, ...]:
-        """The rows that the server holds after a save."""
+        """The rows that the server has after a save."""
         return tuple(entry for entry in self.entries if entry.stays)
 
     @property
     def to_keep_here(self) -> tuple[McpServer, ...]:
-        """What this machine keeps after a save."""
+        """The servers that this machine keeps after a save."""
         return tuple(entry.server for entry in self.entries if entry.disabled and not entry.removed)
 
     def entry(self, row: int) -> Entry | None:
-        """The row of this id."""
+        """Return the row with this id."""
         return self._by_row.get(row)
 
     def add(self, server: McpServer, after: int | None = None) -> "Servers":
-        """Put in a new row, below the row `after` or at the end."""
+        """Add a new row, below the row `after` or at the end."""
         new = Entry(self.next_row, server)
         place = next((at for at, entry in enumerate(self.entries, 1) if entry.row == after), len(self.entries))
         return replace(self, entries=(*self.entries[:place], new, *self.entries[place:]))
 
     def edit(self, row: int, server: McpServer) -> "Servers":
-        """Give a row new content; a removed one comes back."""
+        """Replace the content of a row; a removed row comes back."""
         return self._with(lambda entry: replace(entry, server=server, removed=False), row)
 
     def remove(self, *rows: int) -> "Servers":
-        """Mark rows as to be removed; what neither the server nor this machine has yet goes at once."""
+        """Mark rows for removal; a row that is stored nowhere yet is removed at once."""
         return self._with(lambda entry: None if entry.before is None else replace(entry, removed=True), *rows)
 
     def disable(self, row: int, *, with_secrets: bool = True) -> "Servers":
-        """Have this machine keep a row in the server's place; without its secrets they are to be typed again."""
+        """Move a row from the server to this machine; without its secrets, they must be typed again later."""
 
         def disabled(entry: Entry) -> Entry:
             server = entry.server if with_secrets else bare(entry.server)
@@ -165,11 +165,11 @@ class Servers:
         return self._with(disabled, row)
 
     def enable(self, row: int) -> "Servers":
-        """Have the server hold a row again, with its secrets where the server still has them."""
+        """Move a row back to the server, with the secrets that the server still has."""
         return self._with(lambda entry: replace(entry, server=filled(entry.server, entry.was), disabled=False), row)
 
     def restore(self, row: int) -> "Servers":
-        """Take back all that was done to a row; a new one goes."""
+        """Discard all edits of a row; a new row is removed."""
 
         def restored(entry: Entry) -> Entry | None:
             if entry.before is None:
@@ -179,12 +179,12 @@ class Servers:
         return self._with(restored, row)
 
     def config(self) -> McpConfig:
-        """What a save sends: three lists in row order, unknown members carried along."""
+        """Return what a save sends: three lists in row order, and the unknown members."""
         return McpConfig.of((entry.server for entry in self.left), **dict(self.unknown))
 
     @cached_property
     def next_row(self) -> int:
-        """An id no row has."""
+        """An unused row id."""
         return max((entry.row for entry in self.entries), default=-1) + 1
 
     @cached_property
@@ -192,25 +192,25 @@ class Servers:
         return {entry.row: entry for entry in self.entries}
 
     def _with(self, change: Callable[[Entry], Entry | None], *rows: int) -> "Servers":
-        """The list with what becomes of some rows; None takes one out."""
+        """Return the list with some rows changed; None removes a row."""
         wanted = frozenset(rows)
         changed = (change(entry) if entry.row in wanted else entry for entry in self.entries)
         return replace(self, entries=tuple(entry for entry in changed if entry is not None))
 
 
 def held_of(servers: Servers, there: Sequence[McpServer]) -> dict[int, McpServer]:
-    """Row -> what a record holds of it, of those that were to be stored and are there: equal, or of the same name."""
+    """Return, by row, the server found in a record for each row that was to be stored: equal, or with the same name."""
     held = paired((Version(entry.row, entry.server) for entry in servers.left), map(Version, range(len(there)), there))
     return {row: there[number] for row, number in held.items()}
 
 
 def empty_server(model: type[McpServer]) -> McpServer:
-    """A server to be filled in."""
+    """Return an empty server of this kind."""
     return model.model_validate({"name": "", "command": ""} if model is StdioServer else {"url": ""})
 
 
 def copy_of(server: McpServer, servers: Servers) -> McpServer:
-    """A copy with its secrets; a stdio server gets a name that is free, an address is for the person to change."""
+    """Return a copy with its secrets; a stdio server gets an unused name, an address must be changed by the person."""
     if not isinstance(server, StdioServer):
         return server
     taken = {name_of(entry.server) for entry in servers.entries if not entry.removed}
@@ -218,7 +218,7 @@ def copy_of(server: McpServer, servers: Servers) -> McpServer:
 
 
 def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
-    """Rows of equal servers, of those that stay in the list; the first of each group is the one to keep."""
+    """Return groups of rows with equal servers, among those that stay; the first row of each is the one to keep."""
     alike: dict[object, list[list[Entry]]] = defaultdict(list)
     for entry in servers.left:
         groups = alike[place_of(entry.server)]
@@ -231,7 +231,7 @@ def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
 
 
 def without_duplicates(servers: Servers) -> Servers:
-    """The list with each of the equal servers once."""
+    """Return the list without duplicates."""
     return servers.remove(*(row for group in duplicates(servers) for row in group[1:]))
 
 
@@ -240,7 +240,7 @@ _OF_TRANSPORT = ("timeout", "transport", "type")
 
 
 def converted(server: McpServer) -> McpServer | None:
-    """SSE as streamable HTTP and the other way round, with all members that both have; None for stdio."""
+    """Convert between SSE and streamable HTTP, with all members that both have; None for stdio."""
     if isinstance(server, StdioServer):
         return None
     shared = {name: value for name, value in members(server).items() if name not in _OF_TRANSPORT}

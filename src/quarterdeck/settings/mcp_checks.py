@@ -1,4 +1,4 @@
-"""Checks of the list of MCP servers: each one on its own, and all side by side."""
+"""Checks of the list of MCP servers: each server alone, and all of them together."""
 
 import re
 from collections import defaultdict
@@ -22,7 +22,7 @@ _seconds = checks.between(1, 3600)
 
 
 def problems(servers: Servers) -> Iterator[Problem]:
-    """All problems of the list; what is stored already and was not touched only warns, for it stops nothing."""
+    """Yield all problems of the list; stored servers that were not edited only warn, so they prevent no save."""
     by_name: dict[str, list[Entry]] = defaultdict(list)
     for entry in servers.left:
         by_name[name_of(entry.server)].append(entry)
@@ -39,7 +39,7 @@ def _placed(entry: Entry, problem: Problem, *, touched: bool) -> Problem:
 
 
 def _twice(entry: Entry, same: list[Entry]) -> Problem | None:
-    """What is wrong with a server beside the others of its name or address."""
+    """Return what is wrong with a server compared to others of the same name or address."""
     own, others = type(entry.server), {type(other.server) for other in same if other is not entry}
     member, word = ("name", "name") if own is StdioServer else ("url", "address")
     if own in others:
@@ -50,7 +50,7 @@ def _twice(entry: Entry, same: list[Entry]) -> Problem | None:
 
 
 def server_problems(server: McpServer) -> Iterator[Problem]:
-    """What is wrong with one server on its own, each at its member."""
+    """Yield what is wrong with one server alone, each at its member."""
     for member, problem in _at_members(server):
         if problem is not None:
             yield replace(problem, member=member)
@@ -74,7 +74,7 @@ def _at_members(server: McpServer) -> Iterator[tuple[str, Problem | None]]:
 
 
 def url(value: str, model: type[McpServer]) -> Problem | None:
-    """The address of a server."""
+    """Check the address of a server."""
     if not value:
         return error("An address is needed, such as https://tools.example.com/mcp.")
     if problem := checks.hidden_part(value) or checks.web_address(value, _SCHEMES):
@@ -96,7 +96,7 @@ def _name(value: str) -> Problem | None:
 
 
 def _command(value: str) -> Problem | None:
-    """The program alone, without its arguments."""
+    """Check the program without its arguments."""
     if not value:
         return error("A command is needed, such as npx.")
     if checks.BLANK.search(value):
@@ -105,7 +105,7 @@ def _command(value: str) -> Problem | None:
 
 
 def _environment(value: Mapping[str, SecretStr]) -> Problem | None:
-    """Variables of a stdio server; the words never hold a value."""
+    """Check the variables of a stdio server; the words never contain a value."""
     for key, secret in value.items():
         if not _VARIABLE.fullmatch(key):
             name = key.partition("=")[0] or "An empty name"

@@ -1,8 +1,8 @@
 """MCP servers as JSON text: pasted from other tools or from this service, and written without secrets.
 
-Read are the `mcpServers` object of most tools, VS Code's `servers` (its page "MCP configuration reference"), the map
-inside either, and this service's own shapes: three lists or a map. Written is `mcpServers`, with `${NAME}` in the place
-of a secret: no service of ours puts a value there, so read back it is one that has to be typed.
+It reads the `mcpServers` object of most tools, VS Code's `servers` (its page "MCP configuration reference"), the map
+inside either, and this service's own forms: three lists or a map. It writes `mcpServers`, with `${NAME}` in place of a
+secret: no service substitutes it, so when it is read back, the secret must be typed.
 """
 
 import json
@@ -37,7 +37,8 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
 _BEARER = re.compile(r"bearer\s+(\S+)\s*", re.IGNORECASE)
 _WRAPPERS = ("mcpServers", "servers", "mcp_config", "mcp")
 _ADDRESSES: Mapping[str, Mapping[str, str]] = {"url": {}, "serverUrl": {}, "httpUrl": {"type": "http"}}
-"""What an address is called, the latter two by Windsurf and Gemini CLI (their pages on MCP servers); what it tells."""
+"""The names of an address, the last two from Windsurf and Gemini CLI (their pages on MCP servers), and what they imply.
+"""
 _ABOUT = ("type", "transport", "name", "disabled", "enabled")
 _MODELS: Mapping[str, type[McpServer]] = {
     "stdio": StdioServer,
@@ -46,25 +47,25 @@ _MODELS: Mapping[str, type[McpServer]] = {
     "shttp": ShttpServer,
     "streamablehttp": ShttpServer,
 }
-"""Words for how a server is reached, without the signs between their parts (MCP specification "Transports")."""
+"""Words for the kind of server, without separators (MCP specification "Transports")."""
 
 
 class PasteError(Exception):
-    """The text holds no servers; the words say why, and quote names at most."""
+    """The text contains no servers; the message says why, and quotes only names."""
 
 
 @dataclass(frozen=True)
 class Pasted:
-    """The servers of a text, and what of it could not be taken over as it was, in sentences without secrets."""
+    """The servers of a text, and sentences without secrets about what could not be read as it was."""
 
     servers: tuple[McpServer, ...]
     notes: tuple[str, ...] = ()
 
 
 def pasted(text: str, *, nested: bool = False) -> Pasted:
-    """Read servers from text; `nested` says that the service keeps further members, and names of addresses too.
+    """Read servers from text; `nested` means that the service keeps further members, also names of addresses.
 
-    A placeholder such as `${TOKEN}` has a mask in its place, which has to be typed over. Raises PasteError.
+    A placeholder such as `${TOKEN}` becomes a mask, which must be replaced. Raises PasteError.
     """
     servers: list[McpServer] = []
     notes: list[str] = []
@@ -83,7 +84,7 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
 
 
 def _data(text: str) -> Any:
-    """JSON as pages print it: within a code fence, and also members of an object without its braces."""
+    """Parse JSON as web pages show it: within a code fence, or members without the braces around them."""
     text = _FENCE.sub(lambda fence: " " * len(fence[0]), text)
     brace = "{" if text.lstrip().startswith('"') else ""
     try:
@@ -96,7 +97,7 @@ def _data(text: str) -> Any:
 
 
 def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object in which no name may stand twice: the first of them would be lost."""
+    """Return an object; raises PasteError for a duplicate name, because the first value would be lost."""
     given = dict(members)
     if len(given) < len(members):
         names = [name for name, _ in members]
@@ -105,7 +106,7 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _found(data: Any) -> Iterator[tuple[str, Any, type[McpServer] | None]]:
-    """(name, members, model where the place tells it) of every server in data of any of the shapes."""
+    """Yield (name, members, model if the place determines it) of every server in data of any supported form."""
     if not isinstance(data, dict):
         return
     wrapped = next((data[name] for name in _WRAPPERS if isinstance(data.get(name), dict)), None)
@@ -127,7 +128,7 @@ def _own_name(given: Any) -> str:
 
 
 def _read(name: str, given: Any, model: type[McpServer] | None, *, nested: bool) -> tuple[McpServer, Sequence[str]]:
-    """(server of these members, what of them could not be taken over); what is empty counts as not given."""
+    """Return (server, what could not be read); empty members count as missing."""
     if not isinstance(given, dict):
         raise PasteError("it is not an object")
     for word, told in _ADDRESSES.items():
@@ -151,7 +152,7 @@ def _read(name: str, given: Any, model: type[McpServer] | None, *, nested: bool)
 
 
 def _model_of(given: Mapping[str, Any]) -> type[McpServer]:
-    """By the word for it; where there is none by its look."""
+    """Return the model by the word for the kind, otherwise by the form of the members."""
     word = given.get("type", given.get("transport"))
     if isinstance(word, str):
         model = _MODELS.get(re.sub(r"[-_ ]", "", word.lower()))
@@ -165,7 +166,7 @@ def _model_of(given: Mapping[str, Any]) -> type[McpServer]:
 
 
 def _in_words(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Members of a command as a shell has them: numbers as texts, and the words of a whole line as its arguments."""
+    """Return members of a command as a shell expects them: numbers as text, and a command line split into arguments."""
     told = dict(given)
     if isinstance(args := told.get("args"), list):
         told["args"] = [_as_text(value) for value in args]
@@ -173,7 +174,7 @@ def _in_words(given: Mapping[str, Any]) -> dict[str, Any]:
         told["env"] = {name: _as_text(value) for name, value in env.items() if value is not None}
     line = told.get("command")
     if isinstance(line, str) and " " in line.strip() and not args:
-        with suppress(ValueError):  # a quote that does not end; the word is refused where it is edited
+        with suppress(ValueError):  # an unterminated quote; the command is refused later, in the form
             told["command"], *told["args"] = shlex.split(line)
     return told
 
@@ -183,7 +184,7 @@ def _as_text(value: Any) -> Any:
 
 
 def _with_key(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Members with the key, which may stand as the bearer token of a header, in its place."""
+    """Return members with the key in its own member, if it is a bearer token in a header."""
     told = given.get("headers")
     headers: Mapping[str, Any] = told if isinstance(told, dict) else {}
     for name, value in headers.items():
@@ -196,7 +197,7 @@ def _with_key(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_secrets(servers: Iterable[McpServer]) -> str:
-    """Write servers as text to be pasted elsewhere; `pasted` reads it back."""
+    """Return servers as text to paste elsewhere; `pasted` reads it back."""
     named: dict[str, Any] = {}
     for server in servers:
         own = name_in_map(server)
@@ -220,7 +221,7 @@ def _placeholder(name: str) -> str:
 
 
 def _texts(value: Any, name: str, change: Callable[[str, str], str]) -> Any:
-    """JSON data with each text changed; `name` is that of the member it stands in."""
+    """Return JSON data with each text changed; `name` is the name of the member that contains it."""
     if isinstance(value, dict):
         return {member: _texts(held, member, change) for member, held in value.items()}
     if isinstance(value, list | tuple):
@@ -230,16 +231,16 @@ def _texts(value: Any, name: str, change: Callable[[str, str], str]) -> Any:
 
 @dataclass(frozen=True)
 class TakenIn:
-    """The list with the pasted servers in it, and how many of them it had already, in words."""
+    """The list with the pasted servers, and in words how many of them it already had."""
 
     servers: Servers
     words: str
 
 
 def take_in(servers: Servers, pasted: Sequence[McpServer]) -> TakenIn:
-    """Put pasted servers into a list: what is there already is edited, the rest is added.
+    """Add pasted servers to a list: existing servers are edited, others are added.
 
-    Members that a pasted one does not speak of stay, secrets above all.
+    Members that a pasted server does not contain are kept, above all secrets.
     """
     free = {entry.row: entry for entry in servers.entries}
     rows: dict[object, list[int]] = defaultdict(list)
@@ -273,6 +274,6 @@ def _onto(held: McpServer, pasted: McpServer) -> McpServer:
 
 
 def _places(server: McpServer) -> Iterable[tuple[str, str]]:
-    """What a server goes by, and what of that a text without secrets says."""
+    """Return what identifies a server, also without the secret parts of its address."""
     kind, name = place_of(server)
     return (kind, name), (kind, masks.address(name))

@@ -1,8 +1,8 @@
-"""One MCP server: how it is reached, what makes it the same one, and its secrets taken out and filled in again.
+"""One MCP server: its kind, its identity, and removing and restoring its secrets.
 
-Secret are keys, environment values, headers and what signs in, user info and query of an address, and arguments after a
-telling word. In place of each stands `masks.MASK`, which no check lets through to a server: what is not filled in again
-has to be typed.
+Secrets are keys, environment values, headers, authentication, the user info and query of an address, and arguments
+after a word like "token". Each is replaced by `masks.MASK`, which the checks never let through to a server: what is not
+restored must be typed.
 """
 
 from collections import Counter, defaultdict
@@ -17,16 +17,16 @@ from quarterdeck.settings import masks
 from quarterdeck.settings.masks import MASK
 
 MODELS: Mapping[str, type[McpServer]] = {model.kind: model for model in LISTS.values()}
-"""The word for how a server is reached -> its model."""
+"""The model for each kind of server."""
 
 
 def place_of(server: McpServer) -> tuple[str, str]:
-    """Kind and name: what two versions of a server have in common."""
+    """Return kind and name: what two versions of a server have in common."""
     return server.kind, name_of(server)
 
 
 class Version(NamedTuple):
-    """A server somewhere: `key` tells it from the others there, `nth` counts those that are alike."""
+    """A server in some list: `key` identifies it there, `nth` counts servers of the same kind and name."""
 
     key: int
     server: McpServer
@@ -34,7 +34,7 @@ class Version(NamedTuple):
 
 
 def versions(servers: Iterable[tuple[int, McpServer]]) -> Iterator[Version]:
-    """Servers with their keys, those of one kind and name counted."""
+    """Yield servers with their keys, numbered within each kind and name."""
     seen = Counter[tuple[str, str]]()
     for key, server in servers:
         place = place_of(server)
@@ -43,10 +43,10 @@ def versions(servers: Iterable[tuple[int, McpServer]]) -> Iterator[Version]:
 
 
 def paired(wanted: Iterable[Version], held: Iterable[Version]) -> dict[int, int]:
-    """Key of each wanted version that is held -> key of the held one, which has its kind and name.
+    """Return, by key of a wanted version, the key of the held version of the same kind and name.
 
-    Equal ones join first, then the n-th joins the n-th, then what is left in order; who comes first chooses first. A
-    key may be wanted in several versions, and joins once.
+    Equal servers are paired first, then the n-th with the n-th, then the rest in order; earlier ones choose first. A
+    key may occur in several wanted versions, but is paired once.
     """
     free: dict[tuple[str, str], list[Version]] = defaultdict(list)
     for one in held:
@@ -71,22 +71,21 @@ _SAME: tuple[Callable[[Version, Version], bool], ...] = (
 
 
 def bare(server: McpServer) -> McpServer:
-    """A server with a mask in place of each secret."""
+    """Return a server with a mask in place of each secret."""
     return type(server).model_validate(masks.document(members(server), ""))
 
 
 def filled(server: McpServer, held: McpServer | None) -> McpServer:
-    """A server with those of its masks filled in that stand for a secret of `held`, another version of it."""
+    """Return a server whose masks are replaced by the secrets of `held`, another version of it."""
     if held is None or type(held) is not type(server):
         return server
     return type(server).model_validate(_filled(members(server), members(bare(held)), members(held)))
 
 
 def _filled(given: Any, shown: Any, held: Any) -> Any:
-    """JSON data with what is `held` in place of what is given just as it is `shown`, as a whole or part by part.
+    """Return JSON data in which a part that equals `shown` is replaced by that part of `held`.
 
-    A masked argument is looked for behind the same argument, for it may have moved; of several alike the first comes
-    first.
+    An argument may have moved, so a masked one is identified by the argument before it; among equal ones, in order.
     """
     if given == shown:
         return held
@@ -102,7 +101,7 @@ def _filled(given: Any, shown: Any, held: Any) -> Any:
 
 
 def secret_parts(server: McpServer) -> dict[str, Any]:
-    """Words -> value, for each part of a server that a secret can be in."""
+    """Return each part of a server that may contain a secret, by its name in words."""
     unknown = server.model_extra or {}
     if isinstance(server, StdioServer):
         return {**unknown, "an argument": server.args, **server.env}
@@ -110,18 +109,18 @@ def secret_parts(server: McpServer) -> dict[str, Any]:
 
 
 def missing(server: McpServer) -> Iterator[str]:
-    """What of a server stands behind a mask and has to be typed, in words."""
+    """Yield the parts of a server that are masked and must be typed, in words."""
     return (words for words, value in secret_parts(server).items() if holds_hidden(value))
 
 
 def typed_anew(server: McpServer, before: McpServer | None) -> tuple[str, ...]:
-    """Which secrets of a server are not those of an older version of it, in words."""
+    """Return which secrets of a server differ from those of an older version, in words."""
     known = secret_parts(filled(bare(server), before))
     return tuple(words for words, value in secret_parts(server).items() if known[words] != value)
 
 
 def holds_hidden(value: Any) -> bool:
-    """Whether a mask stands anywhere in a JSON value, or is a secret."""
+    """Whether a JSON value contains a mask anywhere."""
     if isinstance(value, SecretStr):
         return value.get_secret_value() == MASK
     if isinstance(value, dict):
@@ -132,13 +131,13 @@ def holds_hidden(value: Any) -> bool:
 
 
 def members(server: McpServer) -> dict[str, Any]:
-    """The members of a server as JSON data, with the secrets that are in it."""
+    """Return the members of a server as JSON data, including its secrets."""
     revealed: dict[str, Any] = replace_secrets(server.model_dump(exclude_unset=True), lambda _, secret: secret)
     return revealed
 
 
 def as_data(server: McpServer) -> dict[str, Any]:
-    """A server as JSON data, with the secrets that are in it."""
+    """Return a server as JSON data, including its secrets."""
     return {"transport": server.kind, "server": members(server)}
 
 
@@ -153,4 +152,4 @@ def _from_data(data: Any) -> McpServer:
 
 
 KeptServer = Annotated[McpServer, PlainValidator(_from_data), PlainSerializer(as_data)]
-"""An MCP server in a state file, with the secrets that are in it: whoever keeps one masks them first (`bare`)."""
+"""An MCP server in a state file, including its secrets: mask them first (`bare`)."""

@@ -1,8 +1,8 @@
-"""Three-way merge: what was loaded, what was edited here, what the server holds now (base, mine, theirs).
+"""Three-way merge: what was loaded, what was edited here, and what the server has now (base, mine, theirs).
 
-Fields nobody changed stay, each single-sided change is taken, and where both sides changed the same thing there is a
-conflict. MCP servers merge one by one: a row joins base and mine, its identity when loaded joins base and theirs. What
-is disabled here and edited there does both.
+Unchanged fields stay, a change on one side is taken, and if both sides changed the same thing there is a conflict. MCP
+servers are merged one by one: row ids connect base and mine, the identity at load connects base and theirs. If a server
+was disabled here and edited there, both happen.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from quarterdeck.settings.mcp_server import Version, paired
 
 
 class Side(StrEnum):
-    """Whose change counts in a conflict."""
+    """Whose change is kept in a conflict."""
 
     MINE = "mine"
     THEIRS = "theirs"
@@ -27,7 +27,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True)
 class Conflict:
-    """A field, or the MCP server at `row` of the merged draft, that both sides changed. None stands for "not there"."""
+    """A field, or the MCP server at `row` of the merged draft, that both sides changed. None: it does not exist."""
 
     key: str
     base: Any
@@ -38,7 +38,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Merged:
-    """The draft on top of what the server holds now, in which conflicts stand as mine until settled."""
+    """The draft based on what the server has now; conflicts have my values until they are settled."""
 
     draft: Draft
     conflicts: tuple[Conflict, ...] = ()
@@ -47,7 +47,7 @@ class Merged:
 
 
 def merge(draft: Draft, theirs: Settings | None, kept_here: Sequence[McpServer] | None = None) -> Merged:
-    """Put a draft on top of a newer record, and of what this machine keeps now; its undo steps come along."""
+    """Base a draft on a newer record and on what this machine keeps now, including its undo steps."""
     kept = draft.disabled if kept_here is None else tuple(kept_here)
     fresh = Draft(theirs, fields=draft.fields, disabled=kept, listed=draft.servers)
     conflicts: list[Conflict] = []
@@ -62,12 +62,12 @@ def merge(draft: Draft, theirs: Settings | None, kept_here: Sequence[McpServer] 
 
 
 def changed(before: Draft, after: Draft) -> tuple[str, ...]:
-    """Keys of the settings that are told to be others on the server than they were, in the order of the form."""
+    """Return the keys of settings that changed on the server, as far as it tells, in the order of the form."""
     return tuple(key for key in after.fields.by_key if not is_same(before.known(key), after.known(key)))
 
 
 def is_another(loaded: Settings | None, found: Settings | None) -> bool:
-    """Whether a record may be another person's than the one that was loaded: other e-mail, or nothing in common."""
+    """Whether a record may belong to another person than the loaded one: another e-mail, or nothing in common."""
     if loaded is None:
         return False
     if found is not None and loaded.email and found.email:
@@ -79,7 +79,7 @@ def is_another(loaded: Settings | None, found: Settings | None) -> bool:
 
 
 def settle(draft: Draft, conflict: Conflict, side: Side) -> Draft:
-    """Decide a conflict of a merged draft: mine stands already, theirs drops the edit."""
+    """Settle a conflict of a merged draft: "mine" is the merged value already, "theirs" discards the edit."""
     if side is Side.MINE:
         return draft
     if conflict.row is None:
@@ -104,7 +104,7 @@ def _rebased(
 
 
 def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Servers:
-    """Their list in their order with the changes of mine on it, then what only mine has; rows keep the ids of mine."""
+    """Return their list in their order with my changes, then what only I have; rows keep my ids."""
     theirs = fresh.stored_servers
     stored, here = (_pairs(mine, theirs, here=here) for here in (False, True))
     merged: dict[int, Entry] = {}
@@ -127,10 +127,10 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
 
 
 def _pairs(mine: Servers, theirs: Servers, *, here: bool) -> dict[int, Entry]:
-    """Row of `mine` -> its entry in `theirs` that the server holds, or that is kept `here`, for each that has one.
+    """Return, by row of `mine`, its entry in `theirs`: on the server, or kept on this machine if `here`.
 
-    Untouched rows choose first, last those that leave: two people who each delete one of two equal servers leave one. A
-    row that comes there, or has another name, joins what is there by that name.
+    Unchanged rows choose first, removed ones last: if two people each delete one of two equal servers, one is left. A
+    row that is added there, or renamed, is paired with the entry of that name.
     """
     wanted: list[tuple[tuple[bool, bool], Version]] = []
     for entry in mine.entries:
@@ -147,7 +147,7 @@ def _pairs(mine: Servers, theirs: Servers, *, here: bool) -> dict[int, Entry]:
 
 
 def _on_top(entry: Entry, held: Entry | None, kept: Entry | None) -> Entry:
-    """A row on top of what they have of it: with their content where it was not edited here."""
+    """Return a row based on their versions of it; its content is theirs unless it was edited here."""
     was, nth = (held.was, held.nth) if held is not None else (None, None)
     now = replace(entry, was=was, nth=nth, kept=kept.kept if kept is not None else None)
     untouched = entry.removed or entry.server == entry.before
@@ -163,7 +163,7 @@ def _disagree(entry: Entry, held: McpServer | None) -> bool:
 
 
 def news_of(old: Draft, merged: Merged) -> Iterator[tuple[str, int | None]]:
-    """What a merge brought to a draft that was not edited there: keys, and of MCP servers their rows."""
+    """Yield what a merge changed in fields that were not edited here: keys, and rows of MCP servers."""
     yield from ((key, None) for key in merged.arrived if key != MCP)
     before = {entry.place: entry.was for entry in old.stored_servers.entries}
     for entry in merged.draft.servers.entries:

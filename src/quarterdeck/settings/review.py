@@ -1,4 +1,4 @@
-"""What a save will do, to be read before it is sent: losses first, then each change, without any secret."""
+"""What a save will do, shown before it is sent: losses first, then each change, without secrets."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,14 +23,14 @@ SESSIONS_ONLY = "Used by V0 sessions only."
 
 
 def effect(key: str, server: Server | None) -> str:
-    """Why an edit of a field may do nothing here; empty when conversations use it."""
+    """Return why an edit of a field may have no effect here; empty if conversations use it."""
     if server is None or server.rules(key).in_effect:
         return ""
     return "Stored only: this local service runs no agent." if server.local else SESSIONS_ONLY
 
 
 def effect_word(entry: Field, server: Server | None) -> str:
-    """A word or two for a setting that this server's conversations do not go by; empty for the others."""
+    """Return one or two words for a setting that this server's conversations do not use; empty for the others."""
     if server is None or entry.absent or entry.group == Group.PRIVACY:
         return ""
     if entry.group == Group.INTERFACE:
@@ -39,7 +39,7 @@ def effect_word(entry: Field, server: Server | None) -> str:
 
 
 def until_when(draft: Draft, server: Server, running: int) -> str:
-    """Who goes by what was saved, as the end of a sentence; empty where no conversation does."""
+    """Return who uses what was saved, as the end of a sentence; empty if no conversation does."""
     if server.local or not any(_is_used(draft.field_at(key), server) for key in draft.edits):
         return ""
     keep = {0: "", 1: "; 1 running keeps the old values"}.get(running, f"; {running} running keep the old values")
@@ -55,7 +55,7 @@ TYPE_AGAIN = "unless you go back and type them again."
 
 
 def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
-    """Edits that this server would not keep."""
+    """Yield the edits that this server would not store."""
     for key, value in draft.edits.items():
         rules, entry = server.rules(key), draft.field_at(key)
         if entry.absent:
@@ -69,12 +69,12 @@ def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
 
 
 def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
-    """All problems of a draft, those with this server included."""
+    """Return all problems of a draft, including those with this server."""
     return (*draft.problems, *(refusals(draft, server) if server else ()))
 
 
 def losses(draft: Draft, server: Server) -> Iterator[Problem]:
-    """Stored values that a save takes away although nobody asked for it, unless they are typed again."""
+    """Yield stored values that a save removes without being asked to, unless they are typed again."""
     for lost in client_losses(draft.base, draft.changes, server):
         yield Problem(_loss_words(draft, lost), key=lost.field)
     if server.nested:
@@ -82,7 +82,7 @@ def losses(draft: Draft, server: Server) -> Iterator[Problem]:
 
 
 def _loss_words(draft: Draft, lost: Loss) -> str:
-    """What goes, why, and what can be done."""
+    """Return what is lost, why, and what can be done."""
     if lost.field == AGENT_KIND:
         return (
             f"Agent kind: with {draft.was(AGENT_KIND)} go all settings of its agents, "
@@ -109,7 +109,7 @@ def _loss_words(draft: Draft, lost: Loss) -> str:
 
 
 def _lost_by_disabling(draft: Draft) -> Iterator[Problem]:
-    """What is lost of MCP servers that are disabled where the secrets of none are told."""
+    """Yield what is lost of disabled MCP servers, if the server returns no secrets."""
     for entry in draft.servers.edited:
         if entry.state is EntryState.DISABLED and entry.was is not None and not words.has_secret(entry.server):
             yield Problem(
@@ -124,7 +124,7 @@ def _goes_with_kind(key: str) -> bool:
 
 
 def _at(draft: Draft, key: str, sentence: str) -> Problem:
-    """A problem of an edit, of MCP servers at the first one that is edited."""
+    """Return a problem of an edit; for MCP servers, at the first edited one."""
     rows = (entry.row for entry in draft.servers.edited) if key == MCP else ()
     return Problem(sentence, key=key, row=next(iter(rows), None))
 
@@ -141,7 +141,7 @@ class Line:
     """One change. All texts are raw; `note` says why it may have no effect."""
 
     act: str
-    """`SET` or `UNSET`, of an MCP server the state of its row."""
+    """`SET` or `UNSET`, or the state of an MCP server's row."""
     label: str
     old: str
     new: str
@@ -152,7 +152,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Review:
-    """All that is to be known before a save."""
+    """Everything to know before a save."""
 
     losses: tuple[Problem, ...]
     lines: tuple[Line, ...]
@@ -178,7 +178,7 @@ def _is_edited(draft: Draft, problem: Problem) -> bool:
 
 
 def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
-    """Each change of a draft, in the order of the form."""
+    """Yield each change of a draft, in the order of the form."""
     for key in (entry for entry in draft.fields.by_key if entry in draft.edits):
         if key == MCP:
             copies = {row for group in duplicates(draft.stored_servers) for row in group}
@@ -206,6 +206,6 @@ def _server_line(entry: Entry) -> Line:
 
 
 def _kept_note(server: McpServer) -> str:
-    """What this machine keeps of the secrets of a disabled server, and what not."""
+    """Return which secrets of a disabled server this machine keeps, and which not."""
     kept = WITH_SECRETS if bare(server) != server else ""
     return " ".join(filter(None, (kept, words.to_type(server))))

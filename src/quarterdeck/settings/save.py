@@ -1,6 +1,6 @@
 """Saving the settings without loss: read again, merge, review, send, read back, verify.
 
-It speaks to a server and to somebody who answers questions, and knows neither a widget nor a network.
+It uses a store and callbacks that answer questions, and knows no widgets and no network.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -23,49 +23,49 @@ from quarterdeck.settings.typed_secrets import RememberingStore
 from quarterdeck.settings.verify import Verified, verify
 
 TRIES = 3
-"""How often a save is begun anew because the server says that somebody else was faster."""
+"""How many times a save is tried while the server says that somebody else was faster."""
 
 TOKENS = "secrets_store"
-"""The field that stands for git tokens and custom secrets."""
+"""The field for git tokens and custom secrets."""
 HERE = "Done on this machine; the server is not involved."
 
 
 @dataclass(frozen=True)
 class Caller:
-    """What a save asks of whoever wants it: to decide, where None or False means not to go on, and to note it down."""
+    """The callbacks of a save: decisions, in which None or False means to stop, and storing on this machine."""
 
     settle: Callable[[Conflict], Awaitable[Side | None]]
     agree: Callable[[Review, PreparedRequest | None, str], Awaitable[bool]]
-    """Without a request nothing is sent; the third argument says why it is asked again, empty the first time."""
+    """Asks whether to send, if there is a request; the third argument says why it asks again, empty at first."""
     note: Callable[[Draft, Settings | None], Awaitable[object]]
-    """Notes what was meant and what was found after, so that it can be undone; may raise ServiceError."""
+    """Stores what was meant and what was read afterwards, for undo; may raise ServiceError."""
     keep: Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]] | None = None
-    """Has this machine keep the second servers in place of the first, and says what it keeps then; may raise too."""
+    """Keeps the second servers here instead of the first, and returns all that are kept; may raise ServiceError."""
     sending: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Holds while a request is under way, and what came of it is not known yet."""
+    """A context that is entered while a request is under way and its outcome is unknown."""
     tell: Callable[[str], None] = lambda step: None
-    """Is told each step in words."""
+    """Is called with each step in words."""
 
 
 @dataclass(frozen=True)
 class SaveResult:
-    """What became of a save: the draft to go on with, and what to say."""
+    """The result of a save: the draft to continue with, and the message."""
 
     draft: Draft
     words: str
     saved: bool = False
     error: bool = False
     meant: Draft | None = None
-    """What was agreed to and is done, or may be; None when it is sure that nothing was."""
+    """The draft that was agreed to and is or may be stored; None if certainly nothing was."""
     found: Settings | None = None
-    """What was read back after that."""
+    """The record that was read back."""
     seen: Verified | None = None
-    """What reading back told."""
+    """The comparison with the record that was read back."""
     complaints: tuple[Problem, ...] = ()
 
 
 async def save(draft: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
-    """Save a draft: what was changed is seen to be stored, or the edits are kept."""
+    """Save a draft: all changes are verified as stored, or the edits are kept."""
     tries, refused = 0, None
     while True:
         tries += 1
@@ -84,7 +84,7 @@ async def save(draft: Draft, store: RememberingStore, caller: Caller) -> SaveRes
 
 
 async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
-    """Keep here what is to be kept, send the rest, and note it down; raises ServiceError where nothing was done."""
+    """Keep disabled servers here, send the rest, and store the journal; raises ServiceError if nothing was done."""
     before, after = meant.disabled, meant.servers.to_keep_here
     keep = caller.keep if before != after else None
     if keep is not None:
@@ -130,7 +130,7 @@ async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveRe
 async def _agree(
     draft: Draft, store: RememberingStore, caller: Caller, refused: ServiceError | None
 ) -> tuple[Draft, bool]:
-    """(draft on top of what the server holds, whether it may go on): asks until what was agreed to is what is sent."""
+    """Return (merged draft, whether to continue): asks until exactly what was agreed to will be sent."""
     agreed: Draft | None = None
     while True:
         caller.tell("Reading what is stored now…")
@@ -153,7 +153,7 @@ async def _agree(
 
 
 def _why(refused: ServiceError | None, changed: str, *, again: bool) -> str:
-    """Why a review is shown once more: what the server said, and what is another one there than before."""
+    """Return why a review is shown again: the server's error, and what has changed on it."""
     if refused is not None:
         moved = f"Changed there meanwhile: {changed}." if changed else "No setting that can be read there has changed."
         return f"Not saved: {refused.words} {moved}"
@@ -165,7 +165,7 @@ def _why(refused: ServiceError | None, changed: str, *, again: bool) -> str:
 async def _read_back(
     meant: Draft, store: RememberingStore, secrets: frozenset[str] | None, lost: ServiceError | None
 ) -> SaveResult:
-    """Say what is stored after a request; `secrets` are the custom ones before it, `lost` why no yes came."""
+    """Return the result of a request after reading back; `secrets` are the earlier custom secrets, `lost` the error."""
     try:
         found = await store.load()
         left = await store.secret_names() if secrets else None
@@ -199,7 +199,7 @@ def _words(seen: Verified) -> str:
 
 
 def _not_known(seen: Verified, lost: ServiceError | None) -> str:
-    """What is open of secrets that no reading can prove, and what can be done."""
+    """Return a sentence about secrets that no reading can verify, and what can be done."""
     labels = ", ".join(unproven.label for unproven in seen.not_known)
     why = f" {lost.words}" if lost is not None else ""
     rest = f" ({seen.counted})" if seen.readable else ""
@@ -221,7 +221,7 @@ def _failed(draft: Draft, error: ServiceError) -> SaveResult:
 
 
 def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Problem | None:
-    """A problem of a draft made from `location`, as in the server's `loc` without "body"; None for an unknown field."""
+    """Return a problem at `location`, which is the server's `loc` without "body"; None for an unknown field."""
     key, *place = location or ("",)
     if key not in draft.fields.by_key:
         return None
@@ -229,7 +229,7 @@ def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Prob
 
 
 def _row(servers: Servers, place: Sequence[str | int]) -> int | None:
-    """The row of a place in what was sent: in one of the three lists, or in a map by name."""
+    """Return the row for a place in what was sent: in one of the three lists, or in a map by name."""
     sent = {name: [entry.row for entry in servers.left if isinstance(entry.server, LISTS[name])] for name in LISTS}
     match place:
         case (str(name), int(number), *_) if name in LISTS:

@@ -1,6 +1,6 @@
-"""Settings of servers that tell no secrets of MCP servers and replace them all at each save.
+"""Settings of servers that return no secrets of MCP servers and replace them all at each save.
 
-What was typed in this run is kept in memory, put onto every record that is read, and so sent again with the next save.
+Secrets typed in this run are kept in memory, added to every record that is read, and so sent again with the next save.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ from quarterdeck.settings.mcp_server import place_of
 from quarterdeck.settings.words import has_secret
 
 TypedSecrets = dict[tuple[str, str], McpServer]
-"""The MCP servers that were sent with secrets in this run, by kind and name or address."""
+"""The MCP servers sent with secrets in this run, by kind and name or address."""
 
 
 class RememberingStore:
-    """The settings as the form sees them: with the secrets that were typed in this run, where none are told."""
+    """The settings as the form sees them: with the secrets typed in this run, if the server returns none."""
 
     def __init__(self, client: Client, typed: TypedSecrets) -> None:
         self._client = client
@@ -28,11 +28,11 @@ class RememberingStore:
 
     @property
     def server(self) -> Server:
-        """The server that answers."""
+        """The server that responds."""
         return self._client.server
 
     async def load(self) -> Settings | None:
-        """Read what is stored, and add the secrets known."""
+        """Read what is stored, and add the known secrets."""
         found = await self._client.settings.load()
         if found is None or found.mcp_config is None or not self._client.server.nested:
             return found
@@ -55,11 +55,11 @@ class RememberingStore:
             self._typed.update(new)
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
-        """The request that would be sent."""
+        """Return the request that would be sent."""
         return self._client.settings.preview(base, changes)
 
     async def secret_names(self) -> frozenset[str] | None:
-        """Names of the custom secrets; None where they are not told."""
+        """Return the names of the custom secrets; None if they cannot be read."""
         try:
             return frozenset(secret.name for secret in await self._client.secrets.list())
         except ServiceError:
@@ -71,7 +71,7 @@ class RememberingStore:
 
 
 def _secrets(server: McpServer) -> Mapping[str, Any]:
-    """What of a server is never told: key or variables, and headers."""
+    """Return the members of a server that are never returned: key or variables, and headers."""
     own: dict[str, Any] = {"env": server.env} if isinstance(server, StdioServer) else {"api_key": server.api_key}
     headers = (server.model_extra or {}).get("headers")
     return (own if has_secret(server) else {}) | ({"headers": headers} if headers else {})

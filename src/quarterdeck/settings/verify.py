@@ -1,4 +1,4 @@
-"""After a save: is what the server holds now what was meant?"""
+"""After a save: compares what the server has with what was meant."""
 
 from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) a
 
 @dataclass(frozen=True)
 class Difference:
-    """A field that came back other than meant; `asked` says whether the save was to change it."""
+    """A field whose value differs from what was meant; `asked` means that the save was to change it."""
 
     key: str
     label: str
@@ -26,11 +26,11 @@ class Difference:
     found: str
     asked: bool
     note: str = ""
-    """Why it may be so."""
+    """A possible reason."""
 
 
 class Unproven(NamedTuple):
-    """A changed secret, which no reading can prove: the field it belongs to, and its label."""
+    """A changed secret, which no reading can verify: its field's key and label."""
 
     key: str
     label: str
@@ -38,42 +38,42 @@ class Unproven(NamedTuple):
 
 @dataclass(frozen=True)
 class Verified:
-    """The outcome of a save, seen by reading: how many of the changed things hold what was meant."""
+    """The result of a save, verified by reading: how many of the changes the server has."""
 
     left: Draft
-    """On top of what was read, with only those edits that did not arrive or of which nobody knows."""
+    """The draft based on what was read, with only those edits that were not stored or are not known to be."""
     asked: int
     accepted: tuple[Unproven, ...] = ()
-    """Secrets that cannot be read back, of which the server said yes to the very request that stores them."""
+    """Secrets that cannot be read back; the server accepted the request with them."""
     not_known: tuple[Unproven, ...] = ()
-    """Secrets that cannot be read back, and no yes came."""
+    """Secrets that cannot be read back; the server did not confirm the request."""
     differences: tuple[Difference, ...] = ()
     returned: tuple[str, ...] = ()
-    """MCP servers of which a copy was deleted and is back: the server adds it itself, from its own configuration."""
+    """MCP servers of which a copy was deleted and is back: the server adds it from its own configuration."""
 
     @property
     def readable(self) -> int:
-        """How many changes reading could tell of."""
+        """How many changes could be verified by reading."""
         return self.asked - len(self.accepted) - len(self.not_known) - len(self.returned)
 
     @property
     def good(self) -> int:
-        """How many changes were seen to be stored."""
+        """How many changes were verified."""
         return self.readable - sum(difference.asked for difference in self.differences)
 
     @property
     def stored(self) -> bool:
-        """Whether nothing came back other than meant, and nothing is left open."""
+        """Whether everything is as meant and nothing is unknown."""
         return not self.differences and not self.not_known
 
     @property
     def untouched(self) -> bool:
-        """Whether not one change is there: a save that never arrived."""
+        """Whether not a single change is stored: the save never arrived."""
         return self.readable > 0 and self.good == 0
 
     @property
     def counted(self) -> str:
-        """How many changes are verified, and how many accepted."""
+        """How many changes were verified and accepted, in words."""
         if not self.accepted:
             return f"{self.good} of {self.readable} verified"
         accepted = f"{len(self.accepted)} accepted"
@@ -89,13 +89,13 @@ def verify(
     gone: Container[str] = (),
     secrets_gone: Collection[str] = (),
 ) -> Verified:
-    """Compare a record read after the save of a draft with what the draft meant it to be.
+    """Compare a record read after saving a draft with what the draft meant.
 
-    The draft is put on top of what was read: what is still an edit then did not arrive. What a first save did not ask
-    for is the server's to fill in, and another kind of agent brings its own settings.
+    The draft is merged with the record: what is still an edit then was not stored. Values that a first save did not
+    contain are filled in by the server, and another agent kind has its own settings.
 
-    `accepted` says that the server said yes to the request, `hidden` that it tells no secrets of MCP servers. `gone`
-    are fields that the save was said to take away, `secrets_gone` custom secrets that are not there afterwards.
+    `accepted` means that the server confirmed the request, `hidden` that it returns no secrets of MCP servers. `gone`
+    are fields that the save was expected to lose, `secrets_gone` custom secrets that no longer exist.
     """
     merged = merge(meant, found)
     seen = merged.draft
@@ -129,23 +129,23 @@ def verify(
 
 
 def _is_to_stay(meant: Draft) -> bool:
-    """Whether a save leaves alone what it does not name."""
+    """Whether a save must not change fields that it does not contain."""
     return meant.base is not None and AGENT_KIND not in meant.edits
 
 
 def _is_unproven(seen: Draft, key: str) -> bool:
-    """Whether no reading tells that a secret is the new one: a stored one may be the old one still."""
+    """Whether no reading shows that a secret is the new one: the stored one may still be the old one."""
     stored = seen.stored(key) if seen.field_at(key).secret else False
     return stored is None or (stored and seen.edits[key] is not None)
 
 
 def _has_unproven(server: McpServer) -> bool:
-    """Whether a server has a part that is not told where the secrets of none are."""
+    """Whether a server has a part that is not returned by a service that hides secrets."""
     return words.has_secret(server) or bool((server.model_extra or {}).get("headers"))
 
 
 def _dropped(meant: Draft, seen: Draft, secrets_gone: Collection[str]) -> Iterator[Difference]:
-    """What was stored besides the settings of the form and is not told any more."""
+    """Yield what was stored besides the form's settings and is no longer there."""
     if meant.base is None or seen.base is None:
         return
     had, has = meant.base.provider_tokens_set or {}, seen.base.provider_tokens_set or {}
@@ -164,9 +164,9 @@ def _dropped(meant: Draft, seen: Draft, secrets_gone: Collection[str]) -> Iterat
 
 
 def _server_differences(meant: Servers, found: Settings | None, *, hidden: bool) -> tuple[list[Difference], list[str]]:
-    """(what is other than meant, server by server; deleted copies that are back).
+    """Return (differences by server, deleted copies that are back).
 
-    A flat server tells the servers of its own configuration file along with the stored ones.
+    A flat server also returns the servers of its own configuration file.
     """
     differences: list[Difference] = []
     returned: list[str] = []
@@ -176,7 +176,7 @@ def _server_differences(meant: Servers, found: Settings | None, *, hidden: bool)
         one = held.get(entry.row)
         if one is not None:
             there.remove(one)
-        elif entry.was in there:  # what it was made of is no difference of its own
+        elif entry.was in there:  # the server it was made from is not another difference
             there.remove(entry.was)
         if one is None or _told(one, hidden=hidden) != _told(entry.server, hidden=hidden):
             came, asked = "not there" if one is None else "different", entry.edited
@@ -197,10 +197,10 @@ def _server_differences(meant: Servers, found: Settings | None, *, hidden: bool)
 
 
 def _told(server: McpServer, *, hidden: bool) -> dict[str, Any]:
-    """What a server is compared by.
+    """Return the members by which a server is compared.
 
-    An empty key is none and a missing time-out the usual one; the name of an address, which one generation has and the
-    other drops, is the service's to choose. Where secrets are `hidden`, only what is told counts.
+    An empty key equals none, and a missing time-out the default one; the name of an address is left out, because only
+    one generation has it. If secrets are `hidden`, only visible members count.
     """
     given = members(server)
     if hidden:
@@ -212,4 +212,4 @@ def _told(server: McpServer, *, hidden: bool) -> dict[str, Any]:
 
 
 _NOT_HIDDEN = ("name", "command", "args", "url", "timeout")
-"""Members of an MCP server that are told where its secrets are not."""
+"""Members of an MCP server that are returned even if secrets are not."""

@@ -1,6 +1,6 @@
-"""Values as words, without any secret: what the form and the review say of each.
+"""Values as words, without secrets, for the form and the review.
 
-The text may be a server's and is not safe to paint as it is.
+The text may come from a server and is not safe to paint.
 """
 
 from typing import Any
@@ -15,11 +15,11 @@ from quarterdeck.settings.mcp_server import missing
 
 NOT_SET = "not set"
 USUAL_TIMEOUT = 60
-"""Seconds a streamable HTTP server gets when its time-out is not sent."""
+"""The default time-out of a streamable HTTP server, in seconds."""
 
 
 def value_words(entry: Field, value: Any) -> str:
-    """A field's value; not for secrets."""
+    """Return a field's value as words; not for secrets."""
     if value is None:
         return NOT_SET
     if isinstance(value, bool):
@@ -39,37 +39,37 @@ def value_words(entry: Field, value: Any) -> str:
 
 
 def editable(entry: Field, value: Any) -> str:
-    """A field's value as it stands in a line to be edited; what may be secret in it is hidden."""
+    """Return a field's value as a line to be edited; secret parts are masked."""
     return typed(masks.document(value, entry.key)) if isinstance(value, list | dict) else masks.address(typed(value))
 
 
 def known_words(entry: Field, known: Any) -> str:
-    """What is known of a stored value; of a secret whether there is one."""
+    """Return what is known of a stored value; for a secret, whether there is one."""
     if entry.secret:
         return {True: "stored", False: "not stored", None: "this server does not tell"}[known]
     return value_words(entry, known)
 
 
 def edited_words(entry: Field, value: Any) -> str:
-    """What an edit gives to a field."""
+    """Return the new value of an edited field."""
     if entry.secret:
         return "cleared" if value is None else "new value"
     return value_words(entry, value)
 
 
 def after_save(draft: Draft, key: str) -> str:
-    """What a field holds after a save."""
+    """Return what a field has after a save."""
     return edited_words(draft.field_at(key), draft.edits[key]) if key in draft.edits else former(draft, key)
 
 
 def former(draft: Draft, key: str) -> str:
-    """What a field holds, or held before its edit."""
+    """Return what a field has, or had before its edit."""
     entry = draft.field_at(key)
     return tokens_words(draft) if entry.control is Control.READ_ONLY else known_words(entry, draft.known(key))
 
 
 def tokens_words(draft: Draft) -> str:
-    """For which git providers the server holds a token."""
+    """Return the git providers for which the server has a token."""
     held = (draft.base.provider_tokens_set if draft.base else None) or {}
     if not held:
         return "none"
@@ -77,17 +77,17 @@ def tokens_words(draft: Draft) -> str:
 
 
 def server_name(server: McpServer) -> str:
-    """Name, or address without what may be secret in it."""
+    """Return a server's name, or its address without secret parts."""
     return name_of(server) if isinstance(server, StdioServer) else masks.address(name_of(server))
 
 
 def server_title(server: McpServer) -> str:
-    """Kind and name."""
+    """Return kind and name."""
     return f"{server.kind} {server_name(server)}"
 
 
 def server_details(server: McpServer) -> str:
-    """The rest of a server in one line: command and arguments, or the time-out."""
+    """Return the rest of a server in one line: command and arguments, or the time-out."""
     if isinstance(server, StdioServer):
         line = command_line(server)
         return f"{line} · {counted(len(server.env), 'variable')}" if server.env else line
@@ -97,12 +97,12 @@ def server_details(server: McpServer) -> str:
 
 
 def command_line(server: StdioServer) -> str:
-    """Command and arguments, hidden ones masked."""
+    """Return command and arguments, with masked secrets."""
     return " ".join((server.command, *masks.arguments(server.args)))
 
 
 def key_words(server: McpServer, *, hidden: bool = False) -> str:
-    """Whether a server has a key; `hidden` says that the service tells no secrets of any, so those here were typed."""
+    """Return whether a server has a key; `hidden` means that the service returns none, so a known one was typed."""
     if any(missing(server)):
         return "to type"
     if hidden:
@@ -113,7 +113,7 @@ def key_words(server: McpServer, *, hidden: bool = False) -> str:
 
 
 def to_type(server: McpServer) -> str:
-    """What of a server is to be typed again before it can be stored; empty when nothing is."""
+    """Return what must be typed before a server can be stored; empty if nothing."""
     hidden = ", ".join(missing(server))
     return f"To be typed again when it is used: {hidden}." if hidden else ""
 
@@ -126,19 +126,19 @@ def has_secret(server: McpServer) -> bool:
 
 
 def unknown_words(name: str, value: object) -> str:
-    """The value of a field the deck does not know; one whose name or shape tells of secrets is not shown."""
+    """Return the value of an unknown field; it is not shown if its name or form suggests a secret."""
     if is_secret_name(name) or isinstance(value, dict | list):
         return "empty" if not value else "not shown"
     return NOT_SET if value is None else str(value)
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun."""
+    """Return a number with its noun."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def differences(was: McpServer, now: McpServer) -> tuple[list[str], list[str]]:
-    """(old, new): the parts that differ, as words."""
+    """Return (old, new): the parts that differ, as words."""
     old, new = _parts(was), _parts(now)
     before: list[str] = []
     after: list[str] = []
@@ -162,9 +162,9 @@ ABSENT: tuple[str, Any] = "", None
 
 
 def _parts(server: McpServer) -> dict[str, tuple[str, Any]]:
-    """Words for each part of a server -> (how it is shown, empty where it never is; its value).
+    """Return, by name, each part of a server: how it is shown (empty if never) and its value.
 
-    The name by which a map holds an address is the map's own.
+    The name of an address in a map is left out, because the map chooses it.
     """
     members = mcp_server.members(server)
     name, key = members.pop("name", None), members.pop("api_key", None)
