@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import pytest
+
 from quarterdeck.client.client import Client
 from quarterdeck.client.transport import Access
 from quarterdeck.fleet.news import News
@@ -70,14 +72,18 @@ async def test_one_long_answer_is_told_of_in_slices() -> None:
     assert len({conversation for news in told for conversation in news.ids if conversation.isdigit()}) == 2_000
 
 
-async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it() -> None:
-    """Whoever started it, and whichever list told of it first: its sandbox can be paused from its row."""
+@pytest.mark.parametrize("first", ["conversations", "sandboxes"])
+async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_the_other_way_round(first: str) -> None:
+    """Whoever started it, and whichever list told of it first: it can be paused from its row."""
     there: list[dict[str, Any]] = []
 
     def script(asked: Asked) -> Answer:
         items = {
             f"{CONVERSATIONS}/search": there,
             f"{SANDBOXES}/search": [{"id": each["sandbox_id"], "status": "RUNNING"} for each in there],
+            f"{CONVERSATIONS}/start-tasks/search": [
+                {"id": "task", "status": "READY", "app_conversation_id": each["id"]} for each in there
+            ],
         }
         return Answer({"items": items[asked.path], "next_page_id": None}) if asked.path in items else NO_ROUTE
 
@@ -86,7 +92,7 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it() -> N
         session = Session(client, lambda news: changed.set(), lambda: NOON)
         running = asyncio.create_task(session.run())
 
-        async def until(done: Callable[[], bool]) -> None:
+        async def until(done: Callable[[], object]) -> None:
             async with asyncio.timeout(10):
                 while not done():
                     await changed.wait()
@@ -94,8 +100,8 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it() -> N
 
         await until(lambda: not (session.conversations.health.incomplete or session.sandboxes.health.incomplete))
         there += conversations(1, boxes=1)
-        session.conversations.refresh()
-        await until(lambda: "box0" in session.sandboxes.records)
+        (session.conversations if first == "conversations" else session.sandboxes).refresh()
+        await until(lambda: (row := session.sandbox_row("box0")) and row.conversations)
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running

@@ -225,6 +225,8 @@ class Session:
         self.memories.forget(changes.gone)
         self._unsettled.update(each for each in fresh - changes.added if self.by_sandbox.of(each))
         self._probe_quiet_ones(now)
+        if changes.all_known and changes.added:
+            self.start_tasks.refresh()  # they tell whose it is: a conversation is listed only once it is there
         self._look_closely()
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
         living_there = (record.id for sandbox_id in came_or_went for record in self.by_sandbox.of(sandbox_id))
