@@ -112,15 +112,15 @@ async def test_columns_are_chosen_and_moved(fleet: FakeFleet, tmp_path: Path) ->
         await seat.press("C")
         await seat.sees("[x] OWNER")
         await seat.press("end", *("K",) * 10, "down", "space", "enter")
-        await seat.until(lambda: seat.line(2).split()[:2] == ["OWNER", "SANDBOX"])
+        await seat.until(lambda: seat.line(2).split()[:2] == ["OWNER", "FOR"])
         await seat.press("C", "d", "enter")
-        await seat.until(lambda: seat.line(2).split()[:2] == ["STATUS", "SANDBOX"])
+        await seat.until(lambda: seat.line(2).split()[:2] == ["STATUS", "FOR"])
 
 
 async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
     state = KeptState(tmp_path / "state")
     async with at_sandboxes(fleet, tmp_path, state=state) as seat:
-        await seat.press("s", "s", "S", "C", "down", "down", "space", "enter", "slash")
+        await seat.press("s", "s", "s", "S", "C", "down", "down", "down", "space", "enter", "slash")
         await seat.type("status:running")
         await seat.press("enter")
         await seat.pause()
