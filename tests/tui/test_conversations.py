@@ -138,6 +138,15 @@ async def test_a_conversation_is_deleted_once_its_short_id_was_typed(fleet: Fake
         await seat.sees("Delete of c3 asked for")
 
 
+async def test_sub_conversations_that_are_deleted_too_are_named(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.talk("part", "box", "Write the tests", parent_conversation_id="c3")
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.sees("+1 Talk 3")
+        seat.list_screen.table.move_to("c3")
+        await seat.press("D")
+        await seat.sees("Delete conversation c3?", "sub-conversations are deleted with it:", "Write the tests")
+
+
 async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet, tmp_path: Path) -> None:
     fleet.fails, fleet.deaf = {"c1"}, {"c2"}
     async with at_conversations(fleet, tmp_path) as seat:

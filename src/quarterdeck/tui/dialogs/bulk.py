@@ -203,8 +203,13 @@ def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
     said = [cell(Shown(f"{workspaces} go too. Nothing brings them back."))]
     if titles:
         said += [EMPTY, cell(Shown("Conversations that live there stay listed, without a sandbox:"))]
-        said += [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]
+        said += titles_listed(titles)
     return said
+
+
+def titles_listed(titles: Sequence[str]) -> list[Cell]:
+    """The first titles, a line each."""
+    return [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]
 
 
 # The progress

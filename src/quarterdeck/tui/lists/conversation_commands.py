@@ -1,7 +1,7 @@
 """Commands for conversations: the dialog, the request and the message. Dialogs open before anything is awaited."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -16,8 +16,9 @@ from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
+from quarterdeck.tui.dialogs.bulk import titles_listed
 from quarterdeck.tui.dialogs.file_path import choose_dialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
 from quarterdeck.tui.screens.list import ListScreen
@@ -130,7 +131,9 @@ class ConversationCommands:
 
         order = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
-        await self._screen.sandboxes.delete(session, order, planned, _goes_with(session, len(planned.rows)))
+        await self._screen.sandboxes.delete(
+            session, order, planned, _goes_with(session, {row.id for row in planned.rows})
+        )
 
     # Rename, and the trajectory
 
@@ -196,12 +199,23 @@ def _applies(session: Session) -> list[Cell]:
     return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
 
 
-def _goes_with(session: Session, count: int) -> list[Cell]:
+def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:
+    """What a server deletes together with these conversations."""
     if _is_local(session):
         return [cell(Shown("No sandbox goes too."))]
-    if count == 1:
-        return [cell(Shown("Its sandbox goes too, with all files in it, unless another conversation lives there."))]
-    return [cell(Shown("Their sandboxes go too, with all files in them, unless other conversations live there."))]
+    one = len(ids) == 1
+    what = "Its sandbox goes too, with all files in it" if one else "Their sandboxes go too, with all files in them"
+    unless = "another conversation lives there" if one else "other conversations live there"
+    said = [cell(Shown(f"{what}, unless {unless}."))]
+    records = session.conversations.records.values()
+    if parts := [each.title or "" for each in records if each.parent_conversation_id in ids and each.id not in ids]:
+        whose = "Its" if one else "Their"
+        said += [
+            EMPTY,
+            cell(Shown(f"{whose} sub-conversations are deleted with {'it' if one else 'them'}:"), Tone.WARN),
+        ]
+        said += titles_listed(parts)
+    return said
 
 
 def _size(count: int) -> str:
