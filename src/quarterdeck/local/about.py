@@ -1,4 +1,4 @@
-"""What the service says of itself: health, which needs no key, and what can be chosen in settings."""
+"""What the service says about itself: health, without a key, and suggestions for settings."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -24,27 +24,27 @@ OPTIONS: Mapping[str, list[str]] = {
     "agents": ["BrowsingAgent", "CodeActAgent", "DummyAgent", "LocAgent", "ReadOnlyAgent", "VisualBrowsingAgent"],
     "security-analyzers": ["grayswan", "invariant", "llm"],
 }
-"""Suggestions by what they are for: the service runs no agent and takes any text."""
+"""Suggestions by field; the service runs no agent and accepts any text."""
 
 
 def health_router(simulated: int | None) -> APIRouter:
-    """Health, and what the service says of itself."""
+    """Return the router for health and server info."""
     router = APIRouter(tags=["Health"])
 
     @router.get("/alive")
     async def alive() -> dict[str, str]:
-        """The service is there."""
+        """Respond that the service is there."""
         return {"status": "ok"}
 
     @router.get("/health")
     @router.get("/ready")
     async def ready() -> str:
-        """The service is there."""
+        """Respond that the service is there."""
         return "OK"
 
     @router.get("/server_info")
     async def server_info() -> dict[str, Any]:
-        """What this is: Quarterdeck's local service, which runs no agent; how it stores settings, what it pretends."""
+        """Return what this service is: that it runs no agent, how it stores settings, and what it simulates."""
         return {
             "service": "quarterdeck-local",
             "settings_store": "merge",
@@ -56,12 +56,12 @@ def health_router(simulated: int | None) -> APIRouter:
 
 
 def options_router() -> APIRouter:
-    """Suggestions, in bare lists."""
+    """Return the router for suggestions, as plain lists."""
     router = APIRouter(prefix="/api/options", tags=["Options"])
 
     @router.get("/{of}")
     async def suggestions(of: Literal["models", "agents", "security-analyzers"]) -> list[str]:
-        """What can be chosen."""
+        """Return the suggestions for a field."""
         return OPTIONS[of]
 
     return router

@@ -1,6 +1,6 @@
-"""What an agent server offers for its conversations, below ``/agent``: log, state, messages, answers, and the socket.
+"""The agent server below ``/agent``: log, state, messages, answers, and the socket.
 
-Each sandbox is an agent server of its own, known by its key: it has the conversations of that sandbox and no others.
+Each sandbox is an agent server of its own, identified by its key, with only the conversations of that sandbox.
 """
 
 import asyncio
@@ -19,26 +19,26 @@ from quarterdeck.local.agents import Asked
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.events import MessageBody, Policy, new_event
 from quarterdeck.local.records import AGENT_PREFIX, Done, Page
-from quarterdeck.local.runtime.play import Play
+from quarterdeck.local.runtime.simulated_agent import SimulatedAgent
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
 
 VERSION = "1.34.0"
-"""The agent server of release 1.11: what is offered here is as there."""
+"""The agent server version of release 1.11, whose operations are offered here."""
 LISTENS_EVERY = 0.1
-"""Seconds between two looks at what happened by itself while somebody listens."""
+"""Seconds between two simulation steps while somebody listens."""
 OWN = "/api/conversations/{conversation_id}"
 
 
 def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversations) -> APIRouter:
-    """The agent servers of all sandboxes."""
+    """Return the router of the agent servers of all sandboxes."""
     router = APIRouter(prefix=AGENT_PREFIX, tags=["Agent server"])
     agents = sandboxes.agents
 
     async def let_in(conversation_id: UUID, x_session_api_key: Annotated[str, Header()] = "") -> str:
-        """The id as it is stored, with its log begun.
+        """Return the stored form of the id, with its log created.
 
-        Raises 401 for a key of no sandbox, 404 for a conversation of another one, 503 while the sandbox does not run.
+        Raises 401 for an unknown key, 404 for a conversation of another sandbox, 503 while the sandbox does not run.
         """
         key = x_session_api_key
         homes = await store.select("sandboxes", "key = ?", (key,)) if key else []
@@ -57,43 +57,43 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
 
     @router.get("/alive")
     async def alive() -> dict[str, str]:
-        """The agent server is there."""
+        """Respond that the agent server is there."""
         return {"status": "ok"}
 
     @router.get("/server_info")
     async def server_info() -> dict[str, Any]:
-        """What it is."""
+        """Return its name and version."""
         return {"title": "Quarterdeck's local service", "version": VERSION}
 
     @router.get(OWN)
     async def state(conversation: Annotated[str, allowed]) -> dict[str, Any]:
-        """How the conversation is."""
+        """Return the state of the conversation."""
         return {"id": str(UUID(conversation)), **await agents.state(conversation)}
 
     @router.get(f"{OWN}/events/search")
     async def search(conversation: Annotated[str, allowed], asked: Annotated[Asked, Depends()]) -> Page[dict[str, Any]]:
-        """A page in the order of the log, or against it."""
+        """Return a page in the order of the log, or in reverse."""
         return await agents.page(conversation, asked)
 
     @router.post(f"{OWN}/events")
     async def send(conversation: Annotated[str, allowed], body: MessageBody) -> Done:
-        """Say something."""
+        """Add a message."""
         await agents.send(conversation, body)
         return Done(success=True)
 
-    async def done(conversation: str, act: Callable[[Play], None]) -> Done:
+    async def done(conversation: str, act: Callable[[SimulatedAgent], None]) -> Done:
         await agents.act(conversation, act)
         return Done(success=True)
 
     @router.post(f"{OWN}/run")
     async def run(conversation: Annotated[str, allowed]) -> Done:
-        """Let the agent go on: what waits to be accepted is done. 409 when it runs already."""
-        return await done(conversation, Play.go_on)
+        """Run the agent, which also does the pending actions. 409 if it is already running."""
+        return await done(conversation, SimulatedAgent.go_on)
 
     @router.post(f"{OWN}/interrupt")
     async def interrupt(conversation: Annotated[str, allowed]) -> Done:
         """Stop the agent at once."""
-        return await done(conversation, Play.interrupt)
+        return await done(conversation, SimulatedAgent.interrupt)
 
     @router.post(f"{OWN}/events/respond_to_confirmation")
     async def respond(
@@ -101,17 +101,19 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
         accept: Annotated[bool, Body()],
         reason: Annotated[str, Body()] = "User rejected the action.",
     ) -> Done:
-        """Accept or refuse what waits; done also where nothing does."""
-        return await done(conversation, Play.accept if accept else partial(Play.reject, reason=reason))
+        """Accept or refuse the pending actions; succeeds even if there are none."""
+        return await done(
+            conversation, SimulatedAgent.accept if accept else partial(SimulatedAgent.reject, reason=reason)
+        )
 
     @router.post(f"{OWN}/confirmation_policy")
     async def set_policy(conversation: Annotated[str, allowed], policy: Annotated[Policy, Body(embed=True)]) -> Done:
-        """Say when the agent asks."""
-        return await done(conversation, partial(Play.ask, policy=policy))
+        """Set when the agent asks."""
+        return await done(conversation, partial(SimulatedAgent.ask, policy=policy))
 
     @router.websocket("/sockets/events/{conversation_id}")
     async def listen(socket: WebSocket, conversation_id: UUID) -> None:
-        """Tell how the agent is, and what happens from now on; closed at once without the key of the sandbox."""
+        """Send the state and then all new events; closes at once without the key of the sandbox."""
         try:
             key = socket.headers.get("x-session-api-key", "")
             conversation = await store.changes.run(let_in(conversation_id, key))
@@ -123,7 +125,7 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
             async with asyncio.TaskGroup() as both:
                 both.create_task(_until_they_leave(socket))
                 both.create_task(_tell(socket, conversation))
-        except* (WebSocketDisconnect, RuntimeError):  # RuntimeError: something was told after they had left
+        except* (WebSocketDisconnect, RuntimeError):  # RuntimeError: something was sent after the client had left
             pass
 
     async def _tell(socket: WebSocket, conversation: str) -> None:
@@ -143,18 +145,18 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
 
 
 async def _until_they_leave(socket: WebSocket) -> None:
-    """Raise `WebSocketDisconnect` then; what is sent here until then means nothing."""
+    """Raise `WebSocketDisconnect` when the client leaves; what it sends until then is ignored."""
     while True:
         await socket.receive_text()
 
 
 def copies_router(sandboxes: Sandboxes, conversations: Conversations) -> APIRouter:
-    """What the app server itself keeps of the events, which is read also while the sandbox sleeps or is gone."""
+    """Return the router for the app server's own copy of the events, which can be read without the sandbox."""
     router = APIRouter(prefix="/conversation/{conversation_id}/events", tags=["Conversations"])
 
     @router.get("/search")
     async def search(conversation_id: UUID, asked: Annotated[Asked, Depends()]) -> Page[dict[str, Any]]:
-        """A page of them, as of the log itself; 404 when there is no such conversation."""
+        """Return a page of the copy, like one of the log; 404 if there is no such conversation."""
         if conversation_id.hex not in await conversations.read([conversation_id.hex]):
             raise HTTPException(404)
         await sandboxes.agents.begin(conversation_id.hex)

@@ -1,4 +1,4 @@
-"""The logs of conversations in which, as ever in this service, no agent runs."""
+"""The logs of conversations without agents, which is the usual case in this service."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from typing import Literal
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.local.events import DELTA, NEVER, MessageBody, Policy, message, new_event, text_part
 from quarterdeck.local.records import Limit, Page
-from quarterdeck.local.runtime.play import Play
+from quarterdeck.local.runtime.simulated_agent import SimulatedAgent
 from quarterdeck.local.store import Record, Store
 
 NOBODY_ANSWERS = (
@@ -21,12 +21,12 @@ NOBODY_ANSWERS = (
     " nobody answers it."
 )
 MOST_WAITING = 10_000
-"""Events that wait for a listener; one that reads slower than that misses some, and has the log to catch up from."""
+"""Events queued for a listener; one that reads too slowly misses some, and must read the log to catch up."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Which page of a log is asked for; its id is that of its first event."""
+    """The requested page of a log; its id is that of its first event."""
 
     page_id: str | None = None
     limit: Limit = 100
@@ -34,10 +34,10 @@ class Asked:
 
 
 class Agents:
-    """Keeps what people write in the conversations of a store, in which no agent runs, and says so once in each.
+    """Stores what people write in conversations without agents, and says so once in each.
 
-    It is asked by the id of a conversation, which exists. An event has an id of its own; its order is its place in
-    the log, which only grows.
+    Its methods take the id of an existing conversation. An event has an id of its own; its order is its place in the
+    log, which only grows.
     """
 
     def __init__(self, store: Store) -> None:
@@ -46,7 +46,7 @@ class Agents:
         self._listening: defaultdict[str, set[asyncio.Queue[Record]]] = defaultdict(set)
 
     async def begin(self, conversation_id: str) -> None:
-        """Make sure that a conversation has its log: its first message, and that nobody answers it."""
+        """Create the log of a conversation if needed: its first message, and that no agent will answer."""
         async with self._writing:
             if not await self._store.count("events", "conversation_id = ?", (conversation_id,)):
                 (row,) = await self._store.by_ids("conversations", [conversation_id])
@@ -55,20 +55,20 @@ class Agents:
                 await self._happened(conversation_id, [*said, note])
 
     async def state(self, conversation_id: str) -> Record:
-        """How the agent is: idle, as ever."""
+        """Return the agent's state, which is always idle."""
         return state_told(ExecutionStatus.IDLE, NEVER, {})
 
     async def send(self, conversation_id: str, body: MessageBody) -> None:
-        """Take a message, and let the agent run if the message says so and there is one."""
+        """Store a message, and run the agent if the message requests it and there is one."""
         async with self._writing:
             await self._happened(conversation_id, [_said("user", "user", body.parts())])
 
-    async def act(self, conversation_id: str, act: Callable[[Play], None]) -> None:
-        """Stop the agent, let it go on, answer it, where there is one. Raises what the act raises."""
+    async def act(self, conversation_id: str, act: Callable[[SimulatedAgent], None]) -> None:
+        """Apply a request to the agent, if there is one: stop, continue, answer. Raises what `act` raises."""
 
     @contextmanager
     def listen(self, conversation_id: str) -> Iterator[asyncio.Queue[Record]]:
-        """What happens from now on."""
+        """Yield a queue of the events from now on."""
         queue: asyncio.Queue[Record] = asyncio.Queue(MOST_WAITING)
         self._listening[conversation_id].add(queue)
         try:
@@ -77,7 +77,7 @@ class Agents:
             self._listening[conversation_id].discard(queue)
 
     async def page(self, conversation_id: str, asked: Asked) -> Page[Record]:
-        """A page of the log that begins with the event of that id; one that is not known gives the first page."""
+        """Return a page of the log that begins with the event of that id; an unknown id returns the first page."""
         begin = "(SELECT place FROM events WHERE conversation_id = ?1 AND id = ?2)"
         compare, order = ("<=", "DESC") if asked.sort_order == "TIMESTAMP_DESC" else (">=", "ASC")
         condition = f"conversation_id = ?1 AND place {compare} coalesce({begin}, place)"
@@ -88,7 +88,7 @@ class Agents:
         return Page(items=items, next_page_id=rows[limit]["id"] if len(rows) > limit else None)
 
     async def _happened(self, conversation_id: str, events: Sequence[Record]) -> None:
-        """Write down what happened, all but pieces of answers, and tell it to whoever listens."""
+        """Store events, except fragments of answers, and send all of them to the listeners."""
         kept = [event for event in events if event["kind"] != DELTA]
         async with self._store.transaction() as connection:
             await connection.executemany(
@@ -106,7 +106,7 @@ class Agents:
 
 
 def state_told(status: str, policy: Policy, stats: Record) -> Record:
-    """How an agent is, as its agent server tells it."""
+    """Return the state of an agent, as its agent server sends it."""
     return {
         "execution_status": status,
         "confirmation_policy": policy.model_dump(),

@@ -1,4 +1,4 @@
-"""What request bodies are made of, and the settings record: the rules of release 1.6; 422 for whatever is wrong."""
+"""The parts of request bodies, and the settings record: the rules of release 1.6; 422 for anything invalid."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -24,14 +24,14 @@ _SCHEMES = frozenset({"http", "https", "ws", "wss"})
 
 
 class Body(BaseModel):
-    """A body or a record; its text form names its members and shows no value, for any of them may hold a secret."""
+    """A body or a record; its text form has the names of its members and no values, which may be secret."""
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         return ((None, name) for name in sorted(self.model_fields_set))
 
 
 class OpenBody(Body):
-    """A body whose unknown members are kept, as long as JSON can carry them back."""
+    """A body whose unknown members are kept, if JSON can represent them."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -39,7 +39,7 @@ class OpenBody(Body):
     def _can_be_given_back(self) -> Self:
         try:
             json.dumps(self.model_extra, allow_nan=False, ensure_ascii=False).encode()
-        except ValueError as error:  # NaN, Infinity, or half of a surrogate pair
+        except ValueError as error:  # NaN, Infinity, or a lone surrogate
             raise ValueError("a member that is not known holds what JSON cannot carry") from error
         return self
 
@@ -58,7 +58,7 @@ def _check_address(value: str) -> str:
 
 
 def _bare(member: str) -> Callable[[object], object]:
-    """Take a text alone for an object that has just this member."""
+    """Accept a plain text instead of an object with only this member."""
     return lambda value: {member: value} if isinstance(value, str) else value
 
 
@@ -67,21 +67,21 @@ Secret = Annotated[
     AfterValidator(_no_mask),
     PlainSerializer(lambda secret: secret.get_secret_value(), return_type=str),
 ]
-"""A secret in a body; dumping the body, which is done to store it, gives its value."""
+"""A secret in a body; dumping the body, which is done to store it, returns its value."""
 Trimmed = Annotated[str, StringConstraints(strip_whitespace=True)]
 Address = Annotated[Trimmed, AfterValidator(_check_address)]
 Grouping = Literal["NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY"]
 
 
 class SseBody(OpenBody):
-    """A server reached over SSE."""
+    """A server connected over SSE."""
 
     url: Address
     api_key: Secret | None = None
 
 
 class ShttpBody(OpenBody):
-    """A server reached over streamable HTTP; `timeout` in seconds."""
+    """A server connected over streamable HTTP; `timeout` in seconds."""
 
     url: Address
     api_key: Secret | None = None
@@ -98,7 +98,7 @@ class StdioBody(OpenBody):
 
 
 class McpConfigBody(Body):
-    """The three lists and nothing else; none of them is null."""
+    """The three lists and nothing else; none of them may be null."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -108,7 +108,7 @@ class McpConfigBody(Body):
 
 
 class ProviderToken(OpenBody):
-    """The token of one git provider and the host it is for."""
+    """The token of one git provider and its host."""
 
     token: Secret | None = None
     host: str | None = None
@@ -122,14 +122,14 @@ class CustomSecret(OpenBody):
 
 
 class SecretsStore(OpenBody):
-    """Tokens by provider and secrets by name: written, never told."""
+    """Tokens by provider and secrets by name: written, never returned."""
 
     provider_tokens: dict[str, Annotated[ProviderToken, BeforeValidator(_bare("token"))]] = {}
     custom_secrets: dict[str, Annotated[CustomSecret, BeforeValidator(_bare("secret"))]] = {}
 
 
 class SettingsBody(OpenBody):
-    """The settings record of the documented interface (2.2) with what release 1.6 adds to it."""
+    """The settings record of the documented interface (2.2) and the additions of release 1.6."""
 
     language: str | None = None
     agent: str | None = None
@@ -163,7 +163,7 @@ class SettingsBody(OpenBody):
     sandbox_grouping_strategy: Grouping | None = "NO_GROUPING"
 
     def sent(self) -> dict[str, Any]:
-        """Only what the body had, secrets in clear, as it is stored; of the MCP lists only those that it had."""
+        """Return only the members in the body, with secrets in clear, as they are stored; also of the MCP lists."""
         sent = self.model_dump(mode="json", include=self.model_fields_set)
         if self.mcp_config is not None:
             sent["mcp_config"] = self.mcp_config.model_dump(mode="json", include=self.mcp_config.model_fields_set)

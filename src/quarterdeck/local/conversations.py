@@ -1,4 +1,4 @@
-"""``/api/v1/app-conversations``: conversations as they are stored and told; each belongs to a sandbox."""
+"""``/api/v1/app-conversations``: conversations as they are stored and returned; each belongs to a sandbox."""
 
 import json
 import sqlite3
@@ -21,18 +21,18 @@ _LISTED = """(SELECT rowid, *, repository AS selected_repository, branch AS sele
         SELECT json_group_array(id) FROM conversations AS sub WHERE sub.parent_id = conversations.id
     ) AS sub_conversation_ids
 FROM conversations)"""
-"""Conversations with the names that they are told by, and the ids of those they are parents of."""
+"""Conversations under the names of the interface, with the ids of their sub-conversations."""
 _WANTED = "instr(lower(title), lower(coalesce(?, ''))) > 0 AND (? OR parent_id IS NULL)"
-"""Which are listed: those with these words in their title, and those that are part of another one if wanted."""
+"""The condition of a list: these words in the title, and sub-conversations only if requested."""
 _DOLLARS_PER_TOKEN = 4e-6
 _TITLE_FROM_MESSAGE = 100
-"""Characters of a message that make a title."""
+"""Characters of a message that become a title."""
 
 Title = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
 class StartConversationBody(Body):
-    """What a conversation is created with; unknown members are ignored, as real servers do."""
+    """What a conversation is created with; unknown members are ignored, as on real servers."""
 
     sandbox_id: str | None = None
     initial_message: MessageBody | None = None
@@ -48,14 +48,14 @@ class StartConversationBody(Body):
 
 
 class ChangeConversationBody(Body):
-    """What can be changed of a conversation; null and what is left out change nothing (release 1.11)."""
+    """What can be changed in a conversation; null and missing members change nothing (release 1.11)."""
 
     title: Annotated[Title, StringConstraints(min_length=1)] | None = None
     public: bool | None = None
 
 
 class ConversationRecord(Body):
-    """A conversation; what its agent is at is told only while its sandbox runs."""
+    """A conversation in a response; the agent's status is included only while its sandbox runs."""
 
     id: str
     sandbox_id: str
@@ -79,7 +79,7 @@ class ConversationRecord(Body):
 
 
 class Conversations:
-    """The conversations of one store; `agent_server` is where agents are asked."""
+    """The conversations of one store; `agent_server` is the address for requests to agents."""
 
     def __init__(self, store: Store, sandboxes: Sandboxes) -> None:
         self._store = store
@@ -92,23 +92,23 @@ class Conversations:
         title__contains: str | None = None,
         include_sub_conversations: bool = False,
     ) -> Page[ConversationRecord]:
-        """A page of conversations, newest first."""
+        """Return a page of conversations, newest first."""
         order = " ORDER BY created_at DESC, rowid DESC"
         wanted = (title__contains, include_sub_conversations)
         rows = await self._store.select(_LISTED, _WANTED + order + window.sql, wanted)
         return window.page(await self._records(rows, agents))
 
     async def count(self, title__contains: str | None = None, include_sub_conversations: bool = False) -> int:
-        """How many conversations there are."""
+        """Return how many conversations there are."""
         return await self._store.count("conversations", _WANTED, (title__contains, include_sub_conversations))
 
     async def read(self, ids: Sequence[str], agent_server: str = "") -> dict[str, ConversationRecord]:
-        """Those of these conversations that exist, by id."""
+        """Return those of these conversations that exist, by id."""
         rows = await self._store.by_ids(_LISTED, ids)
         return {record.id: record for record in await self._records(rows, agent_server)}
 
     async def add(self, conversation_id: str, sandbox_id: str, new: StartConversationBody, model: str | None) -> None:
-        """Store a conversation, unless it is already there."""
+        """Store a conversation, unless it exists already."""
         message = new.initial_message.text() if new.initial_message else None
         row = {
             "id": conversation_id,
@@ -145,13 +145,13 @@ class Conversations:
 
 
 def _title_of(message: str | None) -> str:
-    """The first line of a message that says something, cut."""
+    """Return the first line of a message that is not blank, shortened."""
     lines = (line.strip() for line in (message or "").splitlines())
     return next((line[:_TITLE_FROM_MESSAGE] for line in lines if line), "")
 
 
 def _metrics(cost: float | None) -> dict[str, Any] | None:
-    """What a conversation has cost, with tokens to match; None where no agent ever ran."""
+    """Return the cost of a conversation, with plausible token counts; None if no agent ever ran."""
     if cost is None:
         return None
     tokens = int(cost / _DOLLARS_PER_TOKEN)
@@ -160,7 +160,7 @@ def _metrics(cost: float | None) -> dict[str, Any] | None:
 
 
 def conversations_router(store: Store, conversations: Conversations) -> APIRouter:
-    """List, count, change and delete conversations."""
+    """Return the router to list, count, change and delete conversations."""
     router = APIRouter(prefix="/app-conversations", tags=["Conversations"])
 
     router.add_api_route("/search", conversations.page)
@@ -170,7 +170,7 @@ def conversations_router(store: Store, conversations: Conversations) -> APIRoute
     async def read(
         window: Paging, agents: AgentServerUrl, ids: Annotated[list[str] | None, Query()] = None
     ) -> list[ConversationRecord | None] | Page[ConversationRecord]:
-        """Conversations by id, null for those that do not exist; without ids the list, as documented."""
+        """Return conversations by id, null for those that do not exist; without ids the list, as documented."""
         if ids is None:
             return await conversations.page(window, agents)
         wanted = hex_ids(ids)
@@ -179,7 +179,7 @@ def conversations_router(store: Store, conversations: Conversations) -> APIRoute
 
     @router.patch("/{conversation_id}")
     async def change(conversation_id: UUID, body: ChangeConversationBody, agents: AgentServerUrl) -> ConversationRecord:
-        """Change title or publicity of a conversation."""
+        """Change title or visibility of a conversation."""
         if body.title is not None or body.public is not None:
             await store.run(
                 "UPDATE conversations SET title = coalesce(?, title), public = coalesce(?, public), updated_at = ?"

@@ -1,12 +1,12 @@
-"""What can go wrong in the local service, in words a person can read."""
+"""The errors of the local service, with words for a person."""
 
 
 class LocalServiceError(Exception):
-    """Something the local service could not do; its text is one or two plain sentences without secrets."""
+    """Something failed in the local service; the text is one or two plain sentences without secrets."""
 
 
 class RefusalError(LocalServiceError):
-    """A request about secrets that cannot be done; answered with `status`, the text as the one member of an object."""
+    """A refused request about secrets; the response has `status`, and the text as the only member of an object."""
 
     def __init__(self, words: str, status: int, member: str = "error") -> None:
         super().__init__(words)

@@ -1,4 +1,4 @@
-"""What happens in a conversation, as real agent servers tell it: the members that clients read, and no others."""
+"""The events of a conversation in the form of real agent servers, with only the members that clients read."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from quarterdeck.local.bodies import Body, OpenBody
 from quarterdeck.local.store import Record
 
 DELTA = "StreamingDeltaEvent"
-"""A piece of an answer that is still coming: told to whoever listens, and not kept."""
+"""A fragment of an answer that is being written: sent to listeners, and not stored."""
 
 
 class Part(OpenBody):
@@ -26,11 +26,11 @@ class MessageBody(Body):
     run: bool = True
 
     def parts(self) -> list[Record]:
-        """Its parts, as a log has them."""
+        """Return its parts, as in a log."""
         return [part.model_dump(exclude_unset=True) for part in self.content]
 
     def text(self) -> str:
-        """All its text."""
+        """Return all its text."""
         return "\n".join(part.text for part in self.content if part.type == "text")
 
 
@@ -45,16 +45,16 @@ NEVER = Policy(kind="NeverConfirm")
 
 
 def new_event(kind: str, source: str, event_id: str, at: datetime, **members: Any) -> Record:
-    """An event; the time is told as agent servers do, without its zone."""
+    """Return an event; its time has no zone, as on agent servers."""
     timestamp = at.replace(tzinfo=None).isoformat(timespec="microseconds")
     return {"id": event_id, "timestamp": timestamp, "source": source, **members, "kind": kind}
 
 
 def text_part(text: str) -> Record:
-    """A part of a message that is text."""
+    """Return a text as a part of a message."""
     return {"type": "text", "text": text}
 
 
 def message(role: str, parts: Sequence[Record], **more: str) -> Record:
-    """The members that a message has."""
+    """Return the members of a message."""
     return {"llm_message": {"role": role, "content": list(parts), **more}}

@@ -1,4 +1,4 @@
-"""What the service answers with, whatever the resource: pages, times, keys, and that something was done."""
+"""Parts of responses that all resources share: pages, times, keys, and confirmations."""
 
 import json
 import secrets
@@ -15,43 +15,43 @@ from typing_extensions import TypedDict
 T = TypeVar("T")
 Limit = Annotated[int, Query(ge=1, le=100)]
 AGENT_PREFIX = "/agent"
-"""Where the agent servers of all sandboxes are."""
+"""The path of the agent servers of all sandboxes."""
 
 
 def stamp(moment: datetime) -> str:
-    """Write a time in UTC with microseconds and Z, so that texts sort as times do."""
+    """Return a time in UTC with microseconds and Z, so that the texts sort like the times."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def now() -> str:
-    """The time now."""
+    """Return the current time as text."""
     return stamp(datetime.now(UTC))
 
 
 def new_key() -> SecretStr:
-    """A key that nobody guesses."""
+    """Return a random key."""
     return SecretStr(secrets.token_urlsafe(32))
 
 
 def json_answer(body: object, status: int = 200) -> Response:
-    """A JSON answer in ASCII, which also holds text that is no valid Unicode."""
+    """Return a JSON response in ASCII, which can also contain invalid Unicode."""
     return Response(json.dumps(body), status, media_type="application/json")
 
 
 class Done(TypedDict):
-    """A change was made."""
+    """The response to a change."""
 
     success: bool
 
 
 class Message(TypedDict):
-    """A change was made, in words."""
+    """The response to a change, in words."""
 
     message: str
 
 
 class Page(TypedDict, Generic[T]):
-    """Part of a list, and the id of the part after it; None at the end."""
+    """Part of a list, and the id of the next part; None at the end."""
 
     items: list[T]
     next_page_id: str | None
@@ -59,23 +59,23 @@ class Page(TypedDict, Generic[T]):
 
 @dataclass(frozen=True)
 class Window:
-    """Which part of a list is asked for; a page's id is the decimal offset of its first row, as on real servers."""
+    """The requested part of a list; a page's id is the decimal offset of its first row, as on real servers."""
 
     page_id: Annotated[str | None, Query(pattern=r"^\d{1,12}$", description="As given by the page before")] = None
     limit: Limit = 100
 
     @property
     def offset(self) -> int:
-        """How many rows come before it."""
+        """The number of rows before it."""
         return int(self.page_id or 0)
 
     @property
     def sql(self) -> str:
-        """The end of a query that reads it, and one row more, to know whether the list goes on."""
+        """The end of a query for it, with one more row to find out whether the list continues."""
         return f" LIMIT {self.limit + 1} OFFSET {self.offset}"
 
     def page(self, read: Sequence[T]) -> Page[T]:
-        """The page, of what such a query read."""
+        """Return the page from the rows of such a query."""
         more = len(read) > self.limit
         return Page(items=list(read[: self.limit]), next_page_id=str(self.offset + self.limit) if more else None)
 
@@ -88,11 +88,11 @@ async def _agent_server(request: Request) -> str:
 
 
 AgentServerUrl = Annotated[str, Depends(_agent_server)]
-"""Where the agents of conversations are asked, by the name under which this service was asked itself."""
+"""The address for requests to agents, with the host name by which this request reached the service."""
 
 
 def hex_ids(ids: Sequence[str]) -> list[str]:
-    """Ids as they are stored, from uuids with or without dashes; raises 400 for too many and for what is no uuid."""
+    """Return uuids, with or without dashes, as they are stored; raises 400 for too many or invalid ones."""
     if len(ids) >= 100:
         raise HTTPException(400, "Too many ids requested. Maximum is 99.")
     try:

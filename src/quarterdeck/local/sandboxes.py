@@ -1,6 +1,6 @@
-"""``/api/v1/sandboxes`` and ``/api/v1/sandbox-specs``: sandboxes as they are stored and told.
+"""``/api/v1/sandboxes`` and ``/api/v1/sandbox-specs``: sandboxes as they are stored and returned.
 
-What they are made of is in `runtime/`: processes, or nothing but rows.
+Their implementations are in `runtime/`: processes, or simulated rows.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Store
 
 READY_WITHIN = 20.0
-"""Seconds that a sandbox has to answer before its silence is an error."""
+"""Seconds for a sandbox to respond before its silence is an error."""
 _MOST_IDS = 100
 
 
 @dataclass(frozen=True)
 class Identity:
-    """One process and no other: its pid, when it started in clock ticks since boot, and which boot."""
+    """Identifies one process: its pid, its start in clock ticks since boot, and the boot."""
 
     pid: int
     ticks: int
@@ -37,7 +37,7 @@ class Identity:
 
 
 class Sandbox(Body):
-    """A stored sandbox; `status` is the last one that was seen, `has_run` whether it ever was RUNNING."""
+    """A stored sandbox; `status` is the last one seen, `has_run` means that it was RUNNING at least once."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,12 +54,12 @@ class Sandbox(Body):
 
     @property
     def leader(self) -> Identity:
-        """What leads its processes; of one of which nothing runs, no process."""
+        """The identity of its leading process; without processes, one that does not exist."""
         return Identity(self.pid, self.ticks, self.boot)
 
 
 class ExposedUrl(TypedDict):
-    """One address of a sandbox; its query holds the sandbox's key."""
+    """One address of a sandbox; its query contains the sandbox's key."""
 
     name: str
     url: str
@@ -67,7 +67,7 @@ class ExposedUrl(TypedDict):
 
 
 class SandboxRecord(TypedDict):
-    """A sandbox; key and addresses are told only while it is RUNNING."""
+    """A sandbox in a response; key and addresses are included only while it is RUNNING."""
 
     id: str
     sandbox_spec_id: str
@@ -78,7 +78,7 @@ class SandboxRecord(TypedDict):
 
 
 class SpecRecord(TypedDict):
-    """A template a sandbox is started from."""
+    """A template for sandboxes."""
 
     id: str
     command: list[str] | None
@@ -88,13 +88,13 @@ class SpecRecord(TypedDict):
 
 
 class Sandboxes(ABC):
-    """The sandboxes of one store, and the agents in them; a change is done whole by whoever asks for it.
+    """The sandboxes of one store, and the agents in them; callers make sure that each change is completed.
 
     The first spec is the default.
     """
 
     answers_when_ready = True
-    """Whether the answer to a start waits until the sandbox is ready."""
+    """Whether the response to a start waits until the sandbox is ready."""
 
     def __init__(self, store: Store, specs: Sequence[Spec], agents: Agents) -> None:
         self.specs = specs
@@ -103,52 +103,52 @@ class Sandboxes(ABC):
 
     @abstractmethod
     async def start(self, spec: Spec) -> str:
-        """Begin a new sandbox and give its id. Raises `LocalServiceError`."""
+        """Start a new sandbox and return its id. Raises `LocalServiceError`."""
 
     @abstractmethod
     async def pause(self, sandbox_id: str) -> bool:
-        """Stop a sandbox; False when there is nothing to stop."""
+        """Pause a sandbox; returns False if there is nothing to pause."""
 
     @abstractmethod
     async def resume(self, sandbox_id: str) -> bool:
-        """Let a sandbox go on; False when there is nothing that could."""
+        """Resume a sandbox; returns False if there is nothing to resume."""
 
     @abstractmethod
     async def delete(self, sandbox_id: str) -> bool:
-        """End a sandbox and remove all of it; False when there is none."""
+        """Delete a sandbox and everything in it; returns False if there is none."""
 
     @abstractmethod
     def addresses(self, sandbox: Sandbox, agent_server: str) -> list[ExposedUrl]:
-        """Where a running sandbox is reached; the addresses hold its key. `agent_server` is where agents are asked."""
+        """Return the addresses of a running sandbox, which contain its key; `agent_server` is that for agents."""
 
-    async def catch_up(self) -> None:  # noqa: B027 - processes need no telling
-        """Let happen what happened by itself since; asked before anything is told."""
+    async def catch_up(self) -> None:  # noqa: B027 - processes run by themselves
+        """Simulate the time since the last request; called before each response."""
 
     async def look(self, sandboxes: Sequence[Sandbox]) -> Sequence[Sandbox]:
-        """What became of these sandboxes."""
+        """Return these sandboxes with their current status."""
         return sandboxes
 
-    def last_words(self, _sandbox_id: str) -> str:
-        """The last line a sandbox wrote, if any. Blocks."""
+    def last_output_line(self, _sandbox_id: str) -> str:
+        """Return the last line of a sandbox's output, if any. Blocks."""
         return ""
 
     async def page(self, window: Paging, agents: AgentServerUrl) -> Page[SandboxRecord]:
-        """A page of sandboxes, newest first."""
+        """Return a page of sandboxes, newest first."""
         rows = await self._store.select("sandboxes", "1 ORDER BY created_at DESC, rowid DESC" + window.sql)
         found = await self.look([Sandbox(**row) for row in rows])
         return window.page([self.record(sandbox, agents) for sandbox in found])
 
     async def read(self, ids: Iterable[str]) -> dict[str, Sandbox]:
-        """Those of these sandboxes that exist, by id."""
+        """Return those of these sandboxes that exist, by id."""
         rows = await self._store.by_ids("sandboxes", ids)
         return {sandbox.id: sandbox for sandbox in await self.look([Sandbox(**row) for row in rows])}
 
     async def one(self, sandbox_id: str) -> Sandbox | None:
-        """A sandbox, None when there is none."""
+        """Return a sandbox, None if it does not exist."""
         return (await self.read([sandbox_id])).get(sandbox_id)
 
     async def until_ready(self, sandbox_id: str) -> Sandbox:
-        """Wait until a sandbox is running and give it. Raises `LocalServiceError` when it does not get so far."""
+        """Wait until a sandbox is running and return it. Raises `LocalServiceError` if it fails."""
         deadline = time.monotonic() + READY_WITHIN
         pause = 0.02
         while sandbox := await self.one(sandbox_id):
@@ -159,18 +159,18 @@ class Sandboxes(ABC):
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 0.3)
             await self._store.changes.run(self.catch_up())
-        said = await asyncio.to_thread(self.last_words, sandbox_id)
+        said = await asyncio.to_thread(self.last_output_line, sandbox_id)
         raise LocalServiceError(f"Sandbox {sandbox_id} did not get ready. The last it wrote: {said or 'nothing'}")
 
     async def started(self, spec: Spec) -> Sandbox:
-        """Start a new sandbox and give it as it is told first. Raises `LocalServiceError`."""
+        """Start a new sandbox and return it for the response. Raises `LocalServiceError`."""
         sandbox_id = await self.start(spec)
         if self.answers_when_ready:
             return await self._store.changes.begin(self.until_ready(sandbox_id))
         return (await self.read([sandbox_id]))[sandbox_id]
 
     def record(self, sandbox: Sandbox, agent_server: str) -> SandboxRecord:
-        """What is told of a sandbox."""
+        """Return a sandbox as in responses."""
         running = sandbox.status is SandboxStatus.RUNNING
         return SandboxRecord(
             id=sandbox.id,
@@ -183,14 +183,14 @@ class Sandboxes(ABC):
 
 
 def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
-    """Search, read, start, pause, resume and delete sandboxes."""
+    """Return the router to search, read, start, pause, resume and delete sandboxes."""
     router = APIRouter(prefix="/sandboxes", tags=["Sandboxes"])
 
     router.add_api_route("/search", sandboxes.page)
 
     @router.get("")
     async def read(ids: Annotated[list[str], Query(alias="id")], agents: AgentServerUrl) -> list[SandboxRecord | None]:
-        """Sandboxes by id, null for those that do not exist."""
+        """Return sandboxes by id, null for those that do not exist."""
         if len(ids) > _MOST_IDS:
             raise HTTPException(400, f"Too many ids requested. At most {_MOST_IDS} can be.")
         found = await sandboxes.read(ids)
@@ -198,7 +198,7 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
 
     @router.post("")
     async def start(agents: AgentServerUrl, sandbox_spec_id: str | None = None) -> SandboxRecord:
-        """Start a sandbox and answer when it is ready; 404 when there is no such spec."""
+        """Start a sandbox and respond when it is ready; 404 if there is no such spec."""
         found = [spec for spec in sandboxes.specs if sandbox_spec_id in {None, spec.id}]
         if not found:
             raise HTTPException(404, "There is no such sandbox spec")
@@ -206,24 +206,24 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
 
     @router.post("/{sandbox_id}/pause")
     async def pause(sandbox_id: str) -> Done:
-        """Stop a sandbox; 404 when it does not run."""
+        """Pause a sandbox; 404 if it does not run."""
         return _done(await sandboxes.pause(sandbox_id))
 
     @router.post("/{sandbox_id}/resume")
     async def resume(sandbox_id: str) -> Done:
-        """Let a sandbox go on; 404 when it does not run."""
+        """Resume a sandbox; 404 if it has no processes."""
         return _done(await sandboxes.resume(sandbox_id))
 
     @router.delete("/{id}")
     async def delete(sandbox_id: str) -> Done:
-        """Delete the sandbox that the query names: real servers do not look at the path."""
+        """Delete the sandbox named in the query: real servers ignore the path."""
         return _done(await sandboxes.delete(sandbox_id))
 
     return router
 
 
 def specs_router(specs: Sequence[Spec]) -> APIRouter:
-    """Search and read specs."""
+    """Return the router to search and read specs."""
     router = APIRouter(prefix="/api/v1/sandbox-specs", tags=["Sandbox specs"])
     opened_at = now()
     records = {
@@ -239,12 +239,12 @@ def specs_router(specs: Sequence[Spec]) -> APIRouter:
 
     @router.get("/search")
     async def search(window: Paging) -> Page[SpecRecord]:
-        """A page of specs."""
+        """Return a page of specs."""
         return window.page([*records.values()][window.offset :])
 
     @router.get("")
     async def read(ids: Annotated[list[str], Query(alias="id")]) -> list[SpecRecord | None]:
-        """Specs by id, null for those that do not exist."""
+        """Return specs by id, null for those that do not exist."""
         return [records.get(one) for one in ids]
 
     return router

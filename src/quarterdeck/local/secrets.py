@@ -1,7 +1,7 @@
-"""``/api/secrets`` and the tokens of git providers: written, never told; what a change makes of what is stored.
+"""``/api/secrets`` and the tokens of git providers: written, never returned.
 
 They are one document: `provider_tokens` has `token` and `host` by provider, `custom_secrets` has `secret` and
-`description` by name. None stands for secrets that nobody ever stored.
+`description` by name. None means that nothing was ever stored.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -22,7 +22,7 @@ _NO_SECRETS: Record = {"provider_tokens": {}, "custom_secrets": {}}
 
 
 class DescribedBody(Body):
-    """Name and description of a secret; a value beside them is ignored."""
+    """Name and description of a secret; a value in the body is ignored."""
 
     name: str
     description: str | None = None
@@ -38,30 +38,30 @@ Tokens = Annotated[dict[GitProvider, ProviderToken], fastapi.Body(embed=True)]
 
 
 class Secrets:
-    """Lists and changes the one document of secrets: its methods are what can be asked for."""
+    """Lists and changes the document of secrets; its public methods are the operations."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def read(self) -> Record | None:
-        """All of it, values included; None when nobody ever stored any."""
+        """Return the whole document, including values; None if nothing was ever stored."""
         return await self._store.document("secrets")
 
     @asynccontextmanager
     async def _changing(self) -> AsyncIterator[Record]:
-        """The document to be changed; nothing is stored when something is raised."""
+        """Yield the document for changes; nothing is stored if an exception is raised."""
         async with self._store.changing("secrets") as documents:
             stored = documents["secrets"] = documents["secrets"] or deepcopy(_NO_SECRETS)
             yield stored
 
     async def listing(self) -> dict[str, list[dict[str, str]]]:
-        """All secrets without their values, the one stored last at the end."""
+        """Return all secrets without their values, the one stored last at the end."""
         entries: Mapping[str, Record] = (await self.read() or _NO_SECRETS)["custom_secrets"]
         told = [{"name": name, "description": entry.get("description") or ""} for name, entry in entries.items()]
         return {"custom_secrets": told}
 
     async def create(self, body: SecretBody) -> Message:
-        """Store a new secret; 400 when there is one of that name."""
+        """Store a new secret; 400 if the name exists."""
         async with self._changing() as stored:
             if body.name in stored["custom_secrets"]:
                 raise _taken(body.name)
@@ -70,9 +70,9 @@ class Secrets:
         return Message(message="Secret stored")
 
     async def describe(self, name: str, body: DescribedBody) -> Message:
-        """Rename and describe a secret, as the last one, without a description as one that has none.
+        """Rename and describe a secret, which then comes last; a missing description means an empty one.
 
-        404 when there is none of that name, 400 when there is one of the new name.
+        404 if there is no secret with that name, 400 if there is one with the new name.
         """
         async with self._changing() as stored:
             entry = _take(stored, name)
@@ -82,13 +82,13 @@ class Secrets:
         return Message(message="Secret changed")
 
     async def delete(self, name: str) -> Message:
-        """Delete a secret; 404 when there is none of that name."""
+        """Delete a secret; 404 if there is none with that name."""
         async with self._changing() as stored:
             _take(stored, name)
         return Message(message="Secret deleted")
 
     async def set_tokens(self, provider_tokens: Tokens) -> Message:
-        """Store these as all there are; a provider that is sent without a token keeps its own, at the host sent."""
+        """Replace all tokens by these; a provider without a token keeps its own, with the host that is sent."""
         async with self._changing() as stored:
             before, stored["provider_tokens"] = stored["provider_tokens"], {}
             for provider, sent in provider_tokens.items():
@@ -98,24 +98,24 @@ class Secrets:
         return Message(message="Tokens stored")
 
     async def clear_tokens(self) -> Message:
-        """Forget all tokens."""
+        """Delete all tokens."""
         await self.set_tokens({})
         return Message(message="Tokens cleared")
 
 
 def unless_blank(text: str | None) -> str | None:
-    """The text, or None when there is nothing in it."""
+    """Return the text, or None if it is blank."""
     return text if text and text.strip() else None
 
 
 def providers_set(stored: Record | None) -> dict[str, str | None]:
-    """The host of each git provider that has a token."""
+    """Return the host of each git provider that has a token."""
     tokens: Mapping[str, Record] = (stored or _NO_SECRETS)["provider_tokens"]
     return {name: entry.get("host") for name, entry in tokens.items() if entry.get("token")}
 
 
 def merged(stored: Record | None, sent: Record) -> Record:
-    """With the `secrets_store` of a settings body: by name, null keeps a secret and "" takes it away with its entry."""
+    """Merge the `secrets_store` of a settings body by name: null keeps a secret, "" deletes its entry."""
     stored = stored or _NO_SECRETS
     return (stored | sent) | {
         group: _merged_entries(stored[group], sent[group], member)
@@ -143,7 +143,7 @@ def _taken(name: str) -> RefusalError:
 
 
 def secrets_router(secrets: Secrets) -> APIRouter:
-    """List, create, describe, rename and delete secrets; set and clear tokens."""
+    """Return the router to list, create, describe, rename and delete secrets, and to set and clear tokens."""
     router = APIRouter(prefix="/api", tags=["Secrets"])
     router.add_api_route("/secrets", secrets.listing)
     router.add_api_route("/secrets", secrets.create, methods=["POST"], status_code=201)

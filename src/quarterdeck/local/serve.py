@@ -17,15 +17,15 @@ from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import App, LocalService
 
 HOSTS = ("localhost", "127.0.0.1", "[::1]")
-"""Names it answers to: a web page can have its own name resolve to 127.0.0.1, and the Host header gives it away."""
+"""Accepted host names: a web page may resolve its own name to 127.0.0.1, but its Host header shows that."""
 
 
 async def serve(folder: Path, port: int, given: SecretStr | None, simulation: Simulation | None = None) -> None:
-    """Serve a data folder on 127.0.0.1 until SIGTERM, SIGINT or SIGHUP; sandboxes go on running.
+    """Serve a data folder on 127.0.0.1 until SIGTERM, SIGINT or SIGHUP; sandboxes keep running.
 
-    With a `simulation` the folder is left alone, and what it describes is served instead. Port 0 takes a free one. Says
-    `serving http://127.0.0.1:N` on standard output, and the key on the line after it where one has to be made, for none
-    was `given`. Raises `LocalServiceError` when the port or the folder cannot be used.
+    With a `simulation`, that is served instead and the folder is not used. Port 0 means any free port. Prints `serving
+    http://127.0.0.1:N` on standard output, and on the next line the key, if it was not `given`. Raises
+    `LocalServiceError` if the port or the folder cannot be used.
     """
     if simulation is None:
         service = await LocalService.open(folder, key=given)

@@ -1,4 +1,4 @@
-"""The local service, opened on a data folder: its parts put together, and the ASGI app over them."""
+"""The local service, opened on a data folder: creates its parts and the ASGI app."""
 
 import asyncio
 import secrets
@@ -29,12 +29,12 @@ from quarterdeck.local.secrets import Secrets, secrets_router
 from quarterdeck.local.settings import Settings, settings_router
 from quarterdeck.local.specs import BUILT_IN, Spec
 from quarterdeck.local.start_tasks import StartTasks, start_tasks_router
-from quarterdeck.local.store import Changes, Ownership, Store
+from quarterdeck.local.store import ChangeRunner, Ownership, Store
 
 App = Callable[..., Awaitable[None]]
 """An ASGI app."""
 Handler = Callable[[Request, Exception], Awaitable[Response]]
-"""Answers an exception."""
+"""Returns the response to an exception."""
 
 
 def _now() -> datetime:
@@ -43,7 +43,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True)
 class LocalService:
-    """An opened service: an ASGI app and the key that it wants."""
+    """An opened service: an ASGI app and the key it requires."""
 
     app: App
     key: SecretStr
@@ -54,10 +54,10 @@ class LocalService:
     async def open(
         cls, folder: Path, *, key: SecretStr | None = None, specs: Sequence[Spec] = BUILT_IN
     ) -> "LocalService":
-        """Open a data folder, made if there is none, with a key made if none is given.
+        """Open a data folder, which is created if missing, with a new key unless one is given.
 
-        `specs` are what sandboxes can be started from, the first is the default. Raises `LocalServiceError` when the
-        folder cannot be used.
+        `specs` are the specs of sandboxes, the first one is the default. Raises `LocalServiceError` if the folder
+        cannot be used.
         """
         async with AsyncExitStack() as opened:
             folder, ownership = await asyncio.to_thread(_take_folder, folder)
@@ -75,7 +75,7 @@ class LocalService:
     async def simulated(
         cls, simulation: Simulation, *, key: SecretStr | None = None, clock: Clock = _now
     ) -> "LocalService":
-        """Open a service of which nothing is kept and nothing is real, with a key made if none is given."""
+        """Open a simulated service, of which nothing is stored, with a new key unless one is given."""
         async with AsyncExitStack() as opened:
             store = await Store.open(None)
             opened.push_async_callback(store.close)
@@ -86,17 +86,17 @@ class LocalService:
             return cls(app, key, store, opened.pop_all())
 
     async def aclose(self) -> None:
-        """Finish the changes under way, close the database and give the folder up; sandboxes go on running."""
+        """Finish the current changes, close the database and release the folder; sandboxes keep running."""
         await self._closing.aclose()
 
 
 def build(
     store: Store, sandboxes: Sandboxes, key: SecretStr, simulated: int | None = None
 ) -> tuple[FastAPI, StartTasks]:
-    """Build the app, and the start tasks that it works at. Blocks for tens of milliseconds.
+    """Build the app and its start tasks. Blocks for tens of milliseconds.
 
-    Everything but health and its own description needs the key, agent servers that of their sandbox. `simulated` says
-    how many sandboxes are pretended, None when they are real.
+    Everything except health and server info requires the key, agent servers that of their sandbox. `simulated` is the
+    number of simulated sandboxes, None if they are real.
     """
     settings, conversations = Settings(store), Conversations(store, sandboxes)
     start_tasks = StartTasks(store, sandboxes, conversations, settings)
@@ -122,7 +122,7 @@ def build(
 
 
 def new_app(store: Store) -> FastAPI:
-    """An app without routes: it finishes what it is asked for, and says what goes wrong."""
+    """Return an app without routes, which completes requests and describes errors."""
     app = FastAPI(
         title="Quarterdeck local service",
         version=__version__,
@@ -130,12 +130,12 @@ def new_app(store: Store) -> FastAPI:
     )
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
-    app.add_middleware(ToTheEnd, changes=store.changes)
+    app.add_middleware(CompleteRequests, changes=store.changes)
     return app
 
 
 def guard(key: SecretStr) -> Callable[..., Awaitable[None]]:
-    """A dependency that lets pass who has the key; missing, empty and wrong are answered alike, and as fast."""
+    """Return a dependency that requires the key; missing, empty and wrong keys get the same response, equally fast."""
 
     async def check(
         sent: Annotated[str | None, Security(APIKeyHeader(name="X-Session-API-Key", auto_error=False))],
@@ -146,21 +146,21 @@ def guard(key: SecretStr) -> Callable[..., Awaitable[None]]:
     return check
 
 
-class ToTheEnd:
-    """Does all that a request asks for, whoever gives up waiting for the answer."""
+class CompleteRequests:
+    """Completes every request, even if the client stops waiting for the response."""
 
-    def __init__(self, app: ASGIApp, changes: Changes) -> None:
+    def __init__(self, app: ASGIApp, changes: ChangeRunner) -> None:
         self._app = app
         self._changes = changes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request as one change; a socket lasts, and says itself what has to be whole."""
+        """Run a request as one change; a socket stays open, and protects its own changes."""
         answer = self._app(scope, receive, send)
         await (self._changes.run(answer) if scope["type"] == "http" else answer)
 
 
 async def _on_invalid(_request: Request, error: Exception) -> Response:
-    """Answer 422 as FastAPI does, without what was sent: it would echo secrets."""
+    """Respond with 422 as FastAPI does, but without the input, which may contain secrets."""
     assert isinstance(error, RequestValidationError)
     problems = [{"type": one["type"], "loc": one["loc"], "msg": one["msg"], "input": None} for one in error.errors()]
     return json_answer({"detail": problems}, 422)
@@ -172,7 +172,7 @@ async def _on_refusal(_request: Request, error: Exception) -> Response:
 
 
 async def _on_failure(_request: Request, error: Exception) -> Response:
-    """Answer 500 with the words of a failure of ours, or of the database."""
+    """Respond with 500 and the words of our own error, or of the database's."""
     words = str(error) if isinstance(error, LocalServiceError) else f"The local service cannot use its data: {error}."
     return json_answer({"detail": words}, 500)
 
@@ -187,7 +187,7 @@ _HANDLERS: Mapping[type[Exception], Handler] = {
 
 
 def _take_folder(folder: Path) -> tuple[Path, Ownership]:
-    """Make the folder its owner's alone, and ask for its lock; gives its whole path, for sandboxes run elsewhere."""
+    """Make the folder accessible to its owner only, and request its lock; returns its absolute path, too."""
     folder = folder.absolute()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

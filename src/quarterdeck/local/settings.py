@@ -1,6 +1,6 @@
-"""``/api/settings``: what a store makes of the stored record, and what a load tells of it.
+"""``/api/settings``: storing and loading the settings record.
 
-A store *merges*: nothing is lost that a body leaves out.
+A store *merges*: what the body leaves out is kept.
 """
 
 from fastapi import APIRouter, Response
@@ -11,31 +11,31 @@ from quarterdeck.local.secrets import merged, providers_set, unless_blank
 from quarterdeck.local.store import Record, Store
 
 DEFAULTS: Record = SettingsBody().model_dump(mode="json", exclude={"secrets_store"})
-"""The record of somebody who has set nothing."""
+"""The record of a user who has set nothing."""
 STORED = Message(message="Settings stored")
 _SECRETS = ("llm_api_key", "search_api_key", "sandbox_api_key")
 _NOT_STORED_HERE = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set", "secrets_store"})
 
 
 class Settings:
-    """Loads and stores the one settings record."""
+    """Loads and stores the settings record."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     async def load(self) -> Response:
-        """Load the settings; 404 with `error` when nothing is stored."""
+        """Load the settings; 404 with `error` if nothing is stored."""
         record = await self.store.document("settings")
         if record is None:
             return json_answer({"error": "Settings not found"}, 404)
         return json_answer(load_response(record, await self.store.document("secrets")))
 
     async def llm_model(self) -> str | None:
-        """The model that conversations begin with."""
+        """Return the model for new conversations."""
         return (await self.store.document("settings") or {}).get("llm_model")
 
     async def save(self, body: SettingsBody) -> Message:
-        """Store what a body has, all of it or nothing."""
+        """Store a body, completely or not at all."""
         sent = body.sent()
         async with self.store.changing("settings", "secrets") as documents:
             documents["settings"] = merge(documents["settings"], sent)
@@ -45,7 +45,7 @@ class Settings:
 
 
 def merge(stored: Record | None, sent: Record) -> Record:
-    """Store what was sent and keep the rest: null unsets, but of a secret null keeps and "" clears."""
+    """Return the record after a store: null unsets a member, but for a secret null keeps it and "" clears it."""
     record = DEFAULTS | (stored or {})
     for name, value in sent.items():
         if name in _SECRETS:
@@ -59,7 +59,7 @@ def merge(stored: Record | None, sent: Record) -> Record:
 
 
 def load_response(record: Record, secrets: Record | None = None) -> Record:
-    """The stored record with its secrets as null, and the load-only members that say which are set."""
+    """Return the record as a load returns it: secrets are null, and load-only members say which are set."""
     record = DEFAULTS | record
     return {
         **record,
@@ -72,7 +72,7 @@ def load_response(record: Record, secrets: Record | None = None) -> Record:
 
 
 def settings_router(settings: Settings) -> APIRouter:
-    """Load and store settings."""
+    """Return the router to load and store settings."""
     router = APIRouter(prefix="/api/settings", tags=["Settings"])
 
     router.add_api_route("", settings.load, response_model=None)

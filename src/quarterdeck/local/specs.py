@@ -1,4 +1,4 @@
-"""The table of what a sandbox can be started from: adding a spec is adding a row."""
+"""The table of sandbox specs: a new spec is a new row."""
 
 import shutil
 import sys
@@ -11,10 +11,10 @@ from quarterdeck.client.models.enums import UrlName
 
 @dataclass(frozen=True)
 class Spec:
-    """How a sandbox is run, in its workspace folder; `{port}` in the command stands for a free port.
+    """How a sandbox is run in its workspace folder; `{port}` in the command is replaced by a free port.
 
-    With an `address` the command serves HTTP on that port of 127.0.0.1, and is ready when it answers. With
-    `reads_input` its standard input is the FIFO `input` beside the workspace, which never ends.
+    With an `address`, the command serves HTTP on that port of 127.0.0.1, and is ready when it responds. With
+    `reads_input`, its standard input is the FIFO `input` next to the workspace, which never ends.
     """
 
     id: str
@@ -24,7 +24,7 @@ class Spec:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def command_line(self, port: int | None) -> tuple[str, ...]:
-        """The command with its port filled in."""
+        """Return the command with its port."""
         return tuple(part.replace("{port}", str(port)) for part in self.command)
 
 
@@ -34,4 +34,4 @@ BUILT_IN = (
     Spec("files", (sys.executable, "-I", "-S", _FILE_SERVER, "{port}"), address=UrlName.WORKER_1),
     Spec("shell", (shutil.which("bash") or "sh",), reads_input=True),
 )
-"""What any machine with Python can run; the first is the default."""
+"""Specs that any machine with Python can run; the first one is the default."""

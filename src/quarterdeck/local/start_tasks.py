@@ -1,4 +1,4 @@
-"""``POST /api/v1/app-conversations`` and ``start-tasks``: the work of creating a conversation, step by step.
+"""``POST /api/v1/app-conversations`` and ``start-tasks``: creating a conversation, step by step.
 
 A step is entered only if it does something.
 """
@@ -25,7 +25,7 @@ _UNDER_WAY = "status NOT IN ('READY', 'ERROR')"
 
 
 class StartTaskRecord(Body):
-    """The work of creating one conversation."""
+    """The creation of one conversation."""
 
     id: str
     status: str
@@ -38,7 +38,7 @@ class StartTaskRecord(Body):
 
 
 class StartTasks:
-    """The start tasks of one store; conversations that name no model get that of the settings."""
+    """The start tasks of one store; conversations without a model use the one in the settings."""
 
     def __init__(self, store: Store, sandboxes: Sandboxes, conversations: Conversations, settings: Settings) -> None:
         self._store = store
@@ -47,25 +47,25 @@ class StartTasks:
         self._conversations = conversations
 
     async def page(self, window: Paging) -> Page[StartTaskRecord]:
-        """A page of start tasks, newest first."""
+        """Return a page of start tasks, newest first."""
         rows = await self._store.select("start_tasks", f"1 ORDER BY created_at DESC, rowid DESC{window.sql}")
         return window.page([_record(row) for row in rows])
 
     async def read(self, ids: Annotated[list[str], Query()]) -> list[StartTaskRecord | None]:
-        """Start tasks by id, null for those that do not exist."""
+        """Return start tasks by id, null for those that do not exist."""
         wanted = hex_ids(ids)
         found = {row["id"]: _record(row) for row in await self._store.by_ids("start_tasks", wanted)}
         return [found.get(one) for one in wanted]
 
     async def go_on(self) -> None:
-        """Take up the tasks whose service ended before they did."""
+        """Continue the tasks whose service ended before they did."""
         for row in await self._store.select("start_tasks", _UNDER_WAY):
             runner = Identity(row["runner_pid"], row["runner_ticks"], row["runner_boot"])
             if runner == identify(os.getpid()) or look(runner) is Seen.GONE:
                 self._store.changes.begin(self._work(row))
 
     async def create(self, body: StartConversationBody) -> StartTaskRecord:
-        """Begin to create a conversation; the answer is its start task as it begins."""
+        """Start creating a conversation; returns its start task."""
         task_id, runner = uuid.uuid4().hex, identify(os.getpid())
         assert runner, "this process runs"
         row = {
@@ -104,7 +104,7 @@ class StartTasks:
         await self._enter(task, StartTaskStatus.READY)
 
     async def _take_sandbox(self, task: sqlite3.Row, wanted: str | None) -> str:
-        """The sandbox the conversation belongs to, noted in the task: the one asked for, or a new one."""
+        """Return the sandbox of the conversation, the requested one or a new one, and store it in the task."""
         sandbox_id: str | None = task["sandbox_id"] or wanted
         if sandbox_id is None:
             sandbox_id = await self._sandboxes.start(self._sandboxes.specs[0])
@@ -130,7 +130,7 @@ def _record(row: sqlite3.Row) -> StartTaskRecord:
 
 
 def start_tasks_router(start_tasks: StartTasks) -> APIRouter:
-    """Create conversations, and list and read the tasks that do."""
+    """Return the router to create conversations, and to list and read start tasks."""
     router = APIRouter(prefix="/app-conversations", tags=["Conversations"])
 
     router.add_api_route("", start_tasks.create, methods=["POST"])

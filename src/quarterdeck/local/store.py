@@ -1,4 +1,4 @@
-"""The service's data: the folder and who owns it, the database in it, and changes that nobody's deadline can halve."""
+"""The service's data: the folder and its owner, the database, and changes that are always completed."""
 
 import asyncio
 import fcntl
@@ -16,7 +16,7 @@ from quarterdeck.local.errors import LocalServiceError
 
 T = TypeVar("T")
 Record = dict[str, Any]
-"""A stored document: names as in the interface that it serves, values as JSON has them, secrets in clear."""
+"""A stored document: names as in the interface, values as JSON, secrets in clear."""
 
 _STEPS = (
     """
@@ -66,13 +66,13 @@ CREATE INDEX sandboxes_by_key ON sandboxes (key);
 PRAGMA user_version = 4
 """,
 )
-"""What makes each version of the database out of the one before; the first makes it out of nothing."""
+"""The migrations of the database; each leads to the next version, the first one creates it."""
 
 
-class Changes:
+class ChangeRunner:
     """Runs changes in tasks of the service's own.
 
-    A caller's deadline cancels its handler half way; a change that ran in the handler would be left half done.
+    A client's deadline cancels its handler midway; a change within the handler would be left incomplete.
     """
 
     def __init__(self) -> None:
@@ -81,18 +81,18 @@ class Changes:
         self._closing = False
 
     async def run(self, change: Awaitable[T]) -> T:
-        """Do a change to its end and give its result; cancelling the caller does not cancel the change."""
+        """Run a change to its end and return its result; cancelling the caller does not cancel it."""
         return await asyncio.shield(_keep(self._whole, change))
 
     def begin(self, work: Awaitable[T]) -> asyncio.Task[T]:
-        """Begin long work, which may be waited for; closing cancels it, also if it begins only then."""
+        """Start long work; closing cancels it, even if it starts afterwards."""
         task = _keep(self._long, work)
         if self._closing:
             task.cancel()
         return task
 
     async def close(self) -> None:
-        """Cancel the long work, then wait until every change under way is done."""
+        """Cancel the long work, then wait until every current change is done."""
         self._closing = True
         for task in self._long:
             task.cancel()
@@ -101,16 +101,16 @@ class Changes:
 
 
 class Store:
-    """An open database, and the changes under way in it."""
+    """An open database, and its current changes."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
-        self.changes = Changes()
+        self.changes = ChangeRunner()
         self._open_connection: aiosqlite.Connection | None = connection
         self._writing = asyncio.Lock()
 
     @classmethod
     async def open(cls, path: Path | None) -> "Store":
-        """Open the database at `path`, made if there is none, or without a path one that is gone when it is closed.
+        """Open the database at `path`, which is created if missing; without a path, one in memory.
 
         Raises `LocalServiceError`.
         """
@@ -131,7 +131,7 @@ class Store:
         return cls(connection)
 
     async def close(self) -> None:
-        """Finish the changes under way and close; what is asked from then on raises `LocalServiceError`."""
+        """Finish the current changes and close; later requests raise `LocalServiceError`."""
         await self.changes.close()
         connection, self._open_connection = self._open_connection, None
         if connection is not None:
@@ -144,54 +144,54 @@ class Store:
         return self._open_connection
 
     async def select(self, table: str, condition: str = "1", parameters: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        """The rows for which a condition holds; order and limit may follow it. Both texts are the program's own."""
-        statement = f"SELECT * FROM {table} WHERE {condition}"  # noqa: S608 - values travel as parameters
+        """Return the rows that meet a condition, which may include order and limit. Both texts must be constants."""
+        statement = f"SELECT * FROM {table} WHERE {condition}"  # noqa: S608 - values are passed as parameters
         return list(await self._connection.execute_fetchall(statement, parameters))
 
     async def by_ids(self, table: str, ids: Iterable[str]) -> list[sqlite3.Row]:
-        """The rows that have one of these ids, in any order."""
+        """Return the rows with one of these ids, in any order."""
         return await self.select(table, "id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
 
     async def count(self, table: str, condition: str = "1", parameters: Sequence[Any] = ()) -> int:
-        """How many rows a condition holds for."""
-        statement = f"SELECT count(*) FROM {table} WHERE {condition}"  # noqa: S608 - values travel as parameters
+        """Return how many rows meet a condition."""
+        statement = f"SELECT count(*) FROM {table} WHERE {condition}"  # noqa: S608 - values are passed as parameters
         (row,) = await self._connection.execute_fetchall(statement, parameters)
         return int(row[0])
 
     async def insert(self, table: str, row: Mapping[str, Any]) -> None:
-        """Add a row, unless there is one of its id already; its names are the program's own."""
+        """Add a row, unless one with its id exists; its names must be constants."""
         names, places = ", ".join(row), ", ".join("?" * len(row))
-        statement = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({places})"  # noqa: S608 - values travel as parameters
+        statement = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({places})"  # noqa: S608 - values are passed as parameters
         await self.run(statement, tuple(row.values()))
 
     async def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
-        """Do one change; how many rows it made or changed."""
+        """Run one change; returns how many rows it created or changed."""
         async with self._writing, self._connection.execute(statement, parameters) as cursor:
             return cursor.rowcount
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Do several changes or none of them; nobody else writes in between."""
+        """Run several changes or none of them; nobody else writes in between."""
         async with self._writing:
             try:
                 await self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
                 await self._connection.execute("COMMIT")
             except BaseException:
-                with suppress(sqlite3.OperationalError):  # it did not begin, or was cancelled when all was done
+                with suppress(sqlite3.OperationalError):  # it did not begin, or was cancelled after the commit
                     await self._connection.execute("ROLLBACK")
                 raise
 
     async def document(self, name: str) -> Record | None:
-        """A stored document; None when there is none."""
+        """Return a stored document, None if there is none."""
         rows = await self.select("documents", "name = ?", (name,))
         return json.loads(rows[0]["record"]) if rows else None
 
     @asynccontextmanager
     async def changing(self, *names: str) -> AsyncIterator[dict[str, Record | None]]:
-        """Documents by their names, None for what is not stored; what stands there in the end is stored.
+        """Yield documents by name, None if not stored; their content at the end is stored.
 
-        All of them are or, when something is raised, none.
+        If an exception is raised, none of them is stored.
         """
         async with self.transaction() as connection:
             documents = {name: await self.document(name) for name in names}
@@ -205,10 +205,10 @@ class Store:
 
 
 class Ownership:
-    """The lock of a data folder, which the system gives back when its holder dies.
+    """The lock of a data folder, which the system releases when its holder dies.
 
-    Only its holder may write down that a sandbox is dead. Whoever opens the folder asks for it without waiting, and
-    asks again each time it matters: it passes on when its holder closes the folder or dies.
+    Only its holder may declare a sandbox dead. Everybody who opens the folder requests it without waiting, and again
+    whenever it matters: it becomes free when its holder closes the folder or dies.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -216,7 +216,7 @@ class Ownership:
         self._held = False
 
     def held(self) -> bool:
-        """Whether this opening of the folder owns it now."""
+        """Whether this opening of the folder is its owner now."""
         if not self._held:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -226,7 +226,7 @@ class Ownership:
         return True
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         os.close(self._file)
 
 
@@ -238,17 +238,17 @@ def _keep(tasks: set[asyncio.Task[Any]], work: Awaitable[T]) -> asyncio.Task[T]:
 
 
 def _make_private(path: Path) -> None:
-    """Make sure of the file and its mode, which SQLite gives its other files too."""
+    """Create the file with a private mode, which SQLite also gives to its other files."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     path.chmod(0o600)
 
 
 async def _prepare(connection: aiosqlite.Connection) -> None:
-    """Bring the database to the form of this program."""
+    """Migrate the database to the version of this program."""
     connection.row_factory = sqlite3.Row
     await connection.execute("PRAGMA journal_mode = WAL")
-    await connection.execute("PRAGMA synchronous = FULL")  # what was answered with yes also outlives a power failure
-    await connection.execute("BEGIN EXCLUSIVE")  # somebody else may open it meanwhile
+    await connection.execute("PRAGMA synchronous = FULL")  # confirmed changes must also survive a power failure
+    await connection.execute("BEGIN EXCLUSIVE")  # another process may open it at the same time
     (row,) = await connection.execute_fetchall("PRAGMA user_version")
     if row[0] > len(_STEPS):
         raise LocalServiceError("Its data was made by a newer Quarterdeck. Update this one, or name another folder.")

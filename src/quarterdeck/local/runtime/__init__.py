@@ -1,1 +1,1 @@
-"""What makes sandboxes: processes of this machine, or rows that change by themselves."""
+"""The two implementations of sandboxes: processes of this machine, or simulated rows."""

@@ -19,10 +19,10 @@ _KEY = os.environ.get("SESSION_API_KEY", "")
 
 
 class FileHandler(SimpleHTTPRequestHandler):
-    """Answers GET and HEAD of files and listings to whoever has the key."""
+    """Serves files and listings to GET and HEAD requests that have the key."""
 
     def send_head(self) -> BytesIO | BinaryIO | None:
-        """Begin an answer, and give the body that a GET has."""
+        """Send the head of a response, and return the body for a GET."""
         if urlsplit(self.path).path == "/alive":
             body = b'{"status":"ok"}'
             self.send_response(200)
@@ -36,13 +36,13 @@ class FileHandler(SimpleHTTPRequestHandler):
         return None
 
     def end_headers(self) -> None:
-        """Add the cookie to what was allowed by the query."""
+        """Add the cookie if the key was in the query."""
         if _is_key(self._in_query()):
             self.send_header("Set-Cookie", f"{self._cookie_name()}={_KEY}; HttpOnly; SameSite=Strict; Path=/")
         super().end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature http.server calls
-        """Keep quiet."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature that http.server calls
+        """Print nothing."""
 
     def _in_query(self) -> str:
         return parse_qs(urlsplit(self.path).query).get(_NAME, [""])[0]
@@ -55,7 +55,7 @@ class FileHandler(SimpleHTTPRequestHandler):
         return found.value if found else ""
 
     def _cookie_name(self) -> str:
-        """A name of its own: browsers share the cookies of one host between its ports."""
+        """Return a cookie name with the port in it: browsers share the cookies of one host between its ports."""
         return f"{_NAME}_{self.connection.getsockname()[1]}"
 
 

@@ -1,4 +1,4 @@
-"""Sandboxes as sessions of processes that outlive the service, known again by the identity of their leader."""
+"""Sandboxes as sessions of processes that outlive the service, recognized by the identity of their leader."""
 
 import asyncio
 import os
@@ -22,9 +22,9 @@ from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Ownership, Store
 
 _LOG = "output.log"
-"""What the command of a sandbox has written."""
+"""The file with the output of a sandbox's command."""
 _ANSWERS_WITHIN = 0.5
-"""Seconds for an answer to come."""
+"""Seconds to wait for a response."""
 
 
 class ProcessSandboxes(Sandboxes):
@@ -36,11 +36,11 @@ class ProcessSandboxes(Sandboxes):
         self._addresses = {spec.id: spec.address for spec in specs}
         self._ownership = ownership
         self._silent_since: dict[int, float] = {}
-        """By port, on the monotonic clock; a port that answers is not in it."""
+        """Since when each port has not responded, on the monotonic clock; a responding port is not in it."""
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def look(self, sandboxes: Sequence[Sandbox]) -> Sequence[Sandbox]:
-        """See what became of these sandboxes, and store what is news."""
+        """Determine the status of these sandboxes, and store changes."""
         seen = await asyncio.to_thread(lambda: [look(sandbox.leader) for sandbox in sandboxes])
         statuses = await asyncio.gather(*map(self._judge, sandboxes, seen))
         current = []
@@ -55,15 +55,15 @@ class ProcessSandboxes(Sandboxes):
         return current
 
     def addresses(self, sandbox: Sandbox, _agent_server: str) -> list[ExposedUrl]:
-        """The one its spec speaks of, if it does."""
+        """Return the address that its spec declares, if any."""
         name = self._addresses.get(sandbox.spec_id)
         if name is None or sandbox.port is None:
             return []
         url = f"http://127.0.0.1:{sandbox.port}/?session_api_key={sandbox.key.get_secret_value()}"
         return [ExposedUrl(name=name, url=url, port=sandbox.port)]
 
-    def last_words(self, sandbox_id: str) -> str:
-        """The last line a sandbox wrote, if any. Blocks."""
+    def last_output_line(self, sandbox_id: str) -> str:
+        """Return the last line of a sandbox's output, if any. Blocks."""
         try:
             with (self._folder / sandbox_id / _LOG).open("rb") as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - 2000))
@@ -72,7 +72,7 @@ class ProcessSandboxes(Sandboxes):
             return ""
 
     async def start(self, spec: Spec) -> str:
-        """Start the processes of a new sandbox and give its id; it may not answer yet."""
+        """Start the processes of a new sandbox and return its id; it may not respond yet."""
         sandbox_id, key, created_at = secrets.token_hex(10), new_key(), now()
         port = _free_port() if spec.address else None
         folder = self._folder / sandbox_id
@@ -101,15 +101,15 @@ class ProcessSandboxes(Sandboxes):
         return sandbox_id
 
     async def pause(self, sandbox_id: str) -> bool:
-        """Stop every process of a sandbox; False when there is none to stop."""
+        """Stop every process of a sandbox; returns False if there is none."""
         return await self._signal(sandbox_id, stop_session)
 
     async def resume(self, sandbox_id: str) -> bool:
-        """Let every process of a sandbox go on; False when there is none."""
+        """Continue every process of a sandbox; returns False if there is none."""
         return await self._signal(sandbox_id, continue_session)
 
     async def delete(self, sandbox_id: str) -> bool:
-        """End the processes of a sandbox and remove its folder; False when there is no such sandbox."""
+        """End the processes of a sandbox and remove its folder; returns False if there is no such sandbox."""
         async with self._turns[sandbox_id]:
             sandbox = await self._stored(sandbox_id)
             if sandbox is None:
@@ -135,12 +135,12 @@ class ProcessSandboxes(Sandboxes):
         return True
 
     async def _stored(self, sandbox_id: str) -> Sandbox | None:
-        """A sandbox as it was last seen."""
+        """Return a sandbox as last seen."""
         rows = await self._store.by_ids("sandboxes", [sandbox_id])
         return Sandbox(**rows[0]) if rows else None
 
     async def _check_own(self, sandbox: Sandbox) -> None:
-        """Refuse to end what may run out of sight: its processes cannot be seen here, and the owner saw them alive."""
+        """Raise LocalServiceError if its processes may be running but cannot be seen here: the owner saw them alive."""
         dead = sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR}
         if not dead and not self._ownership.held() and await asyncio.to_thread(look, sandbox.leader) is Seen.GONE:
             raise LocalServiceError(
@@ -148,10 +148,10 @@ class ProcessSandboxes(Sandboxes):
             )
 
     async def _judge(self, sandbox: Sandbox, seen: Seen) -> SandboxStatus:
-        """Say what state a sandbox is in.
+        """Return the status of a sandbox.
 
-        Only the owner of the data folder declares a sandbox dead: to everybody else, who may just not see its
-        processes, it is what the owner last saw.
+        Only the owner of the data folder declares a sandbox dead: others may just not see its processes, and use the
+        status that the owner stored.
         """
         if seen is Seen.GONE:
             if not self._ownership.held():
@@ -170,7 +170,7 @@ class ProcessSandboxes(Sandboxes):
 
 
 def _make(folder: Path, *, with_input: bool) -> Path:
-    """Create the folder of a sandbox, for its owner alone, and give what its command reads."""
+    """Create the folder of a sandbox, accessible to its owner only, and return the input of its command."""
     folder.mkdir(mode=0o700, parents=True)
     (folder / "workspace").mkdir()
     if not with_input:
@@ -180,7 +180,7 @@ def _make(folder: Path, *, with_input: bool) -> Path:
 
 
 def _remove(folder: Path) -> None:
-    """Remove it with all that is in it, also from folders that their maker made read-only."""
+    """Remove a folder with everything in it, even read-only subfolders."""
     for parent, folders, _ in os.walk(folder):
         for each in (Path(parent) / name for name in folders):
             if not each.is_symlink():
@@ -189,13 +189,13 @@ def _remove(folder: Path) -> None:
 
 
 def _free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on."""
+    """Return a port of 127.0.0.1 on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as trial:
         return int(trial.getsockname()[1])
 
 
 async def answers(port: int) -> bool:
-    """Ask ``/alive`` on a port of 127.0.0.1; any HTTP answer is one."""
+    """Request ``/alive`` on a port of 127.0.0.1; any HTTP response counts."""
     try:
         async with asyncio.timeout(_ANSWERS_WITHIN):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -204,5 +204,5 @@ async def answers(port: int) -> bool:
                 return (await reader.readline()).startswith(b"HTTP/")
             finally:
                 writer.close()
-    except (OSError, TimeoutError, ValueError):  # ValueError: a first line without end
+    except (OSError, TimeoutError, ValueError):  # ValueError: an endless first line
         return False

@@ -1,6 +1,6 @@
-"""What simulated agents say and do, as the answers of their models one after the other.
+"""What simulated agents say and do, as a sequence of model answers.
 
-What can happen stands in `scenes.json`: another answer, tool or failure is another entry there.
+All content is in `scenes.json`: for another answer, tool or failure, add an entry there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ from quarterdeck.local.store import Record
 
 RISKS = ("LOW", "MEDIUM", "HIGH")
 _ASIDE, _QUESTION, _FAILURE = 0.3, 0.6, 0.06
-"""How likely a run goes aside before a step, asks somebody, and fails at the end."""
+"""Probability that a run has an aside before a step, asks somebody, and fails at the end."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One tool call, how many seconds the tool takes, and what it answers; without an observation it fails."""
+    """One tool call, the seconds the tool takes, and its result; without an observation it fails."""
 
     tool: str
     action: Record
@@ -30,11 +30,11 @@ class Call:
     observation: Record | None = None
     error: str = ""
     lines: int = 0
-    """How many times the text of the observation comes, with the number of the line in it."""
+    """How many times the text of the observation is repeated, with the line number in it."""
 
     @property
     def observed(self) -> Record | None:
-        """What the tool answers."""
+        """The result of the tool."""
         if self.observation is None or not self.lines:
             return self.observation
         (part,) = self.observation["content"]
@@ -44,18 +44,18 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of a model: calls, or words that end the run; or what goes wrong instead."""
+    """One answer of a model: calls, or words that end the run, or an error."""
 
     text: str = ""
     reasoning: str = ""
     calls: Sequence[Call] = ()
     error: Sequence[str] = ()
-    """Code and words of what ends the run."""
+    """Code and words of the error that ends the run."""
 
 
 @dataclass(frozen=True)
 class _Scenes:
-    """All that can happen; a run is its opening, middle and closing with the others in between."""
+    """All content; a run has an opening, middle and closing, with the others in between."""
 
     opening: Sequence[Answer]
     middle: Sequence[Answer]
@@ -71,23 +71,23 @@ SCENES = TypeAdapter(_Scenes).validate_json(Path(__file__).with_name("scenes.jso
 
 
 def first_prompt(title: str) -> str:
-    """What a person began a conversation of that title with."""
+    """Return the first message of a conversation with that title."""
     wish = "Send files again that did not arrive." if title.startswith("Conversation ") else f"{title}."
     return f"{wish}\n\nIt should go on working for those who use it now, and have a test."
 
 
-def answers(dice: Random) -> Iterator[Answer]:
-    """All that a model answers: one run after the other, each of which ends with words or an error."""
+def answers(rng: Random) -> Iterator[Answer]:
+    """Yield the answers of a model: one run after another, each ending with words or an error."""
     while True:
         yield from SCENES.opening
         for answer in SCENES.middle:
-            if dice.random() < _ASIDE:
-                yield dice.choice(SCENES.asides)
+            if rng.random() < _ASIDE:
+                yield rng.choice(SCENES.asides)
             yield answer
-        if dice.random() < _QUESTION:
-            yield dice.choice(SCENES.questions)
-        if dice.random() < _FAILURE:
-            yield dice.choice(SCENES.failures)
+        if rng.random() < _QUESTION:
+            yield rng.choice(SCENES.questions)
+        if rng.random() < _FAILURE:
+            yield rng.choice(SCENES.failures)
         else:
             yield from SCENES.closing
-            yield dice.choice(SCENES.endings)
+            yield rng.choice(SCENES.endings)

@@ -1,4 +1,4 @@
-"""What a simulation begins with: shares of statuses and agents' states as on a busy server, spread over two months."""
+"""The initial data of a simulation: statuses and agent states as on a busy server, spread over two months."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -14,14 +14,14 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 
 SEED = 1
-"""Each simulation begins the same; another number makes another beginning."""
+"""Each simulation starts the same; another seed gives another start."""
 
 SPECS = (
     Spec("simulated-base", ("agent-server", "--port", "1"), environment={"LOG_LEVEL": "info"}),
     Spec("simulated-node", ("agent-server", "--port", "1", "--node")),
     Spec("simulated-large", ("agent-server", "--port", "1", "--memory", "16g"), environment={"CACHE_TOKEN": "none"}),
 )
-"""The first is the default."""
+"""The first spec is the default."""
 
 _SHARES = {
     SandboxStatus.PAUSED: 60,
@@ -30,7 +30,7 @@ _SHARES = {
     SandboxStatus.MISSING: 3,
     SandboxStatus.STARTING: 2,
 }
-"""Percent of the sandboxes in each status."""
+"""Percentage of the sandboxes in each status."""
 AGENTS = {
     ExecutionStatus.RUNNING: 35,
     ExecutionStatus.FINISHED: 25,
@@ -40,10 +40,10 @@ AGENTS = {
     ExecutionStatus.ERROR: 3,
     ExecutionStatus.STUCK: 2,
 }
-"""Percent of the agents at each."""
+"""Percentage of the agents in each status."""
 _SPEC_SHARES = {SPECS[0].id: 70, SPECS[1].id: 20, SPECS[2].id: 10}
-_INHABITANTS = {1: 76, 2: 9, 3: 3, 0: 12}
-"""Percent of the sandboxes that have so many conversations."""
+_CONVERSATION_COUNTS = {1: 76, 2: 9, 3: 3, 0: 12}
+"""Percentage of the sandboxes that have that many conversations."""
 _OLDEST = timedelta(days=60)
 
 _VERBS = ("Fix", "Add", "Remove", "Explain", "Refactor", "Test", "Speed up", "Document", "Port", "Review")
@@ -67,19 +67,19 @@ _MODELS = ("anthropic/claude-sonnet-4-5", "openai/gpt-5.1", "mistral/devstral-me
 
 
 async def seed(store: Store, ids: Sequence[str], now: datetime) -> None:
-    """Fill a store with sandboxes of these ids, newest first, and conversations; the same each time."""
-    dice = Random(f"sandboxes {SEED}")  # noqa: S311 - nothing here is secret
+    """Fill a store with sandboxes of these ids, newest first, and conversations; always the same."""
+    rng = Random(f"sandboxes {SEED}")  # noqa: S311 - nothing here is secret
     sandboxes = [
         (
             sandbox_id,
-            weighted(dice, _SPEC_SHARES),
-            now - _OLDEST * (place + dice.random()) / len(ids) - timedelta(seconds=20),
-            new_key(dice),
-            weighted(dice, _SHARES),
+            weighted(rng, _SPEC_SHARES),
+            now - _OLDEST * (place + rng.random()) / len(ids) - timedelta(seconds=20),
+            new_key(rng),
+            weighted(rng, _SHARES),
         )
         for place, sandbox_id in enumerate(ids)
     ]
-    dice = Random(f"conversations {SEED}")  # noqa: S311 - nothing here is secret
+    rng = Random(f"conversations {SEED}")  # noqa: S311 - nothing here is secret
     async with store.transaction() as connection:
         await connection.executemany(
             "INSERT INTO sandboxes (id, spec_id, created_at, key, status, pid, ticks, boot)"
@@ -89,56 +89,56 @@ async def seed(store: Store, ids: Sequence[str], now: datetime) -> None:
         await connection.executemany(
             "INSERT INTO conversations (id, sandbox_id, title, repository, branch, git_provider, trigger, pr_number,"
             " llm_model, agent, cost, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, 'gui', '[]', ?, ?, ?, ?, ?)",
-            list(_conversations(dice, sandboxes, now)),
+            list(_conversations(rng, sandboxes, now)),
         )
 
 
-def new_id(dice: Random) -> str:
-    """An id of a sandbox that shows what it is of."""
-    return f"sim-{dice.getrandbits(48):012x}"
+def new_id(rng: Random) -> str:
+    """Return an id that shows that the sandbox is simulated."""
+    return f"sim-{rng.getrandbits(48):012x}"
 
 
-def new_key(dice: Random) -> str:
-    """What looks like the key of a sandbox."""
-    return f"simulated-{dice.getrandbits(128):032x}"
+def new_key(rng: Random) -> str:
+    """Return a text that looks like the key of a sandbox."""
+    return f"simulated-{rng.getrandbits(128):032x}"
 
 
-def _conversations(dice: Random, sandboxes: Sequence[Row], now: datetime) -> Iterator[Row]:
-    """The rows of conversations that live in these sandboxes."""
+def _conversations(rng: Random, sandboxes: Sequence[Row], now: datetime) -> Iterator[Row]:
+    """Yield the rows of the conversations in these sandboxes."""
     for sandbox_id, _, born, _, status in sandboxes:
-        for _ in range(weighted(dice, _INHABITANTS)):
-            yield _conversation(dice, sandbox_id, status, born + (now - born) * dice.random() / 10, now)
+        for _ in range(weighted(rng, _CONVERSATION_COUNTS)):
+            yield _conversation(rng, sandbox_id, status, born + (now - born) * rng.random() / 10, now)
 
 
-def _conversation(dice: Random, sandbox_id: str, status: SandboxStatus, born: datetime, now: datetime) -> Row:
-    """A conversation of that age; one that is at work was updated just now, the others some time ago."""
-    agent = weighted(dice, AGENTS)
-    quiet = timedelta(seconds=dice.uniform(0, 40))
+def _conversation(rng: Random, sandbox_id: str, status: SandboxStatus, born: datetime, now: datetime) -> Row:
+    """Return the row of a conversation; a working one was just updated, the others some time ago."""
+    agent = weighted(rng, AGENTS)
+    quiet = timedelta(seconds=rng.uniform(0, 40))
     if agent is not ExecutionStatus.RUNNING or status is not SandboxStatus.RUNNING:
-        quiet = min(timedelta(minutes=dice.expovariate(1 / 90)), (now - born) * 0.9)
-    repository = None if dice.random() < 0.15 else f"{dice.choice(_OWNERS)}/{dice.choice(_REPOSITORIES)}"
+        quiet = min(timedelta(minutes=rng.expovariate(1 / 90)), (now - born) * 0.9)
+    repository = None if rng.random() < 0.15 else f"{rng.choice(_OWNERS)}/{rng.choice(_REPOSITORIES)}"
     return (
-        f"{dice.getrandbits(128):032x}",
+        f"{rng.getrandbits(128):032x}",
         sandbox_id,
-        _title(dice),
+        _title(rng),
         repository,
         "main" if repository else None,
         GitProvider.GITHUB if repository else None,
-        dice.choice(_MODELS),
+        rng.choice(_MODELS),
         agent,
-        dice.expovariate(1 / 1.5),
+        rng.expovariate(1 / 1.5),
         stamp(born),
         stamp(max(born, now - quiet)),
     )
 
 
-def _title(dice: Random) -> str:
-    """A title such as people give, or the one a conversation has before it is given any."""
-    if dice.random() < 0.1:
-        return f"Conversation {dice.getrandbits(20):05x}"
-    return f"{dice.choice(_VERBS)} {dice.choice(_THINGS)}"
+def _title(rng: Random) -> str:
+    """Return a title as people write it, or the title before they do."""
+    if rng.random() < 0.1:
+        return f"Conversation {rng.getrandbits(20):05x}"
+    return f"{rng.choice(_VERBS)} {rng.choice(_THINGS)}"
 
 
-def weighted(dice: Random, weights: Mapping[T, float]) -> T:
-    """One of these, each as often as its weight says."""
-    return dice.choices(list(weights), list(weights.values()))[0]
+def weighted(rng: Random, weights: Mapping[T, float]) -> T:
+    """Return one of these at random, by weight."""
+    return rng.choices(list(weights), list(weights.values()))[0]

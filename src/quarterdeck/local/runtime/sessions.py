@@ -1,4 +1,4 @@
-"""Sandboxes as sessions of processes: started apart from the service, known by identity, signalled whole."""
+"""Sandboxes as sessions of processes: started independently of the service, identified, and signalled as a whole."""
 
 import asyncio
 import functools
@@ -20,9 +20,9 @@ from quarterdeck.local.sandboxes import Identity
 
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 _LAUNCHES_WITHIN = 15.0
-"""Seconds for a supervisor to say that its command runs."""
+"""Seconds for a supervisor to report that its command runs."""
 _SETTLES_WITHIN = 5.0
-"""Seconds that signalled processes have to stop, go on or end."""
+"""Seconds for signalled processes to stop, continue or end."""
 _HAS_PROC = Path("/proc/self/stat").exists()
 _STOPPED = frozenset("Tt")
 _GONE = frozenset("ZX")
@@ -31,7 +31,7 @@ _PSUTIL_STATES = {psutil.STATUS_STOPPED: "T", psutil.STATUS_ZOMBIE: "Z", psutil.
 
 @dataclass(frozen=True)
 class Process:
-    """A process as the system tells of it; `state` is the letter of proc(5)."""
+    """A process as reported by the system; `state` is the letter of proc(5)."""
 
     pid: int
     state: str
@@ -40,7 +40,7 @@ class Process:
 
 
 class Seen(Enum):
-    """What can be seen of a process."""
+    """The visible state of a process."""
 
     ALIVE = "alive"
     STOPPED = "stopped"
@@ -49,26 +49,26 @@ class Seen(Enum):
 
 @functools.cache
 def boot_id() -> str:
-    """A text that is another one after each boot."""
+    """Return a text that differs after each boot."""
     if _HAS_PROC:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return str(int(psutil.boot_time()))
 
 
 def read_process(pid: int) -> Process | None:
-    """Read one process; None when there is none."""
+    """Read one process; None if there is none."""
     if not _HAS_PROC:
         return read_with_psutil(pid)
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    fields = text[text.rindex(")") + 2 :].split()  # the name before it may hold blanks and brackets
+    fields = text[text.rindex(")") + 2 :].split()  # the name before it may contain spaces and parentheses
     return Process(pid, state=fields[0], session=int(fields[3]), ticks=int(fields[19]))
 
 
 def read_with_psutil(pid: int) -> Process | None:
-    """Read one process where there is no /proc; ticks are hundredths of a second since the epoch there."""
+    """Read one process without /proc; ticks are then hundredths of a second since the epoch."""
     try:
         process = psutil.Process(pid)
         state = _PSUTIL_STATES.get(process.status(), "S")
@@ -78,9 +78,9 @@ def read_with_psutil(pid: int) -> Process | None:
 
 
 def launch(command: tuple[str, ...], folder: Path, log: Path, feed: Path, environment: Mapping[str, str]) -> Identity:
-    """Start a session in which a command runs, and give the identity of its leader; blocks for ~30 ms.
+    """Start a session that runs a command, and return the identity of its leader; blocks for about 30 ms.
 
-    Its output goes to `log`, its input comes from `feed`. Raises `LocalServiceError` when it cannot be run.
+    Its output goes to `log`, its input comes from `feed`. Raises `LocalServiceError` if the command cannot be run.
     """
     try:
         report = subprocess.run(
@@ -98,22 +98,22 @@ def launch(command: tuple[str, ...], folder: Path, log: Path, feed: Path, enviro
     if not report.stdout.strip().isdecimal():
         raise LocalServiceError(f"The sandbox could not be started: {report.stderr.strip()[-300:] or 'no word why'}")
     leader = int(report.stdout)
-    return identify(leader) or Identity(leader, 0, boot_id())  # no live process has started at tick 0
+    return identify(leader) or Identity(leader, 0, boot_id())  # no live process started at tick 0
 
 
 def inherited_environment() -> dict[str, str]:
-    """Our environment without what is for Quarterdeck alone, keys among it."""
+    """Return our environment without variables for Quarterdeck, which include keys."""
     return {name: value for name, value in os.environ.items() if not name.startswith("QUARTERDECK_")}
 
 
 def identify(pid: int) -> Identity | None:
-    """The identity of a process; None when it is gone."""
+    """Return the identity of a process; None if it is gone."""
     found = read_process(pid)
     return Identity(pid, found.ticks, boot_id()) if found and found.state not in _GONE else None
 
 
 def look(identity: Identity) -> Seen:
-    """See what became of a process; a zombie is gone, and so is whatever ran before this boot."""
+    """Return the state of a process; a zombie is gone, and so is any process from before this boot."""
     found = read_process(identity.pid) if identity.boot == boot_id() else None
     if found is None or found.ticks != identity.ticks or found.state in _GONE:
         return Seen.GONE
@@ -121,10 +121,10 @@ def look(identity: Identity) -> Seen:
 
 
 def members(leader: Identity) -> list[Process]:
-    """Every live process of the session that `leader` leads or led; blocks for some milliseconds.
+    """Return every live process of the session that `leader` leads or led; blocks for some milliseconds.
 
-    The number of a session is not given to a new process while a member lives, so a process of another start under the
-    leader's pid means that the session is over.
+    The id of a session is not reused while a member lives, so a process with the leader's pid but another start time
+    means that the session is over.
     """
     at_pid = read_process(leader.pid)
     if leader.boot != boot_id() or (at_pid and at_pid.ticks != leader.ticks):
@@ -134,19 +134,19 @@ def members(leader: Identity) -> list[Process]:
 
 
 async def stop_session(leader: Identity) -> bool:
-    """Stop every process of the session until none is new; whether all are stopped."""
+    """Stop every process of the session until there is no new one; returns whether all are stopped."""
     return await _signal_until(leader, signal.SIGSTOP, lambda process: process.state in _STOPPED)
 
 
 async def continue_session(leader: Identity) -> bool:
-    """Let every process of the session go on; whether all do."""
+    """Continue every process of the session; returns whether all do."""
     return await _signal_until(leader, signal.SIGCONT, lambda process: process.state not in _STOPPED)
 
 
 async def end_session(leader: Identity) -> bool:
-    """End every process of the session, by force after some seconds; whether all are gone.
+    """End every process of the session, by force after some seconds; returns whether all are gone.
 
-    SIGCONT follows SIGTERM, for a stopped process acts on SIGTERM only when it goes on.
+    SIGCONT follows SIGTERM, because a stopped process handles SIGTERM only when it continues.
     """
     for number in (signal.SIGTERM, signal.SIGCONT):
         await asyncio.to_thread(_signal_unsettled, leader, number, _never)
@@ -158,7 +158,7 @@ def _never(_process: Process) -> bool:
 
 
 async def _signal_until(leader: Identity, number: int, settled: Callable[[Process], bool]) -> bool:
-    """Signal the unsettled processes again and again until there is none, for some seconds at most."""
+    """Signal the processes that are not settled repeatedly, for some seconds at most."""
     deadline = time.monotonic() + _SETTLES_WITHIN
     pause = 0.005
     while await asyncio.to_thread(_signal_unsettled, leader, number, settled):
@@ -170,7 +170,7 @@ async def _signal_until(leader: Identity, number: int, settled: Callable[[Proces
 
 
 def _signal_unsettled(leader: Identity, number: int, settled: Callable[[Process], bool]) -> int:
-    """Signal each process of the session that is not settled; how many there were."""
+    """Signal each process of the session that is not settled; returns how many there were."""
     unsettled = [process for process in members(leader) if not settled(process)]
     for process in unsettled:
         with suppress(ProcessLookupError, PermissionError):

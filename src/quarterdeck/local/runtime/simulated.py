@@ -1,4 +1,4 @@
-"""Sandboxes that are only rows, and change by themselves as if people and agents were at work."""
+"""Simulated sandboxes: only rows, which change by themselves as if people and agents were working."""
 
 import asyncio
 import json
@@ -16,96 +16,96 @@ from fastapi import HTTPException
 from quarterdeck.client.models.enums import SandboxStatus, UrlName
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import stamp
-from quarterdeck.local.runtime.played import PlayedAgents
 from quarterdeck.local.runtime.seeding import AGENTS, SEED, SPECS, new_id, new_key, seed, weighted
+from quarterdeck.local.runtime.simulated_agents import SimulatedAgents
 from quarterdeck.local.sandboxes import ExposedUrl, Sandbox, Sandboxes
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Store
 
 Clock = Callable[[], datetime]
-"""Gives the moment it is, in UTC."""
+"""Returns the current time, in UTC."""
 NOWHERE = "http://127.0.0.1:1/simulated"
-"""Where simulated sandboxes say that they are: nothing listens at port 1."""
+"""The address of simulated sandboxes: nothing listens at port 1."""
 
 _PAUSED_AFTER = 0.6
-"""Seconds that a pause takes."""
+"""Seconds until a pause takes effect."""
 _RUNS_AFTER = (2.0, 5.0)
-"""Between how many seconds a start or resume takes."""
+"""Minimum and maximum seconds until a start or resume takes effect."""
 _CATCHES_UP = timedelta(seconds=10)
-"""The longest time that is made up for when nobody asked anything."""
+"""The longest time that is simulated at once, after a period without requests."""
 _STEP = timedelta(seconds=0.2)
-"""The shortest time in which something that is under way arrives."""
+"""The shortest time that is simulated."""
 _BUSY_AT = 20
-"""Which request for a change, counted from 1, is told to come back later where things go wrong on purpose."""
+"""The number of the request, counted from 1, that is answered with 429 if faults are simulated."""
 
 
-class _Fate(NamedTuple):
-    """What becomes of a sandbox by itself: one of this status comes to that one; from RUNNING to RUNNING it works."""
+class _Transition(NamedTuple):
+    """A spontaneous change of a sandbox's status; from RUNNING to RUNNING means that its agent works."""
 
     of: SandboxStatus
     to: SandboxStatus
 
 
-_FATES: Mapping[_Fate, float] = {
-    _Fate(SandboxStatus.RUNNING, SandboxStatus.RUNNING): 75,
-    _Fate(SandboxStatus.RUNNING, SandboxStatus.PAUSED): 11,
-    _Fate(SandboxStatus.PAUSED, SandboxStatus.STARTING): 11,
-    _Fate(SandboxStatus.RUNNING, SandboxStatus.ERROR): 1.5,
-    _Fate(SandboxStatus.ERROR, SandboxStatus.STARTING): 1.5,
+_TRANSITIONS: Mapping[_Transition, float] = {
+    _Transition(SandboxStatus.RUNNING, SandboxStatus.RUNNING): 75,
+    _Transition(SandboxStatus.RUNNING, SandboxStatus.PAUSED): 11,
+    _Transition(SandboxStatus.PAUSED, SandboxStatus.STARTING): 11,
+    _Transition(SandboxStatus.RUNNING, SandboxStatus.ERROR): 1.5,
+    _Transition(SandboxStatus.ERROR, SandboxStatus.STARTING): 1.5,
 }
-"""Percent of what happens. As many pause as wake, and fail as recover, so that a simulation stays as it begins."""
+"""Weights of the changes. As many pause as resume, and fail as recover, so that the mix of statuses stays the same."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """How many sandboxes are pretended, and what becomes of them; as many begin the same each time."""
+    """How many sandboxes are simulated, and how they change; the same number always starts the same."""
 
     sandboxes: int
     churn: float = 1.0
-    """Percent of them that change by themselves in a second."""
+    """Percentage of sandboxes that change per second."""
     faults: bool = False
-    """Whether some go wrong on purpose, which is for trying."""
+    """Whether some requests fail on purpose, for testing."""
 
     def ids(self) -> tuple[str, ...]:
-        """The ids of the sandboxes it begins with, newest first."""
-        dice = Random(f"ids {SEED}")  # noqa: S311 - nothing here is secret
-        return tuple(new_id(dice) for _ in range(self.sandboxes))
+        """Return the ids of the initial sandboxes, newest first."""
+        rng = Random(f"ids {SEED}")  # noqa: S311 - nothing here is secret
+        return tuple(new_id(rng) for _ in range(self.sandboxes))
 
 
 class SimulatedSandboxes(Sandboxes):
-    """Changes the rows of sandboxes and conversations with time, which passes only when somebody asks."""
+    """Changes the rows of sandboxes and conversations with time, which is simulated only at requests."""
 
     answers_when_ready = False
 
     def __init__(self, simulation: Simulation, store: Store, clock: Clock) -> None:
-        self._played = PlayedAgents(store, clock)
-        super().__init__(store, SPECS, self._played)
+        self._simulated_agents = SimulatedAgents(store, clock)
+        super().__init__(store, SPECS, self._simulated_agents)
         self._simulation = simulation
         faulty = simulation.ids() if simulation.faults else ()
         self._pauses_fail = faulty[3::25]
         """Sandboxes whose pause is answered with an error."""
         self._pauses_ignored = faulty[7::50]
-        """Those whose pause is answered as done, and not done."""
+        """Sandboxes whose pause is confirmed, but does not happen."""
         self._gone = faulty[11::33]
-        """Those that are listed until something is asked of them, and gone then."""
+        """Sandboxes that are listed until a request about them, and then no longer exist."""
         self._clock = clock
         self._now = clock()
-        self._dice = Random(f"world {SEED}")  # noqa: S311 - nothing here is secret
+        self._rng = Random(f"world {SEED}")  # noqa: S311 - nothing here is secret
         self._coming: dict[str, tuple[datetime, SandboxStatus]] = {}
-        """When which sandbox will read how; what is asked of one anew takes the place of what was coming."""
-        self._owed = 0.0
-        """How many changes by themselves are due."""
+        """The next status of a sandbox and when it takes effect; a new request replaces it."""
+        self._changes_due = 0.0
+        """The number of spontaneous changes that are due."""
         self._asked = 0
         self._passing = asyncio.Lock()
 
     async def open(self) -> None:
-        """Fill the store with what the simulation begins with."""
+        """Fill the store with the initial rows."""
         await seed(self._store, self._simulation.ids(), self._now)
         for row in await self._store.select("sandboxes", "status = 'STARTING'"):
-            self._come(row["id"], SandboxStatus.RUNNING, self._dice.uniform(2, 60))
+            self._come(row["id"], SandboxStatus.RUNNING, self._rng.uniform(2, 60))
 
     async def catch_up(self) -> None:
-        """Let the time pass that has passed: what was under way arrives, some rows change, and agents go on."""
+        """Simulate the time since the last request: changes take effect, some rows change, agents continue."""
         async with self._passing:
             passed = self._clock() - self._now
             if passed >= _STEP:
@@ -113,10 +113,10 @@ class SimulatedSandboxes(Sandboxes):
                 async with self._store.transaction() as connection:
                     await self._arrive(connection)
                     await self._change_some(connection, min(passed, _CATCHES_UP))
-        await self._played.pass_time()
+        await self._simulated_agents.pass_time()
 
     def addresses(self, sandbox: Sandbox, agent_server: str) -> list[ExposedUrl]:
-        """That of its agent server, and two where nothing answers."""
+        """Return the address of its agent server, and two at which nothing responds."""
         place, key = f"{NOWHERE}/{sandbox.id}", sandbox.key.get_secret_value()
         return [
             ExposedUrl(name=UrlName.AGENT_SERVER, url=agent_server, port=urlsplit(agent_server).port or 80),
@@ -125,19 +125,19 @@ class SimulatedSandboxes(Sandboxes):
         ]
 
     async def start(self, spec: Spec) -> str:
-        """A new sandbox, which runs in a while."""
+        """Create a sandbox, which runs after a few seconds."""
         self._count()
-        sandbox_id = new_id(self._dice)
+        sandbox_id = new_id(self._rng)
         await self._store.run(
             "INSERT INTO sandboxes (id, spec_id, created_at, key, status, pid, ticks, boot)"
             " VALUES (?, ?, ?, ?, 'STARTING', 0, 0, '')",
-            (sandbox_id, spec.id, stamp(self._now), new_key(self._dice)),
+            (sandbox_id, spec.id, stamp(self._now), new_key(self._rng)),
         )
-        self._come(sandbox_id, SandboxStatus.RUNNING, self._dice.uniform(*_RUNS_AFTER))
+        self._come(sandbox_id, SandboxStatus.RUNNING, self._rng.uniform(*_RUNS_AFTER))
         return sandbox_id
 
     async def pause(self, sandbox_id: str) -> bool:
-        """Let a sandbox that is up be paused in a moment; nothing happens to any other."""
+        """Pause a sandbox that is up; any other is left unchanged."""
         status = await self._asked_for(sandbox_id)
         if sandbox_id in self._pauses_fail:
             raise LocalServiceError("The simulated sandbox does not let itself be paused.")
@@ -147,7 +147,7 @@ class SimulatedSandboxes(Sandboxes):
         return status not in {None, SandboxStatus.MISSING}
 
     async def resume(self, sandbox_id: str) -> bool:
-        """Wake a paused sandbox; nothing happens to any other."""
+        """Resume a paused sandbox; any other is left unchanged."""
         status = await self._asked_for(sandbox_id)
         if status is SandboxStatus.PAUSED:
             async with self._store.transaction() as connection:
@@ -155,17 +155,17 @@ class SimulatedSandboxes(Sandboxes):
         return status not in {None, SandboxStatus.MISSING}
 
     async def delete(self, sandbox_id: str) -> bool:
-        """Take a sandbox away; its conversations stay, without one."""
+        """Delete a sandbox; its conversations stay, without one."""
         return await self._asked_for(sandbox_id) is not None and await self._remove(sandbox_id)
 
     def _count(self) -> None:
-        """Count what is asked; raises `HTTPException` (429) once, at the request that is to be refused."""
+        """Count a request; raises `HTTPException` (429) for the one that is to be refused."""
         self._asked += 1
         if self._simulation.faults and self._asked == _BUSY_AT:
             raise HTTPException(429, "Too many requests", {"Retry-After": "2"})
 
     async def _asked_for(self, sandbox_id: str) -> SandboxStatus | None:
-        """The status of the sandbox that is asked something; None when there is none."""
+        """Return the status of the sandbox of a request; None if there is none."""
         self._count()
         if sandbox_id in self._gone:
             await self._remove(sandbox_id)
@@ -177,47 +177,47 @@ class SimulatedSandboxes(Sandboxes):
         return await self._store.run("DELETE FROM sandboxes WHERE id = ?", (sandbox_id,)) > 0
 
     async def _arrive(self, connection: aiosqlite.Connection) -> None:
-        """Let sandboxes read what was coming, if it is due."""
+        """Apply the changes of status that are due."""
         due = [(status, each) for each, (when, status) in self._coming.items() if when <= self._now]
         await connection.executemany("UPDATE sandboxes SET status = ? WHERE id = ?", due)
         for _, sandbox_id in due:
             del self._coming[sandbox_id]
 
     async def _change_some(self, connection: aiosqlite.Connection, passed: timedelta) -> None:
-        """Change as many sandboxes, or conversations in them, as is due in that time."""
+        """Change as many sandboxes, or their conversations, as is due in that time."""
         share = self._simulation.churn / 100
-        self._owed += passed.total_seconds() * share * await self._store.count("sandboxes") if share else 0
-        changes, self._owed = int(self._owed), self._owed % 1
+        self._changes_due += passed.total_seconds() * share * await self._store.count("sandboxes") if share else 0
+        changes, self._changes_due = int(self._changes_due), self._changes_due % 1
         if not changes:
             return
         by_status: defaultdict[str, list[str]] = defaultdict(list)
         for row in await connection.execute_fetchall("SELECT id, status FROM sandboxes"):
             by_status[row["status"]].append(row["id"])
         for _ in range(changes):
-            fate = weighted(self._dice, _FATES)
-            if of_status := by_status[fate.of]:
-                sandbox_id = of_status.pop(self._dice.randrange(len(of_status)))
-                await self._change(connection, sandbox_id, fate)
+            transition = weighted(self._rng, _TRANSITIONS)
+            if of_status := by_status[transition.of]:
+                sandbox_id = of_status.pop(self._rng.randrange(len(of_status)))
+                await self._change(connection, sandbox_id, transition)
 
-    async def _change(self, connection: aiosqlite.Connection, sandbox_id: str, fate: _Fate) -> None:
-        if fate.to is SandboxStatus.STARTING:
+    async def _change(self, connection: aiosqlite.Connection, sandbox_id: str, transition: _Transition) -> None:
+        if transition.to is SandboxStatus.STARTING:
             await self._wake(connection, sandbox_id)
-        elif fate.to is not fate.of:
+        elif transition.to is not transition.of:
             self._coming.pop(sandbox_id, None)
-            await connection.execute("UPDATE sandboxes SET status = ? WHERE id = ?", (fate.to, sandbox_id))
+            await connection.execute("UPDATE sandboxes SET status = ? WHERE id = ?", (transition.to, sandbox_id))
         else:
-            spent, agent = self._dice.expovariate(1 / 0.02), weighted(self._dice, AGENTS)
+            spent, agent = self._rng.expovariate(1 / 0.02), weighted(self._rng, AGENTS)
             await connection.execute(
                 "UPDATE conversations SET cost = coalesce(cost, 0) + ?, updated_at = ?, agent = ?"
                 " WHERE sandbox_id = ? AND id NOT IN (SELECT value FROM json_each(?))",
-                (spent, stamp(self._now), agent, sandbox_id, json.dumps([*self._played.plays])),
+                (spent, stamp(self._now), agent, sandbox_id, json.dumps([*self._simulated_agents.by_conversation])),
             )
 
     async def _wake(self, connection: aiosqlite.Connection, sandbox_id: str) -> None:
-        """Let a sandbox start with a new key, as remote ones do, and run in a while."""
+        """Set a sandbox to STARTING with a new key, as remote ones do; it runs after a few seconds."""
         statement = "UPDATE sandboxes SET status = 'STARTING', key = ? WHERE id = ?"
-        await connection.execute(statement, (new_key(self._dice), sandbox_id))
-        self._come(sandbox_id, SandboxStatus.RUNNING, self._dice.uniform(*_RUNS_AFTER))
+        await connection.execute(statement, (new_key(self._rng), sandbox_id))
+        self._come(sandbox_id, SandboxStatus.RUNNING, self._rng.uniform(*_RUNS_AFTER))
 
     def _come(self, sandbox_id: str, status: SandboxStatus, after: float) -> None:
         self._coming[sandbox_id] = (self._now + timedelta(seconds=after), status)

@@ -1,8 +1,8 @@
 """The small process that leads a sandbox's session: starts its command, reaps, ends with it.
 
-Run as a script by its path, with the standard library alone: ``supervisor.py LOG INPUT COMMAND...``. It forks the
-leader into a session of its own and exits. The leader says its pid on standard output once the command runs, or why it
-cannot be run on standard error. LOG takes the command's output (a pipe would hang or kill it once its reader is gone);
+It is run as a script by its path, with the standard library alone: ``supervisor.py LOG INPUT COMMAND...``. It forks the
+leader into a session of its own and exits. The leader prints its pid on standard output once the command runs, or an
+error on standard error. LOG receives the command's output (a pipe would block or kill it once its reader is gone);
 INPUT is what it reads: the null device, or a FIFO that never ends.
 """
 
@@ -20,7 +20,7 @@ _SET_CHILD_SUBREAPER = 36
 
 
 def lead(log: str, feed: str, *command: str) -> None:
-    """Be the leader: run the command, reap until it ends, and end what it left."""
+    """Lead the session: run the command, reap until it ends, and end the remaining processes."""
     os.setsid()
     _process_control(_SET_CHILD_SUBREAPER, 1)
     try:
@@ -53,15 +53,15 @@ def lead(log: str, feed: str, *command: str) -> None:
 
 
 def _children() -> list[int]:
-    """Pids of the direct children, whose parents may have died: as subreaper the leader gets those too."""
+    """Return the pids of the direct children, including orphans of the session: the leader is a subreaper."""
     try:
         return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
-    except FileNotFoundError:  # the kernel does not tell
+    except FileNotFoundError:  # the kernel does not provide it
         return []
 
 
 def _process_control(option: int, value: int) -> None:
-    """Call prctl where there is one (Linux)."""
+    """Call prctl if available (Linux)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 

@@ -1,4 +1,4 @@
-"""A conversation with a simulated agent: what it says and does with time, and what people make it do."""
+"""A simulated agent in one conversation: what it says and does over time, and how it reacts to people."""
 
 import json
 import re
@@ -18,65 +18,65 @@ from quarterdeck.local.store import Record
 
 RISKY = Policy(kind="ConfirmRisky", threshold="HIGH")
 CONTEXT = 200_000
-"""Tokens that fit into the model."""
+"""The size of the model's context window in tokens."""
 _DOLLARS_PER_TOKEN = 4e-6
 _THINKS = (0.8, 3.0)
-"""Between how many seconds a model takes before its first word."""
+"""Minimum and maximum seconds before a model's first word."""
 _BETWEEN_WORDS = 0.08
 _BETWEEN_RUNS = (60.0, 1500.0)
 INTERRUPTED = "Tool call interrupted before completion. The conversation was paused."
 _LAST_OF = {Status.WAITING_FOR_CONFIRMATION: SCENES.questions, Status.ERROR: SCENES.failures}
-"""What an agent does last that reads so."""
+"""The last answer that leads to each status."""
 _BEFORE = {Status.IDLE: Status.FINISHED, Status.PAUSED: Status.RUNNING, Status.STUCK: Status.RUNNING}
-"""How it read before that."""
+"""The status before these statuses."""
 
 
 class Action(NamedTuple):
-    """A tool call, and the event that told of it."""
+    """A tool call, and the event that announced it."""
 
     event: Record
     call: Call
 
     @property
     def about(self) -> Record:
-        """What events name of it."""
+        """The members by which events refer to it."""
         return {name: self.event[name] for name in ("tool_name", "tool_call_id")}
 
 
-class Play:
-    """One conversation; `now` only moves in `pass_time`, and `told` collects events until it is taken."""
+class SimulatedAgent:
+    """One conversation; `now` changes only in `pass_time`, and `told` collects new events until they are taken."""
 
-    def __init__(self, dice: Random, now: datetime) -> None:
+    def __init__(self, rng: Random, now: datetime) -> None:
         self.now = now
         self.status = Status.IDLE
-        self.policy = dice.choice((RISKY, RISKY, NEVER))
+        self.policy = rng.choice((RISKY, RISKY, NEVER))
         self.cost = 0.0
         self.told: list[Record] = []
         self._waiting: Sequence[Action] = ()
-        """What is to be accepted or refused."""
+        """The actions that wait to be accepted or refused."""
         self._at_work: Sequence[Action] = ()
-        """What the tools are at, and what comes after it."""
-        self._dice = dice
+        """The actions that are running or will run next."""
+        self._rng = rng
         self._context = 3_000
-        self._answers = answers(dice)
+        self._answers = answers(rng)
         self._work: Iterator[float] = iter(())
-        """What the agent does until it rests, each time giving the seconds until it goes on."""
+        """What the agent does until it rests; yields the seconds until it continues."""
         self._due: datetime | None = None
-        """When it goes on; None while it rests."""
+        """When it continues; None while it rests."""
         self._streams = True
-        self._tell("SystemPromptEvent", "agent")  # what a model is told before anything
+        self._tell("SystemPromptEvent", "agent")  # the system prompt comes first
 
     # Time
 
     def pass_time(self, until: datetime) -> None:
-        """Let happen what is due by then."""
+        """Simulate until that time."""
         while self._due and self._due <= until:
             self.now = self._due
             self._work_on()
         self.now = max(self.now, until)
 
-    def put_off(self, pause: timedelta) -> None:
-        """Let all that is coming come so much later: nothing went on meanwhile."""
+    def shift(self, pause: timedelta) -> None:
+        """Shift everything that is due, because no time passed for it."""
         self.now += pause
         self._due = self._due and self._due + pause
 
@@ -84,10 +84,10 @@ class Play:
         seconds = next(self._work, None)
         self._due = None if seconds is None else self.now + timedelta(seconds=seconds)
 
-    # What people do
+    # Requests of people
 
     def say(self, parts: Sequence[Record], *, run: bool) -> None:
-        """Take a message."""
+        """Add a message."""
         if self.status in (Status.FINISHED, Status.STUCK):
             self._become(Status.IDLE)
         self._tell("MessageEvent", "user", **message("user", parts))
@@ -95,7 +95,7 @@ class Play:
             self.go_on()
 
     def go_on(self) -> None:
-        """Run: do what waits, else think about what was said. Raises `HTTPException` (409) for one that runs."""
+        """Do the pending actions, or answer the last message. Raises `HTTPException` (409) if already running."""
         if self.status is Status.RUNNING:
             raise HTTPException(409, "Conversation already running. Wait for completion or pause first.")
         if self.status is not Status.FINISHED:
@@ -105,7 +105,7 @@ class Play:
             self._work_on()
 
     def interrupt(self) -> None:
-        """Stop at once, in the middle of a tool."""
+        """Stop at once, even during a tool call."""
         if self.status is Status.RUNNING:
             for action in self._at_work:
                 self._fail(action, INTERRUPTED)
@@ -114,12 +114,12 @@ class Play:
             self._become(Status.PAUSED)
 
     def accept(self) -> None:
-        """Do what waits, if anything does."""
+        """Do the pending actions, if any."""
         if self._waiting:
             self.go_on()
 
     def reject(self, reason: str) -> None:
-        """Do not do what waits, if anything does; the agent rests then."""
+        """Refuse the pending actions, if any; the agent then rests."""
         if self._waiting:
             actions, self._waiting = self._waiting, ()
             self._become(Status.IDLE)
@@ -128,14 +128,14 @@ class Play:
                 self._tell("UserRejectObservation", "environment", **action.about, **said)
 
     def ask(self, policy: Policy) -> None:
-        """Ask from now on as this says."""
+        """Set when the agent asks from now on."""
         self.policy = policy
         self._state("confirmation_policy", policy.model_dump())
 
-    # What the agent does
+    # The agent
 
     def _run(self, accepted: Sequence[Action]) -> Iterator[float]:
-        """Do what was accepted, then ask the model and do what it answers until the agent rests."""
+        """Do the accepted actions, then ask the model and follow its answers until the agent rests."""
         yield from self._do(accepted)
         while self.status is Status.RUNNING:
             answer = next(self._answers)
@@ -159,8 +159,8 @@ class Play:
                 self._become(Status.FINISHED)
 
     def _speak(self, answer: Answer) -> Iterator[float]:
-        """Let the model think; its words come in pieces, before the answer comes whole."""
-        yield self._dice.uniform(*_THINKS)
+        """Let the model think; its words are streamed before the complete answer."""
+        yield self._rng.uniform(*_THINKS)
         if self._streams:
             self._tell(DELTA, "agent", content="")
             for member, text in (("reasoning_content", answer.reasoning), ("content", answer.text)):
@@ -169,7 +169,7 @@ class Play:
                     self._tell(DELTA, "agent", **{member: piece})
 
     def _do(self, actions: Sequence[Action]) -> Iterator[float]:
-        """Let the tools work, one after the other."""
+        """Run the tools, one after another."""
         self._at_work = actions
         for action in actions:
             yield action.call.seconds
@@ -186,7 +186,7 @@ class Play:
         return self.policy.kind == "AlwaysConfirm" or call.risk in RISKS[RISKS.index(self.policy.threshold) :]
 
     def _begin(self, answer: Answer) -> Sequence[Action]:
-        """Tell of all calls of one answer; its thought stands at the first."""
+        """Announce all calls of an answer; the thought is part of the first."""
         actions: list[Action] = []
         for call in answer.calls:
             event = self._tell(
@@ -196,7 +196,7 @@ class Play:
                 reasoning_content="" if actions else answer.reasoning,
                 action={**call.action, "kind": f"{call.kind}Action"} if call.kind else None,
                 tool_name=call.tool,
-                tool_call_id=f"call_{self._dice.getrandbits(48):012x}",
+                tool_call_id=f"call_{self._rng.getrandbits(48):012x}",
                 tool_call={"arguments": json.dumps(call.action)},
                 security_risk=call.risk,
                 summary=call.summary,
@@ -215,16 +215,16 @@ class Play:
     def _fail(self, action: Action, error: str) -> None:
         self._tell("AgentErrorEvent", "agent", **action.about, error=error)
 
-    # What is told
+    # Events
 
     @property
     def stats(self) -> Record:
-        """What it has cost by the use of the model, as it is told."""
+        """The cost by purpose of the model calls, as events contain it."""
         usage = {"per_turn_token": self._context, "context_window": CONTEXT}
         return {"agent": {"accumulated_cost": round(self.cost, 4), "accumulated_token_usage": usage}}
 
     def _spend(self) -> None:
-        tokens = self._dice.randint(180, 900)
+        tokens = self._rng.randint(180, 900)
         self._context += tokens
         self.cost += (self._context // 10 + tokens) * _DOLLARS_PER_TOKEN
 
@@ -242,24 +242,24 @@ class Play:
         return event
 
     def _new_id(self) -> str:
-        return str(UUID(int=self._dice.getrandbits(128), version=4))
+        return str(UUID(int=self._rng.getrandbits(128), version=4))
 
-    # How it came to be as it is
+    # The past
 
-    def rehearse(self, title: str, end: Status) -> None:
-        """Play what led to how it is now, all of it in the past, the last of it at the moment it began with."""
+    def simulate_past(self, title: str, end: Status) -> None:
+        """Simulate the past of a conversation up to a status, so that its last event has the time it began with."""
         began, policy = self.now, self.policy
         self._streams, self.policy = False, NEVER
         self.say([text_part(first_prompt(title))], run=True)
-        for _ in range(self._dice.choice((0, 0, 1, 1, 2, 6))):
+        for _ in range(self._rng.choice((0, 0, 1, 1, 2, 6))):
             self._until(Status.FINISHED)
-            self.now += timedelta(seconds=self._dice.uniform(*_BETWEEN_RUNS))
+            self.now += timedelta(seconds=self._rng.uniform(*_BETWEEN_RUNS))
             self._prompt(run=True)
-        for _ in range(self._dice.randint(3, 12)):
+        for _ in range(self._rng.randint(3, 12)):
             if self._due:
                 self.pass_time(self._due)
         if scenes := _LAST_OF.get(end):
-            self._answers = chain([self._dice.choice(scenes)], self._answers)
+            self._answers = chain([self._rng.choice(scenes)], self._answers)
         self.policy = RISKY if end is Status.WAITING_FOR_CONFIRMATION else policy
         self._until(_BEFORE.get(end, end))
         if end is Status.IDLE:
@@ -270,15 +270,15 @@ class Play:
             self._due = None
             self._become(end)
         ago, self._streams = self.now - began, True
-        self.put_off(-ago)
+        self.shift(-ago)
         for event in self.told:
             event["timestamp"] = (datetime.fromisoformat(event["timestamp"]) - ago).isoformat(timespec="microseconds")
 
     def _prompt(self, *, run: bool) -> None:
-        self.say([text_part(self._dice.choice(SCENES.prompts))], run=run)
+        self.say([text_part(self._rng.choice(SCENES.prompts))], run=run)
 
     def _until(self, end: Status) -> None:
-        """Play on until it is so; what is asked meanwhile is done."""
+        """Continue until that status; everything that is asked about is done."""
         while self.status is not end:
             if self._due:
                 self.pass_time(self._due)
