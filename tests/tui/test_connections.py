@@ -7,6 +7,7 @@ import pytest
 from quarterdeck import __version__
 from quarterdeck.cli.target import KEY_VARIABLE
 from quarterdeck.config.connections import Connection
+from tests.cli import serving
 from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, WIDE, answering, seated
@@ -64,6 +65,16 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
         await seat.press("k", "enter")
         await seat.sees("local service", "No sandboxes.")
     assert desk.remembered == "local"
+
+
+async def test_where_a_conversation_is_created_a_simulation_says_that_it_is_one(desk: Desk) -> None:
+    desk.environ["SIMULATED_KEY"] = serving.KEY
+    with serving.answering(serving.simulating(3)) as url:
+        async with desk.sit(Connection("simulated", url, key_env="SIMULATED_KEY")) as seat:
+            await seat.sees("live now")
+            await seat.until(lambda: seat.session.server.kind)
+            await seat.press("n")
+            await seat.sees("This is a simulation: its agents only play.")
 
 
 async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_nothing(desk: Desk) -> None:

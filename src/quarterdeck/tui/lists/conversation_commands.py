@@ -194,6 +194,8 @@ def _is_local(session: Session) -> bool:
 
 
 def _applies(session: Session) -> list[Cell]:
+    if session.server.kind is not None and session.server.kind.simulated:
+        return [cell(Shown("This is a simulation: its agents only play."), Tone.MUTED)]
     if _is_local(session):
         return [cell(Shown("The local service keeps conversations; it runs no agent in them."), Tone.MUTED)]
     return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
