@@ -1,4 +1,4 @@
-"""What can be typed after `quarterdeck`."""
+"""The arguments of `quarterdeck`."""
 
 import re
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
@@ -38,10 +38,10 @@ is gone, 6 the time is up."""
 
 
 class CommandLine:
-    """The words of one command line; what was not said is as it stands here."""
+    """The parsed command line; options that were not given have the values here."""
 
     command: str = "deck.run"
-    """Module of `quarterdeck.cli` and function in it that run the command."""
+    """The module of `quarterdeck.cli` and its function that run the command."""
     url: str | None = None
     connection: str | None = None
     read_only: bool = False
@@ -83,7 +83,7 @@ _KEY_OPTION = re.compile(r"--?(api-?)?(key|token|secret|password)(=.*)?", re.DOT
 
 
 class _Parser(ArgumentParser):
-    """A parser that leaves alone what was not said, and whose complaints repeat no value: it may be a key."""
+    """A parser that sets only given options, and whose errors contain no value, which may be a key."""
 
     def __init__(self, prog: str | None = None, **options: Any) -> None:
         super().__init__(prog, argument_default=SUPPRESS, allow_abbrev=False, **options)
@@ -94,12 +94,12 @@ class _Parser(ArgumentParser):
 
 
 def usage() -> str:
-    """What `--help` says."""
+    """Return the text of `--help`."""
     return _parser().format_help()
 
 
 def parse(words: Sequence[str]) -> CommandLine:
-    """Read a command line; ends the process, with status 2 and a line on standard error, where it means nothing."""
+    """Parse a command line; if it is invalid, ends the process with status 2 and a line on standard error."""
     parser = _parser()
     if any(_KEY_OPTION.fullmatch(word) for word in words):
         parser.error("a key is never an argument, for others can see it")
@@ -137,7 +137,7 @@ def _parser() -> ArgumentParser:
 
 @cache
 def _where() -> ArgumentParser:
-    """Options that choose a server; absent ones leave what stood before the command."""
+    """Return a parser for the options that choose a server; absent ones keep the values before the command."""
     where = _Parser(add_help=False)
     one = where.add_mutually_exclusive_group()
     one.add_argument("--url", metavar="URL", help="address of the server, like http://127.0.0.1:3000")
@@ -161,7 +161,7 @@ def _group(add: AddParser, name: str, help_text: str, *, of_server: bool = True)
 
 
 def _number(read: Callable[[str], N], most: float, words: str) -> Callable[[str], N]:
-    """Read a number from 0 to the most; `words` say what is wanted."""
+    """Return a converter for a number from 0 to `most`; `words` say what is wanted."""
 
     def number(text: str) -> N:
         with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""What the deck connects with: connections and keys of this person, and state files."""
+"""What the deck uses to connect: connections, keys and state files."""
 
 import os
 from functools import partial
@@ -12,7 +12,7 @@ from quarterdeck.tui.kept_state import KeptState
 
 
 def connecting(deck: Deck, config: Config, *, read_only: bool) -> Connecting:
-    """What opens connections for a deck."""
+    """Return the `Connecting` of a deck."""
     folders = config.folders
     keys = Keys(folders.keys, os.environ)
     state = KeptState(folders.kept)

@@ -1,4 +1,4 @@
-"""Opens a client for a connection: the only place where client and embedded service meet."""
+"""Opens a client for a connection: the only place that uses both the client and the embedded service."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,9 +23,9 @@ from quarterdeck.local.errors import LocalServiceError
 async def connect(
     data: Path, keys: Keys, connection: Connection, key: SecretStr | None = None
 ) -> AsyncIterator[Client]:
-    """Open a client and close it again; without `key`, the one is used that is found for the connection.
+    """Open a client and close it afterwards; without `key`, the key found for the connection is used.
 
-    Raises ServiceError (LOCAL) for a key that cannot be sent and for a local service that cannot be opened.
+    Raises ServiceError (LOCAL) for a key that cannot be sent and a local service that cannot be opened.
     """
     if connection.url is None:
         async with _embedded(data, read_only=connection.read_only) as client:
@@ -37,14 +37,14 @@ async def connect(
         raise ServiceError(ErrorKind.LOCAL, error.sentence, outcome=Outcome.NOT_SENT) from error
     header = KeyHeader.BEARER if connection.header == "bearer" else KeyHeader.SESSION
     make = partial(Client, access=Access(header=header, read_only=connection.read_only, ca_file=connection.ca_file))
-    # Making one loads certificates, so that goes into a thread.
+    # Creating a client loads certificates, so it is done in a thread.
     async with await asyncio.to_thread(make, connection.url, known) as client:
         yield client
 
 
 @asynccontextmanager
 async def _embedded(data: Path, *, read_only: bool) -> AsyncIterator[Client]:
-    # On the event loop the import would hold keys up for a fifth of a second; other connections do without it.
+    # On the event loop, this import would delay keys by 0.2 s; other connections do not need it.
     local = await asyncio.to_thread(import_module, "quarterdeck.local.service")
     try:
         service = await local.LocalService.open(data)

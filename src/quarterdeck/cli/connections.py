@@ -1,4 +1,4 @@
-"""`quarterdeck connections`: what `--connection` can name. No server is asked anything."""
+"""`quarterdeck connections`: the names for `--connection`. No server is contacted."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from quarterdeck.config.load import Config
 
 
 def show(arguments: CommandLine, config: Config) -> int:
-    """Print the connections, and where the key of each is; 1 when something in the file could not be used."""
+    """Print the connections and where the key of each is; 1 if something in the file could not be used."""
     listed = asyncio.run(_listed(config))
     if arguments.json:
         as_json(listed)

@@ -1,6 +1,6 @@
 """`quarterdeck conversations show`, `send`, `stop` and `wait`: one conversation without the deck.
 
-What may be said to an agent, and when, is `fleet.answering`'s: here its refusals become an exit status.
+`fleet.answering` decides what may be sent to an agent; here its refusals become exit statuses.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import until_told, utc_now, with_client, words_of
+from quarterdeck.cli.oneshot import until_signal, utc_now, with_client, words_of
 from quarterdeck.cli.output import CommandError, as_json, note, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -21,26 +21,26 @@ from quarterdeck.fleet.entries import Entries, Entry, Outcome
 from quarterdeck.fleet.following import Following, Origin
 
 NEEDS_SOMEONE, FAILED, TIME_IS_UP, NOT_KNOWN = 4, 5, 6, 1
-"""Exit statuses beside 0, which says that what was asked for came."""
+"""Exit statuses besides 0, which means that the requested result was reached."""
 SILENCE = 60.0
-"""Seconds without an answer after which it is given up to find out."""
+"""Seconds without a response after which the command gives up."""
 STOPS_WITHIN = 60.0
 BEGINS_WITHIN = 3.0
-"""Seconds in which an agent that was written to begins to work; until then that it rests says nothing."""
+"""Seconds within which an agent starts working after a message; until then, a resting agent may still start."""
 _FAILING = frozenset({ExecutionStatus.ERROR, ExecutionStatus.STUCK, ExecutionStatus.DELETING})
 _RESTING = frozenset({ExecutionStatus.FINISHED, ExecutionStatus.IDLE, ExecutionStatus.PAUSED})
 _UNKNOWN = frozenset({Origin.SILENT, Origin.OPENING})
 
 
-class Stand(NamedTuple):
-    """What a conversation has come to: a word for scripts, and the exit status that says it."""
+class Result(NamedTuple):
+    """The result of a conversation: a word for scripts, and the exit status."""
 
     word: str
     status: int
 
 
 class Conversation:
-    """One conversation as a command sees it, once it was read."""
+    """One conversation as seen by a command, after it was read."""
 
     def __init__(self, client: Client, arguments: CommandLine) -> None:
         self._news = asyncio.Event()
@@ -51,18 +51,18 @@ class Conversation:
         self.answering = Answering(self.following)
 
     async def look(self) -> None:
-        """Read it once; raises ServiceError or CommandError where it cannot be found out what it has come to."""
+        """Read it once; raises ServiceError or CommandError if its result cannot be found out."""
         try:
             await self.following.look()
         except ServiceError as error:
             if error.kind is ErrorKind.INVALID and self.following.record is None:
                 words, advice = f"{self._named!a} is no id of a conversation.", "`conversations list` shows them."
                 raise CommandError(words, advice, status=2) from None
-            if self.stand is None:
+            if self.result is None:
                 raise
 
     async def until(self, reached: Callable[[], bool], seconds: float | None = None) -> bool:
-        """Follow until it is so, False when the time is up; raises CommandError when nothing answers for long."""
+        """Follow until a condition holds, False if the time is up; raises CommandError if nothing responds for long."""
         loop = asyncio.get_running_loop()
         heard = loop.time()
         reading = asyncio.create_task(self.following.run())
@@ -83,63 +83,65 @@ class Conversation:
             await asyncio.gather(reading, return_exceptions=True)
 
     @property
-    def stand(self) -> Stand | None:
-        """What it has come to; None while the agent works, and while that is not known."""
+    def result(self) -> Result | None:
+        """Its result; None while the agent works or the status is unknown."""
         origin, record, status = self.following.origin, self.following.record, self.transcript.status
         sandbox = record.sandbox_status if record is not None else None
         if origin is Origin.GONE:
-            return Stand("deleted", FAILED)
+            return Result("deleted", FAILED)
         if origin is Origin.COPY and sandbox in (SandboxStatus.MISSING, SandboxStatus.ERROR):
-            return Stand("sandbox gone", FAILED)
+            return Result("sandbox gone", FAILED)
         if origin is Origin.ASLEEP:
-            return Stand("sandbox paused", 0)
+            return Result("sandbox paused", 0)
         if origin in _UNKNOWN:
             return None
         if self.transcript.waiting:
-            return Stand(status, NEEDS_SOMEONE)
-        return Stand(status, FAILED) if status in _FAILING else Stand(status, 0) if status in _RESTING else None
+            return Result(status, NEEDS_SOMEONE)
+        if status in _FAILING:
+            return Result(status, FAILED)
+        return Result(status, 0) if status in _RESTING else None
 
-    def tell(self, stand: Stand) -> int:
-        """Print what it has come to, and what it asks; gives the exit status."""
+    def tell(self, result: Result) -> int:
+        """Print its result and its question; returns the exit status."""
         question = self.transcript.question
         if self._json:
             asked = [{"id": each.id, "tool": each.who, "what": each.title, "risk": each.risk} for each in question]
-            as_json({"id": self.following.conversation_id, "status": stand.word, "question": asked})
+            as_json({"id": self.following.conversation_id, "status": result.word, "question": asked})
         else:
-            say(stand.word)
+            say(result.word)
         for action in question:
             risk = f" (risk: {action.risk.lower()})" if action.risk else ""
             note(f"it asks to be allowed {action.id}  {action.who}: {action.title or action.summary}{risk}")
-        return stand.status
+        return result.status
 
     async def refusal(self, act: Awaitable[str]) -> int | None:
-        """Say what an answer came to; the exit status where nothing was sent because it stands otherwise."""
+        """Print the result of an answer; returns the exit status if nothing was sent because its state is different."""
         try:
             note(await act)
         except ServiceError as error:
             if error.kind is not ErrorKind.CONFLICT:
                 raise
             note(words_of(error), error.advice)
-            return self.tell(stand) if (stand := self.stand) is not None and stand.status else NOT_KNOWN
+            return self.tell(result) if (result := self.result) is not None and result.status else NOT_KNOWN
         return None
 
     async def wait(self, arguments: CommandLine, *, seconds: float | None, begins_within: float = 0.0) -> int:
-        """Wait for what is wanted of it, and say to what it came; gives the exit status."""
+        """Wait for the requested result and print it; returns the exit status."""
         loop = asyncio.get_running_loop()
         begins_until = loop.time() + begins_within
         for_question = arguments.wanted == "needs-you"
 
         def reached() -> bool:
-            stand = self.stand
-            if stand is None or stand.status:
-                return stand is not None
+            result = self.result
+            if result is None or result.status:
+                return result is not None
             return not for_question and loop.time() >= begins_until
 
-        if not await self.until(reached, seconds) or (stand := self.stand) is None:
+        if not await self.until(reached, seconds) or (result := self.result) is None:
             note("The time is up.")
             say(self.transcript.status or "not known")
             return TIME_IS_UP
-        status = self.tell(stand)
+        status = self.tell(result)
         return 0 if for_question and status == NEEDS_SOMEONE else status
 
 
@@ -153,7 +155,7 @@ def _about_one(arguments: CommandLine, config: Config, act: Callable[[Conversati
 
 
 def show(arguments: CommandLine, config: Config) -> int:
-    """Print the log, an event a line; with --follow also what happens, until a signal or a closed pipe."""
+    """Print the log, one event per line; with --follow also new events, until a signal or a closed pipe."""
 
     async def read(conversation: Conversation) -> int:
         following, told = conversation.following, None
@@ -175,17 +177,17 @@ def show(arguments: CommandLine, config: Config) -> int:
 
         if not print_new() and arguments.follow:
             await conversation.until(print_new)
-        gone = conversation.stand if following.origin is Origin.GONE else None
+        gone = conversation.result if following.origin is Origin.GONE else None
         return conversation.tell(gone) if gone is not None else 0
 
-    async def read_until_told(conversation: Conversation) -> int:
-        return await until_told(read(conversation)) or 0
+    async def read_until_signal(conversation: Conversation) -> int:
+        return await until_signal(read(conversation)) or 0
 
-    return _about_one(arguments, config, read_until_told)
+    return _about_one(arguments, config, read_until_signal)
 
 
 def send(arguments: CommandLine, config: Config) -> int:
-    """Send a message or an answer; to one that waits for an answer a message is not sent (status 4)."""
+    """Send a message or an answer; a message is not sent to an agent that waits for an answer (status 4)."""
     text = typed_text(arguments.text, "message")
     if arguments.reject is not None and (text is not None or arguments.accept is not None):
         raise CommandError("--reject says what is sent: give it alone.", status=2)
@@ -193,9 +195,9 @@ def send(arguments: CommandLine, config: Config) -> int:
         raise CommandError("There is nothing to send.", "Give a text, or - to read it, --accept or --reject.", status=2)
 
     async def act(conversation: Conversation) -> int:
-        stand, answering, transcript = conversation.stand, conversation.answering, conversation.transcript
-        if stand is not None and stand.status == FAILED and conversation.following.agent is None:
-            return conversation.tell(stand)
+        result, answering, transcript = conversation.result, conversation.answering, conversation.transcript
+        if result is not None and result.status == FAILED and conversation.following.agent is None:
+            return conversation.tell(result)
         if arguments.reject is not None:
             sending = answering.reject(transcript.open_actions, arguments.reject)
         elif arguments.accept is not None:
@@ -203,7 +205,7 @@ def send(arguments: CommandLine, config: Config) -> int:
             sending = answering.accept(named, saying=text or "")
         elif transcript.waiting:
             note("It waits for an answer, so nothing was sent.", "Answer with --accept ID,... or --reject REASON.")
-            return conversation.tell(Stand(transcript.status, NEEDS_SOMEONE))
+            return conversation.tell(Result(transcript.status, NEEDS_SOMEONE))
         else:
             sending = answering.send(text or "")
         if (refused := await conversation.refusal(sending)) is not None:
@@ -216,11 +218,11 @@ def send(arguments: CommandLine, config: Config) -> int:
 
 
 def stop(arguments: CommandLine, config: Config) -> int:
-    """Stop the agent, in the middle of its step where it can be, and wait until it reads so."""
+    """Stop the agent, during its step if possible, and wait until it has stopped."""
 
     async def act(conversation: Conversation) -> int:
-        if (stand := conversation.stand) is not None:
-            return conversation.tell(stand)
+        if (result := conversation.result) is not None:
+            return conversation.tell(result)
         if (refused := await conversation.refusal(conversation.answering.stop())) is not None:
             return refused
         return await conversation.wait(arguments, seconds=STOPS_WITHIN)
@@ -229,7 +231,7 @@ def stop(arguments: CommandLine, config: Config) -> int:
 
 
 def wait(arguments: CommandLine, config: Config) -> int:
-    """Wait until the agent is done (0) or needs somebody (4), or until it asks, and say to what it came."""
+    """Wait until the agent is done (0) or needs somebody (4), or until it asks, and print the result."""
     return _about_one(arguments, config, lambda conversation: conversation.wait(arguments, seconds=arguments.timeout))
 
 
@@ -241,7 +243,7 @@ def _print(event: Event, following: Following) -> None:
 
 
 def _words(entry: Entry) -> str:
-    """All that an entry says, for one line."""
+    """Return everything in an entry as one line."""
     tasks = "; ".join(f"{task.status} {task.title}" for task in entry.tasks)
     failed = f"failed{'' if entry.exit_code is None else f' ({entry.exit_code})'}:"
     outcome = {Outcome.FAILED: failed, Outcome.RUNS_ON: "runs on:"}.get(entry.outcome) if entry.outcome else None

@@ -1,4 +1,4 @@
-"""`quarterdeck conversations`: list them, or create one and follow its start task."""
+"""`quarterdeck conversations`: list them, or create one and follow its start."""
 
 import asyncio
 from typing import Any
@@ -17,20 +17,20 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import FAILED, start_state
 
 PATIENCE = 180.0
-"""Seconds a start task may take: servers wait up to 120 for a sandbox."""
+"""Seconds that a start task may take: servers wait up to 120 for a sandbox."""
 EVERY = 0.5
-"""Seconds between two readings of a start task."""
+"""Seconds between two polls of a start task."""
 
 
 def show(arguments: CommandLine, config: Config) -> int:
-    """Print the conversations the filter lets through in the words of the deck, newest first.
+    """Print the matching conversations in the words of the deck, newest first.
 
-    Without a filter an empty list is status 0, with one 3.
+    An empty result is status 0 without a filter, 3 with one.
     """
     wanted = typed_filter(arguments.filter, CONVERSATION_GRAMMAR)
 
     async def read_and_print(session: Session) -> int:
-        # Without the list of sandboxes one without sandbox is one whose sandbox the server itself calls missing.
+        # Without the list of sandboxes, only a sandbox that the server calls missing counts as missing.
         await session.conversations.read_all()
         rows = kept(session.conversation_rows, wanted, utc_now(), CONVERSATION_GRAMMAR)
         if arguments.json:
@@ -47,7 +47,7 @@ def show(arguments: CommandLine, config: Config) -> int:
 
 
 def create(arguments: CommandLine, config: Config) -> int:
-    """Create a conversation; 0 only when it is ready and can be read. Steps go to standard error."""
+    """Create a conversation; 0 only if it is ready and can be read. Steps are printed on standard error."""
     new = NewConversation(
         message=typed_text(arguments.message, "message"),
         title=arguments.title,
@@ -73,7 +73,7 @@ def create(arguments: CommandLine, config: Config) -> int:
 
 
 async def _follow(client: Client, task: StartTask) -> str:
-    """Wait for the end of a start task and return the id of its conversation; raises CommandError."""
+    """Wait for a start task to end and return the id of its conversation; raises CommandError."""
     loop = asyncio.get_running_loop()
     end = loop.time() + PATIENCE
     told = ""
@@ -102,14 +102,14 @@ async def _read(client: Client, conversation_id: str) -> Conversation:
 
 
 async def _newest(client: Client) -> tuple[Conversation, ...]:
-    """The first page of the list."""
+    """Return the first page of the list."""
     async for page in client.conversations.pages():
         return page.items
     return ()
 
 
 async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Conversation:
-    """The one conversation that is new in the list; raises CommandError when there is not exactly one."""
+    """Return the only new conversation in the list; raises CommandError if there is not exactly one."""
     known = {conversation.id for conversation in before}
     new = [conversation for conversation in await _newest(client) if conversation.id not in known]
     if len(new) != 1:
@@ -120,5 +120,5 @@ async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Convers
 
 
 def _plain(conversation: Conversation) -> dict[str, Any]:
-    """A conversation without its sandbox's key and the address that may carry it."""
+    """Return a conversation without its sandbox's key, and without its address, which may contain the key."""
     return plain(conversation, "session_api_key", "conversation_url")

@@ -1,7 +1,7 @@
-"""Opens the deck in a terminal and leaves that terminal as it was, in time.
+"""Opens the deck in a terminal and restores the terminal afterwards, within a time limit.
 
-Textual handles no signal that ends a program. Each becomes an ordinary exit here; should that hang, because the
-terminal is gone or a name look-up sits in a thread, the terminal is restored by hand and the process ends.
+Textual handles no signals that end a program. Here, each becomes an ordinary exit; if that hangs, because the terminal
+is gone or a name lookup is stuck in a thread, the terminal is restored directly and the process ends.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from quarterdeck.tui.connecting import Connecting
 
 CLEANUP = 1.0
-"""Seconds that tasks and threads still get when the terminal is back."""
+"""Seconds for tasks and threads to end after the terminal is restored."""
 STDIN, STDERR = 0, 2
 ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 BEHIND_FRAME = "quarterdeck.cli.behind_frame"
 GRACE = 2.0
-"""Seconds an ordinary exit may take after a signal."""
+"""Seconds for an ordinary exit after a signal."""
 _MODES_OFF = "".join(f"\x1b[?{mode}l" for mode in (1000, 1002, 1003, 1006, 1015, 1016, 2004, 2048, 1004, 2026))
 _RESTORE = f"\x1b[<u{_MODES_OFF}\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m"
 
@@ -59,16 +59,16 @@ def run(arguments: CommandLine, config: Config) -> int:
         crash_folder=config.folders.state,
     )
     status = asyncio.run(_open(deck, mouse=arguments.mouse))
-    with suppress(OSError):  # a terminal that was closed takes no more words
+    with suppress(OSError):  # a closed terminal accepts no more output
         for words in deck.exit_messages:
             note(f"{words}.")
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(status)  # everything is closed; taking the interpreter apart would only hold up the shell's prompt
+    os._exit(status)  # everything is closed; ending the interpreter properly would only delay the shell's prompt
 
 
 def refuse_unfit_terminal(environ: Mapping[str, str]) -> None:
-    """Raise CommandError (status 2) where the deck could not be drawn or typed in."""
+    """Raise CommandError (status 2) if the deck cannot be drawn or receive keys."""
     advice = "Commands such as `quarterdeck sandboxes list` work without a terminal."
     if not all(stream is not None and stream.isatty() for stream in (sys.__stdin__, sys.__stdout__, sys.__stderr__)):
         raise CommandError("The deck needs a terminal for its input, output and errors.", advice, status=2)
@@ -79,7 +79,7 @@ def refuse_unfit_terminal(environ: Mapping[str, str]) -> None:
 
 
 def _endpoint(arguments: CommandLine, config: Config, notices: list[str]) -> Connection:
-    """What the arguments mean; for a last connection that is gone, the local service, and a sentence that says so."""
+    """Return the chosen connection; if the last one is gone, the local service, with a notice."""
     try:
         return choose(arguments, config, os.environ)
     except LastConnectionGoneError as error:
@@ -89,7 +89,7 @@ def _endpoint(arguments: CommandLine, config: Config, notices: list[str]) -> Con
 
 
 def _connecting(deck: Deck, arguments: CommandLine, config: Config) -> Connecting:
-    """What the deck connects with, imported while its frame is on the screen."""
+    """Return the `Connecting` of the deck, imported while its frame is shown."""
     connecting: Connecting = import_module(BEHIND_FRAME).connecting(deck, config, read_only=arguments.read_only)
     return connecting
 
@@ -98,20 +98,20 @@ async def _open(deck: Deck, *, mouse: bool) -> int:
     with leaving_on_signals(lambda status: deck.exit(status, status), Terminal()):
         await deck.run_async(mouse=mouse)
     status = deck.return_code or 0
-    end_within(CLEANUP, status)  # a name look-up in a thread cannot be called off, and Python would wait for it
+    end_within(CLEANUP, status)  # a name lookup in a thread cannot be cancelled, and Python would wait for it
     if closing := asyncio.all_tasks() - {asyncio.current_task()}:
         await asyncio.wait(closing)
     return status
 
 
 class Terminal:
-    """The terminal as it was before the deck drew on it."""
+    """The state of the terminal before the deck changed it."""
 
     def __init__(self) -> None:
         self._modes: list[Any] = termios.tcgetattr(STDIN)
 
     def restore(self) -> None:
-        """Put it back without Textual; waits at most half a second for a terminal that does not read."""
+        """Restore it without Textual; waits at most half a second for a terminal that does not read."""
         writer = Thread(target=self._put_back, daemon=True)
         writer.start()
         writer.join(0.5)
@@ -121,11 +121,11 @@ class Terminal:
             termios.tcsetattr(STDIN, termios.TCSANOW, self._modes)
             os.write(STDERR, _RESTORE.encode())
         except (OSError, termios.error):
-            return  # the terminal is gone: nothing is left to put back
+            return  # the terminal is gone: there is nothing to restore
 
 
 def end_within(seconds: float, status: int, before: Callable[[], None] = lambda: None) -> Timer:
-    """End the process with that status, after `before`, unless it has ended or the timer was cancelled by then."""
+    """End the process with a status, after `before`, unless the timer is cancelled first."""
 
     def end() -> None:
         before()

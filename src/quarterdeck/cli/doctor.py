@@ -1,4 +1,4 @@
-"""`quarterdeck doctor`: what answers at a connection, what it can do, and whether the key is right."""
+"""`quarterdeck doctor`: what responds at a connection, what it can do, and whether the key is right."""
 
 import asyncio
 import os
@@ -25,13 +25,13 @@ from quarterdeck.tui.connections import KEY, NO_SETTINGS
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at, and whether it is as it should be."""
+    """One result, and whether it is as it should be."""
 
     name: str
     words: str
     good: bool = True
     sign: str = "ok"
-    """What is shown of a good one: "careful" where it is not without a danger."""
+    """The word shown for a good result: "careful" if it is risky."""
 
 
 _GENERATION_WORDS = {
@@ -42,7 +42,7 @@ _GENERATION_WORDS = {
 
 
 def run(arguments: CommandLine, config: Config) -> int:
-    """Print what was found; 0 only when everything is as it should be. Only reads are sent."""
+    """Print the results; 0 only if everything is as it should be. Only reads are sent."""
     connection = choose(arguments, config, os.environ)
     findings = [
         Finding("connection", f"{connection.name}{' (read-only)' if connection.read_only else ''}"),
@@ -86,7 +86,7 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
 
 
 def _clock(client: Client) -> list[Finding]:
-    """Whether the server's clock is far from this machine's, where it tells the time."""
+    """Return a finding if the server's clock differs much from this machine's."""
     hint = ServerClock(offset=client.clock_offset).hint
     return [Finding("clock", hint, sign="careful")] if hint else []
 
@@ -105,7 +105,7 @@ def _answer_words(server: Server, release: str | None) -> str:
 
 
 def _resources(client: Client, server: Server) -> dict[str, Awaitable[str]]:
-    """What can be read; where the key was refused, a list that can be read is open to anybody."""
+    """Return what can be read; if the key was refused, lists that can be read are open to anybody."""
     openly = " - without the right key: anybody who reaches this server can" if server.key is KeyState.REFUSED else ""
 
     async def first(pages: AsyncIterable[Page[Any]]) -> str:

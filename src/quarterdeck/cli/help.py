@@ -1,4 +1,4 @@
-"""`quarterdeck help`: references made from the declarations that the deck itself goes by. No server is asked."""
+"""`quarterdeck help`: references generated from the deck's own declarations. No server is contacted."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -16,9 +16,9 @@ from quarterdeck.tui.commands import COMMANDS, Place, shown_key
 from quarterdeck.tui.dialogs.page import MOVES
 
 WIDTH = 80
-"""Columns that a line has at most."""
+"""Maximum columns of a line."""
 INDENT = 22
-"""Columns before the words, for what they are about."""
+"""Columns for the left part of an entry."""
 _PLACES = {
     Place.EVERYWHERE: "Everywhere",
     Place.CONVERSATIONS: "In the list of conversations",
@@ -39,7 +39,7 @@ _FORMS = {
 
 
 def run(arguments: CommandLine, config: Config) -> int:
-    """Print one reference, or the usage, which says which ones there are."""
+    """Print one reference, or the usage, which lists them."""
     match arguments.topic:
         case "keys":
             print("\n".join(_keys()))
@@ -58,7 +58,7 @@ def _wrapped(words: str, indent: int = 0) -> list[str]:
 
 
 def _entry(about: str, words: str) -> Iterator[str]:
-    """What something is about, and its words beside it."""
+    """Yield the lines of an entry: a name, and its words beside it."""
     first, *rest = _wrapped(words, INDENT)
     yield f"  {about}".ljust(INDENT) + first.lstrip()
     yield from rest
@@ -105,7 +105,7 @@ def _filters() -> Iterator[str]:
 
 
 def _tokens(grammar: Grammar[Any], of_commands: Grammar[Any]) -> Iterator[str]:
-    """The tokens of a list, with what commands do not know marked."""
+    """Yield the tokens of a list; tokens that commands lack are marked."""
     for name, token in grammar.tokens.items():
         also = f" Also: {', '.join(token.also)}." if token.also else ""
         deck_only = "" if name in of_commands.tokens else " Only in the deck."

@@ -1,4 +1,4 @@
-"""Where the program begins: the version is printed at once; what a command needs is imported only for that command."""
+"""The entry point: prints the version at once; imports what a command needs only for that command."""
 
 import sys
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from quarterdeck import __version__
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit status: 0 done and verified, 1 failed, 2 wrong usage, 3 no match."""
+    """Run a command line and return its exit status: 0 done and verified, 1 failed, 2 wrong usage, 3 no match."""
     words = sys.argv[1:] if argv is None else argv
     if list(words) == ["--version"]:
         print(f"quarterdeck {__version__}")

@@ -1,4 +1,4 @@
-"""What all one-shot commands share: a client for the chosen server, failures in one line, lists, filters, tables."""
+"""Shared parts of all one-shot commands: a client for the chosen server, errors as one line, filters, tables."""
 
 import asyncio
 import os
@@ -24,13 +24,13 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui.text import Shown, line
 
 NOTHING_MATCHED = 3
-"""The exit status of a command whose filter lets nothing through."""
+"""The exit status if a filter matches nothing."""
 T = TypeVar("T")
 _ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 def with_client(arguments: CommandLine, config: Config, act: Callable[[Client], Awaitable[int]]) -> int:
-    """Run `act` with a client for the server the arguments mean; raises CommandError where a call fails."""
+    """Run `act` with a client for the chosen server; raises CommandError if a request fails."""
     connection = choose(arguments, config, os.environ)
     keys = Keys(config.folders.keys, os.environ)
 
@@ -45,18 +45,18 @@ def with_client(arguments: CommandLine, config: Config, act: Callable[[Client], 
 
 
 def with_session(arguments: CommandLine, config: Config, act: Callable[[Session], Awaitable[int]]) -> int:
-    """Run `act` with what can be known of the chosen server: it reads what it needs, and nobody is told of news."""
+    """Run `act` with a session for the chosen server, which reads only what `act` requests."""
     return with_client(arguments, config, lambda client: act(Session(client, lambda news: None, utc_now)))
 
 
 def words_of(error: ServiceError) -> str:
-    """The words of an error, and what the server said of each field."""
+    """Return the words of an error, with the server's errors about single fields."""
     problems = (f"{'.'.join(map(str, problem.location))}: {problem.message}" for problem in error.problems)
     return " ".join((error.words, *problems))
 
 
 def typed_filter(typed: str | None, grammar: Grammar[R]) -> Filter:
-    """Read a filter; raises CommandError (status 2) for one that cannot be understood whole."""
+    """Parse a filter; raises CommandError (status 2) if any part of it is invalid."""
     wanted = parse(typed or "", grammar, finished=True)
     if wanted.problems:
         raise CommandError(f"--filter: {' '.join(wanted.problems)}", status=2)
@@ -64,7 +64,7 @@ def typed_filter(typed: str | None, grammar: Grammar[R]) -> Filter:
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
-    """Print rows under their titles, columns aligned; a missing value is a dash."""
+    """Print rows under their titles in aligned columns; a missing value is a dash."""
     cells = [[Shown(title) for title in titles], *([line(value or "") or Shown("-") for value in row] for row in rows)]
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
@@ -73,19 +73,19 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
 
 
 def moment(when: datetime | None) -> str:
-    """A time in UTC to the minute; empty for one the server did not give."""
+    """Format a time in UTC to the minute; empty if there is none."""
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if when is not None else ""
 
 
 def utc_now() -> datetime:
-    """The moment it is."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
-async def until_told(work: Coroutine[Any, Any, T]) -> T | None:
-    """Do work to its end, or until a signal asks to end, which gives None.
+async def until_signal(work: Coroutine[Any, Any, T]) -> T | None:
+    """Run work to its end, or until a signal asks to end, which returns None.
 
-    Raises BrokenPipeError as soon as nobody reads the pipe any more that standard output is.
+    Raises BrokenPipeError as soon as the reader of standard output has closed the pipe.
     """
     loop, pipe = asyncio.get_running_loop(), _output_pipe()
     task = asyncio.create_task(work)
@@ -100,7 +100,7 @@ async def until_told(work: Coroutine[Any, Any, T]) -> T | None:
     for number in _ENDINGS:
         loop.add_signal_handler(number, task.cancel)
     if pipe is not None:
-        # A pipe that is written to is never ready to be read; it says so only when nobody reads it any more.
+        # The write end of a pipe becomes readable only when its reader has closed it.
         loop.add_reader(pipe, nobody_reads, pipe)
     try:
         return await task
@@ -116,9 +116,9 @@ async def until_told(work: Coroutine[Any, Any, T]) -> T | None:
 
 
 def _output_pipe() -> int | None:
-    """The number of standard output if it is a pipe."""
+    """Return the file descriptor of standard output if it is a pipe."""
     try:
         number = sys.stdout.fileno()
         return number if stat.S_ISFIFO(os.fstat(number).st_mode) else None
-    except (OSError, ValueError):  # standard output is no file, as under a test
+    except (OSError, ValueError):  # standard output is not a file, as in a test
         return None

@@ -1,4 +1,4 @@
-"""What commands print: a server's text made safe, JSON in plain ASCII."""
+"""Output of commands: a server's text made safe, JSON in ASCII."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from quarterdeck.tui.text import line
 
 
 class CommandError(Exception):
-    """A command that cannot go on: what is wrong, what to do, and the exit status (2 for wrong usage)."""
+    """A command that cannot continue: the error, the advice, and the exit status (2 for wrong usage)."""
 
     def __init__(self, words: str, advice: str = "", *, status: int = 1) -> None:
         super().__init__(words)
@@ -28,21 +28,21 @@ def note(words: str, advice: str = "") -> None:
 
 
 def as_json(value: Any, indent: int | None = 2) -> None:
-    """Print JSON, on one line without an indent; every character a terminal could act on is escaped."""
+    """Print JSON, on one line if `indent` is None; control characters are escaped."""
     print(json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f"))
 
 
 FROM_INPUT = "-"
-"""An argument whose value is on standard input."""
+"""An argument that means: read the value from standard input."""
 
 
 def typed_text(typed: str | None, what: str) -> str | None:
-    """The text of an argument, or what standard input holds in its place; raises CommandError (status 2)."""
+    """Return the text of an argument, or standard input if it says so; raises CommandError (status 2)."""
     return from_input(what) if typed == FROM_INPUT else typed
 
 
 def from_input(what: str) -> str:
-    """What standard input holds; raises CommandError (status 2) where somebody would have to type it."""
+    """Return standard input; raises CommandError (status 2) if it is a terminal."""
     if sys.stdin is None or sys.stdin.isatty():
         advice = f"Pipe the {what} in; nothing is asked for here."
         raise CommandError("Standard input is a terminal.", advice, status=2)

@@ -1,4 +1,4 @@
-"""Runs one command line: every command is a function of a module of this room, which is imported only here."""
+"""Runs one command line: each command is a function in a module of this package, which is imported only here."""
 
 import errno
 import logging
@@ -21,7 +21,7 @@ Command = Callable[[CommandLine, Config], int]
 
 
 def run(words: Sequence[str]) -> int:
-    """Run a command and return its exit status; everything foreseen that fails is one line on standard error."""
+    """Run a command and return its exit status; every expected error is one line on standard error."""
     arguments = parse(words)
     config = load(os.environ)
     report_crashes_to(config.folders.state)
@@ -41,16 +41,16 @@ def run(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read this left; what is still buffered must not fail again at the end.
+        # The reader has closed the pipe; flushing the rest at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     return status
 
 
 def report_crashes_to(folder: Path) -> None:
-    """Answer any unforeseen error from now on with one line and a report: tracebacks and logs quote values.
+    """Handle unexpected errors with one line and a report, because tracebacks and logs contain values.
 
-    That the terminal is gone is none: the thread that reads it ends the deck.
+    A vanished terminal is not reported: the thread that reads it ends the deck.
     """
 
     def report(error: BaseException | None) -> None:

@@ -1,4 +1,4 @@
-"""`quarterdeck sandboxes list`, `specs` and `start`, and how commands read sandboxes."""
+"""`quarterdeck sandboxes list`, `specs` and `start`, and reading sandboxes for other commands."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,19 +20,19 @@ from quarterdeck.fleet.session import Session
 
 LIST_SPECS = "List them with: quarterdeck sandboxes specs."
 GRAMMAR = SANDBOX_GRAMMAR.without("for", "slow")
-"""What a filter of a command knows: not what takes watching, which a command that has just begun has not done."""
+"""The tokens of a filter in commands, without those that need to watch for a while."""
 _OF_CONVERSATIONS = frozenset({"repo", "quiet", "cost", "no-conversation"})
 
 
 def asks_about_conversations(wanted: Filter) -> bool:
-    """Whether a filter cannot be answered from the sandboxes alone; words also look into titles."""
+    """Whether a filter needs conversations, too; plain words also match titles."""
     return any(term.kind is Kind.WORD or term.name in _OF_CONVERSATIONS for term in wanted.terms)
 
 
 async def read(session: Session, wanted: Filter, ids: Sequence[str] = ()) -> int:
-    """Read these sandboxes, else all, with all conversations if the filter asks about them.
+    """Read these sandboxes, or all, with all conversations if the filter needs them.
 
-    Gives how many records of whole lists could not be read: a filter has not seen these.
+    Returns how many records of whole lists could not be read, and so were not filtered.
     """
     about_conversations = asks_about_conversations(wanted)
     answer = await session.client.sandboxes.read(ids) if ids and not about_conversations else None
@@ -42,12 +42,12 @@ async def read(session: Session, wanted: Filter, ids: Sequence[str] = ()) -> int
     await session.sandboxes.read_all()
     if about_conversations:
         await session.conversations.read_all()
-        await session.start_tasks.read_all()  # what is about to live in one is not missing
+        await session.start_tasks.read_all()  # a new conversation may be about to use one
     return 0 if ids else session.sandboxes.health.unreadable + session.conversations.health.unreadable
 
 
 def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
-    """A row for scripts, without secrets; what comes from conversations is null where they were not read."""
+    """Return a row for scripts, without secrets; values from conversations are null if those were not read."""
     quiet = row.quiet(now)
     living = [{"id": each.id, "title": each.title} for each in row.conversations]
     return sandbox_plain(row.record) | {
@@ -60,15 +60,15 @@ def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
 
 
 def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
-    """A sandbox without its key; addresses without their queries."""
+    """Return a sandbox without its key, and addresses without queries."""
     addresses = [{"name": url.name, "address": url.address, "port": url.port} for url in sandbox.exposed_urls]
     return plain(sandbox, "session_api_key", "exposed_urls") | {"exposed_urls": addresses}
 
 
 def show(arguments: CommandLine, config: Config) -> int:
-    """Print the sandboxes the filter lets through in the words of the deck, newest first.
+    """Print the matching sandboxes in the words of the deck, newest first.
 
-    Without a filter an empty list is status 0, with one 3.
+    An empty result is status 0 without a filter, 3 with one.
     """
     wanted = typed_filter(arguments.filter, GRAMMAR)
 
@@ -88,7 +88,7 @@ def show(arguments: CommandLine, config: Config) -> int:
 
 
 def _print(rows: list[SandboxRow], now: datetime) -> None:
-    """Print a table; what comes from conversations has columns only where they were read."""
+    """Print a table; values from conversations have columns only if those were read."""
     titles = ["ID", "STATUS", "SPEC", "CREATED (UTC)"]
     cells = [[row.id, row.state(now).words, row.record.sandbox_spec_id, moment(row.record.created_at)] for row in rows]
     if any(row.complete for row in rows):
@@ -102,7 +102,7 @@ def _print(rows: list[SandboxRow], now: datetime) -> None:
 
 
 def specs(arguments: CommandLine, config: Config) -> int:
-    """Print what a sandbox can be started from; the first is the default."""
+    """Print the specs of sandboxes; the first one is the default."""
 
     async def read_and_print(client: Client) -> int:
         found = await client.sandboxes.specs()
@@ -116,11 +116,11 @@ def specs(arguments: CommandLine, config: Config) -> int:
 
 
 def start(arguments: CommandLine, config: Config) -> int:
-    """Start a sandbox; 0 only when it is listed afterwards and has not failed."""
+    """Start a sandbox; 0 only if it is listed afterwards and has not failed."""
 
     async def send(client: Client) -> int:
         if arguments.dry_run:
-            return await _foretell(client, arguments)
+            return await _print_plan(client, arguments)
         try:
             started = await client.sandboxes.start(arguments.spec)
         except ServiceError as error:
@@ -140,8 +140,8 @@ def start(arguments: CommandLine, config: Config) -> int:
     return with_client(arguments, config, send)
 
 
-async def _foretell(client: Client, arguments: CommandLine) -> int:
-    """Say what it would be started from; start nothing."""
+async def _print_plan(client: Client, arguments: CommandLine) -> int:
+    """Print which spec would be used, without starting anything."""
     known = await client.sandboxes.specs()
     spec = next((one for one in known if arguments.spec in (None, one.id)), None)
     if spec is None:
@@ -156,5 +156,5 @@ async def _foretell(client: Client, arguments: CommandLine) -> int:
 
 
 def _spec_plain(spec: SandboxSpec) -> dict[str, Any]:
-    """A spec; of its environment only the names."""
+    """Return a spec, with only the names of its environment."""
     return spec.model_dump(mode="json", exclude={"initial_env"}) | {"initial_env_set": sorted(spec.initial_env)}

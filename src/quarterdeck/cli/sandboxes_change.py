@@ -1,4 +1,4 @@
-"""`quarterdeck sandboxes pause`, `resume` and `delete`: the plan of the deck, done and verified by reading."""
+"""`quarterdeck sandboxes pause`, `resume` and `delete`: the deck's bulk commands, verified by reading."""
 
 import asyncio
 import signal
@@ -15,15 +15,15 @@ from quarterdeck.fleet.sandbox_state import Action, why_not
 from quarterdeck.fleet.session import Session
 
 NOT_DONE = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED})
-"""Ends of a row that was to be changed, and was not."""
+"""States of rows that should have been changed but were not."""
 Status = Callable[[str], str | None]
-"""The server's last word on a sandbox, None for one that is not listed."""
+"""Returns the status of a sandbox in the last reading, None if it is not listed."""
 
 
 def run(arguments: CommandLine, config: Config) -> int:
-    """Do it to each sandbox that is meant; 0 only when all of them were read so afterwards, 3 when none is meant."""
+    """Change each chosen sandbox; 0 only if all were verified by reading, 3 if none is chosen."""
     ids, wanted = tuple(dict.fromkeys(arguments.ids)), typed_filter(arguments.filter, GRAMMAR)
-    if not ids and not wanted:  # that never means all
+    if not ids and not wanted:  # an empty choice never means all
         advice = "Give ids, or --filter with at least one condition, like status:running."
         raise CommandError("No sandbox is named.", advice, status=2)
 
@@ -44,7 +44,7 @@ def run(arguments: CommandLine, config: Config) -> int:
             return memory.status if memory is not None else None
 
         def tell(row: BulkRow) -> None:
-            """Say what became of a row: what is done on standard output, the rest on standard error."""
+            """Print the result of a row: success on standard output, the rest on standard error."""
             if row.state is RowState.DONE and not arguments.json:
                 say(f"{row.id}  {status(row.id) or 'deleted'}")
             elif row.state in NOT_DONE or row.state is RowState.SKIPPED:
@@ -55,7 +55,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         found = job.rows | {each: BulkRow(each, RowState.GONE, "There is no sandbox of this id.") for each in unknown}
         job.rows = {each: found[each] for each in ids or known if each in found}
         if arguments.dry_run or (arguments.verb == "delete" and not arguments.yes):
-            _foretell(job, status, len(rows), arguments)
+            _print_plan(job, status, len(rows), arguments)
             return 1 if unknown or unreadable else 0
         for each in ids:
             if each in found:
@@ -69,7 +69,7 @@ def run(arguments: CommandLine, config: Config) -> int:
             row
             for row in job.rows.values()
             if row.state in NOT_DONE
-            # One that was left out counts only if it was named and is not as it was to be.
+            # A skipped row counts as an error only if it was named and is not in the requested state.
             or (row.state is RowState.SKIPPED and row.id in ids and order.verdict(row.id) is not RowState.DONE)
         ]
         return 1 if undone or unreadable else 0
@@ -77,8 +77,8 @@ def run(arguments: CommandLine, config: Config) -> int:
     return with_session(arguments, config, change)
 
 
-def _foretell(job: BulkJob, status: Status, count: int, arguments: CommandLine) -> None:
-    """Say what would be done, and do nothing; raises CommandError (status 2) for a deletion without its word."""
+def _print_plan(job: BulkJob, status: Status, count: int, arguments: CommandLine) -> None:
+    """Print what would be done; raises CommandError (status 2) for a deletion without --yes."""
     verb, planned = arguments.verb, sum(row.state is RowState.WAITING for row in job.rows.values())
     if arguments.json:
         _print_json(job, status)
@@ -95,7 +95,7 @@ def _foretell(job: BulkJob, status: Status, count: int, arguments: CommandLine) 
 
 
 async def _carry_out(job: BulkJob, session: Session) -> None:
-    """Do it, reading meanwhile; the first interrupt stops what was not asked for yet, the next one leaves at once."""
+    """Run the job while polling; the first interrupt stops further requests, the second one exits at once."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -113,7 +113,7 @@ async def _carry_out(job: BulkJob, session: Session) -> None:
 
 
 def _print_json(job: BulkJob, status: Status) -> None:
-    """Print what became, or would become, of each row, with its server's last word."""
+    """Print the result or plan of each row, with its last status."""
     as_json(
         [
             {

@@ -1,4 +1,4 @@
-"""`quarterdeck sandboxes list --watch`: a line for each change of a state, until a signal or a closed pipe."""
+"""`quarterdeck sandboxes list --watch`: one line per change of a status, until a signal or a closed pipe."""
 
 import sys
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import typed_filter, until_told, utc_now, with_client, words_of
+from quarterdeck.cli.oneshot import typed_filter, until_signal, utc_now, with_client, words_of
 from quarterdeck.cli.output import as_json, note, say
 from quarterdeck.cli.sandboxes import GRAMMAR, asks_about_conversations
 from quarterdeck.client.client import Client
@@ -19,23 +19,23 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.timeline import Cause
 from quarterdeck.fleet.watch import Watch
 
-CLOSELY = 99
-"""How many sandboxes that the filter lets through are read between two readings of the whole list: one request."""
+MOST_POLLED = 99
+"""How many matching sandboxes are polled between two readings of the whole list: one request."""
 
 
 def run(arguments: CommandLine, config: Config) -> int:
-    """Print changes until told to end, which is status 0; raises CommandError when nothing can be read at all."""
+    """Print changes until a signal, which is status 0; raises CommandError if nothing can be read."""
     wanted = typed_filter(arguments.filter, GRAMMAR)
 
     async def watch(client: Client) -> int:
-        await until_told(_Watching(client, wanted, json=arguments.json).run())
+        await until_signal(_Watching(client, wanted, json=arguments.json).run())
         return 0
 
     return with_client(arguments, config, watch)
 
 
 class _Watching:
-    """Prints what changes among the sandboxes that a filter lets through, while `run` runs."""
+    """Prints changes of the sandboxes that match a filter, while `run` runs."""
 
     def __init__(self, client: Client, wanted: Filter, *, json: bool) -> None:
         self._wanted = wanted
@@ -43,15 +43,15 @@ class _Watching:
         self._session = session = Session(client, self._read, utc_now)
         both = (session.sandboxes, session.conversations)
         self._asked_about: Sequence[Watch[Any]] = both if asks_about_conversations(wanted) else both[:1]
-        """The lists without which the filter cannot be answered."""
+        """The lists that the filter needs."""
         self._failing: set[object] = set()
         self._rows: dict[str, SandboxRow] = {}
         self._begun = False
 
     async def run(self) -> None:
-        """Read until cancelled.
+        """Poll until cancelled.
 
-        Raises BrokenPipeError, and ServiceError for a refused key and where nothing was read before.
+        Raises BrokenPipeError, and ServiceError for a refused key or if the first reading fails.
         """
         try:
             await self._session.run()
@@ -59,7 +59,7 @@ class _Watching:
             raise several.exceptions[0] from None
 
     def _read(self, news: News) -> None:
-        """Take what a reading brought; what changes before everything was read once is not told."""
+        """Handle a reading; changes before everything was read once are not printed."""
         self._note_failures()
         if news.about is not About.SANDBOXES:
             return
@@ -70,7 +70,7 @@ class _Watching:
             note(f"watching {sum(map(self._passes, self._rows.values()))} sandboxes.")
         if self._begun:
             matching = (row.id for row in self._rows.values() if self._passes(row))
-            self._session.look(About.SANDBOXES, tuple(islice(matching, CLOSELY)))
+            self._session.look(About.SANDBOXES, tuple(islice(matching, MOST_POLLED)))
 
     def _compare(self, sandbox_id: str) -> None:
         before, after = self._rows.pop(sandbox_id, None), self._session.sandbox_row(sandbox_id)
@@ -84,7 +84,7 @@ class _Watching:
         return self._wanted.matches(row, utc_now(), GRAMMAR)
 
     def _print(self, sandbox_id: str, was: str | None, word: str | None) -> None:
-        """Print one change: `was` is None for a sandbox that is new, `word` for one that is gone."""
+        """Print one change: `was` is None for a new sandbox, `word` for a removed one."""
         now = utc_now().isoformat(timespec="seconds").replace("+00:00", "Z")
         cause, why = Cause.SERVER, "it is not listed any more"
         if word is not None:
@@ -98,7 +98,7 @@ class _Watching:
         sys.stdout.flush()
 
     def _note_failures(self) -> None:
-        """Say the first of several failures in a row, where it may be over at the next try; raises one that is not."""
+        """Print the first of several failures in a row, if a retry may help; raises the error otherwise."""
         for watch in self._asked_about:
             error = watch.health.error
             if error is None:

@@ -15,7 +15,7 @@ from quarterdeck.local.serve import serve
 
 
 def run(arguments: CommandLine, config: Config) -> int:
-    """Serve until a signal asks to stop; raises CommandError where it cannot."""
+    """Serve until a signal asks to stop; raises CommandError if it cannot."""
     if arguments.url or arguments.connection or arguments.read_only:
         words = "`serve` runs the local service; it takes no server and has no read-only mode."
         raise CommandError(words, "Leave out --url, --connection and --read-only.", status=2)
@@ -30,7 +30,7 @@ def run(arguments: CommandLine, config: Config) -> int:
 
 
 def _simulation(arguments: CommandLine) -> Simulation | None:
-    """What is pretended; None when nothing is. Raises CommandError for what makes sense only with --simulate."""
+    """Return what to simulate, None for nothing. Raises CommandError for options that need --simulate."""
     if arguments.simulate is None:
         if arguments.churn is not None or arguments.faults:
             words = "--churn and --faults say how a simulation goes."

@@ -23,7 +23,7 @@ from quarterdeck.tui import files
 
 
 def show(arguments: CommandLine, config: Config) -> int:
-    """Print the settings; a server that has none stored yet is said to have none."""
+    """Print the settings, or that the server has none stored yet."""
 
     async def read_and_print(client: Client) -> int:
         draft = await read_draft(client)
@@ -51,7 +51,7 @@ def _is_listed(draft: Draft, entry: Field) -> bool:
 
 
 def _rows(draft: Draft, entry: Field) -> Iterator[tuple[str, str]]:
-    """A field with its value in words, MCP servers one by one below theirs."""
+    """Yield a field with its value in words, and below it each MCP server."""
     yield entry.key, words.former(draft, entry.key)
     if entry.key != MCP or draft.base is None:
         return
@@ -90,7 +90,7 @@ def _write(text: str, name: str | None) -> None:
 
 
 async def read_draft(client: Client) -> Draft:
-    """A draft of what the server holds, without edits; raises ServiceError."""
+    """Return a draft without edits, based on what the server has; raises ServiceError."""
     server = await client.describe()
     base = await client.settings.load()
     schema = await client.settings.schema()
@@ -98,7 +98,7 @@ async def read_draft(client: Client) -> Draft:
 
 
 def _plain(settings: Settings) -> dict[str, Any]:
-    """The known fields of a record; of secrets only whether they are stored, where the server tells."""
+    """Return the known fields of a record; for secrets, only whether they are stored, if the server tells."""
     record = settings.model_dump(exclude={"mcp_config", "secrets_store", "leaves", *SECRET_FIELDS})
     known = {entry.key for entry in CATALOGUE} | set(LOAD_ONLY) | set(type(settings).model_fields)
     plain = {
@@ -115,7 +115,7 @@ def _plain(settings: Settings) -> dict[str, Any]:
 
 
 def _server_plain(server: McpServer, *, hidden: bool) -> dict[str, Any]:
-    """A server; `hidden` says that the service tells neither whether there is a key nor which variables."""
+    """Return a server; `hidden` means that the service tells neither keys nor variables."""
     if isinstance(server, StdioServer):
         names = None if hidden and not server.env else sorted(server.env)
         arguments = masks.arguments(server.args)

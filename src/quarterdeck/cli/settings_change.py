@@ -1,4 +1,4 @@
-"""`quarterdeck settings set`, `import` and `undo`: the deck's own save, agreed to by what the command line says."""
+"""`quarterdeck settings set`, `import` and `undo`: the deck's save, confirmed by command line options."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ Edit = Callable[[Draft], Draft]
 
 
 def change(arguments: CommandLine, config: Config) -> int:
-    """Store the changes; 0 only when all of them were read back."""
+    """Store changes; 0 only if all of them were verified by reading."""
     assignments = arguments.assignments
     if len(dict(assignments)) < len(assignments):
         raise CommandError("A setting is named twice.", "Name each setting once.", status=2)
@@ -55,7 +55,7 @@ def change(arguments: CommandLine, config: Config) -> int:
 
 
 def take(arguments: CommandLine, config: Config) -> int:
-    """Store what the file holds; 0 only when all of it was read back."""
+    """Store what a file contains; 0 only if all of it was verified by reading."""
     try:
         text = from_input("settings") if arguments.file == FROM_INPUT else files.read(Path(arguments.file or ""))
     except ConfigError as error:
@@ -74,7 +74,7 @@ def take(arguments: CommandLine, config: Config) -> int:
 
 
 def undo(arguments: CommandLine, config: Config) -> int:
-    """Store the reverse of the last save; 0 only when all of it was read back."""
+    """Undo the last save; 0 only if all of it was verified by reading."""
     about = choose(arguments, config, os.environ).about
     try:
         saved = last(StateFiles(config.folders.kept).read(Journal, about))
@@ -98,11 +98,11 @@ def undo(arguments: CommandLine, config: Config) -> int:
     return _change(arguments, config, edit)
 
 
-# What KEY=VALUE means
+# How an assignment is read
 
 
 def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
-    """The draft with a text in a field; raises CommandError (status 2) for one that means nothing."""
+    """Return the draft with a text as the value of a field; raises CommandError (status 2) if it is invalid."""
     entry = draft.fields.by_key.get(key)
     if entry is None or entry.absent or entry.control is Control.READ_ONLY:
         advice = "`quarterdeck settings show --all` lists those of a server."
@@ -128,7 +128,7 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
 
 
 def _servers(held: Servers, text: str) -> Servers:
-    """The whole list given as JSON, each server taking the place of the held one of its name or address."""
+    """Return the whole list from JSON; each server replaces the existing one with its name or address."""
     try:
         wanted = listed(McpConfig.model_validate_json(text or "{}"))
     except ValidationError as error:
@@ -147,14 +147,14 @@ def _servers(held: Servers, text: str) -> Servers:
 
 
 def _change(arguments: CommandLine, config: Config, edit: Edit) -> int:
-    """Read what is stored, edit and save it, and print what became of that."""
+    """Read what is stored, edit and save it, and print the result."""
     return with_client(arguments, config, partial(_save, arguments, config, edit))
 
 
 async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Client) -> int:
-    """The exit status, 0 only where all changes were read back.
+    """Return the exit status, 0 only if all changes were verified by reading.
 
-    Raises CommandError (status 2 for a value that this server does not take) and ServiceError.
+    Raises CommandError (status 2 for a value that this server does not accept) and ServiceError.
     """
     draft = edit(await read_draft(client))
     if stops := [problem for problem in problems(draft, client.server) if problem.stops]:
@@ -183,12 +183,12 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
 
 
 async def _give_up(conflict: Conflict) -> Side | None:
-    """Somebody changes the same setting at this very moment; raises CommandError."""
+    """Raise CommandError, because somebody is changing the same setting right now."""
     raise CommandError(f"Somebody else changes {conflict.key} right now; nothing was saved.", "Run it again.")
 
 
 def _warn(review: Review, *, accept_losses: bool) -> None:
-    """Say what a save loses, and what is odd; raises CommandError (status 2) for MCP secrets that would go unasked."""
+    """Print losses and warnings; raises CommandError (status 2) if MCP secrets would be lost without consent."""
     for loss in review.losses:
         note(f"this save loses something: {loss.words}")
     for problem in review.warnings:

@@ -1,4 +1,4 @@
-"""Which server a command line means."""
+"""Which server a command line refers to."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,13 +15,13 @@ KEY_VARIABLE = "QUARTERDECK_API_KEY"
 
 
 class LastConnectionGoneError(CommandError):
-    """The connection used last is no longer configured, and nothing else was asked for."""
+    """The last connection is no longer configured, and no other was given."""
 
 
 def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -> Connection:
-    """Take --url, --connection, QUARTERDECK_URL, the last connection or the local service, in this order.
+    """Choose --url, --connection, QUARTERDECK_URL, the last connection or the local service, in this order.
 
-    Raises CommandError (status 2) when what is asked for does not exist.
+    Raises CommandError (status 2) if the chosen one does not exist.
     """
     if arguments.url is not None:
         chosen = _at(arguments.url, "--url")

@@ -26,7 +26,7 @@ Header = Literal["session", "bearer"]
 
 
 class Colour(StrEnum):
-    """A colour that sets a connection apart from the others at a glance; its name always stands with it."""
+    """A colour that distinguishes a connection at a glance; it is always shown with the name."""
 
     RED = "red"
     ORANGE = "orange"
@@ -46,12 +46,12 @@ class Connection:
     header: Header = "session"
     read_only: bool = False
     ca_file: str | None = None
-    """A PEM file with the only certificates trusted at an https:// address; None trusts what is trusted everywhere."""
+    """A PEM file with the only certificates to trust at an https:// address; None means the system's."""
     colour: Colour | None = None
     key_env: str | None = None
-    """Name of the environment variable that holds the key."""
+    """The name of the environment variable that holds the key."""
     kept: bool = False
-    """Whether it is one of the file, and so may have a key that is kept for it."""
+    """Whether it is in the file, so that a key may be stored for it."""
 
     @property
     def embedded(self) -> bool:
@@ -60,12 +60,12 @@ class Connection:
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """Name and address: what tells it from others, however it is spoken to."""
+        """Name and address, which identify it whatever its other options are."""
         return self.name, self.url
 
     @property
     def about(self) -> str:
-        """What is kept about it between runs goes by: the address, whatever it is called."""
+        """The name under which state is kept between runs: the address, whatever the connection is called."""
         return self.url or self.name
 
 
@@ -73,7 +73,7 @@ LOCAL = Connection("local service")
 """The embedded local service."""
 
 LOCAL_NAME = "local"
-"""What the local service is called where a connection is named; no connection may take it."""
+"""The name of the local service on the command line and in the preferences; no connection may use it."""
 
 TABLE = "connections"
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
@@ -82,7 +82,7 @@ _MEMBERS = ("url", "header", "key_env", "read_only", "ca_file", "colour")
 
 
 def read(path: Path, problems: list[str]) -> Mapping[str, Connection]:
-    """The connections of the file; what cannot be used becomes a sentence in `problems`."""
+    """Return the connections in the file; for each that cannot be used, a sentence is added to `problems`."""
     try:
         text = files.read(path) or ""
         entries = files.parsed_toml(path, text).get(TABLE, {})
@@ -102,18 +102,18 @@ def read(path: Path, problems: list[str]) -> Mapping[str, Connection]:
 
 
 def check(connection: Connection) -> None:
-    """Raise ConfigError that says what keeps a connection from being written."""
+    """Raise ConfigError if a connection cannot be written, with the reason."""
     _connection(connection.name, members(connection))
 
 
 def members(connection: Connection) -> dict[str, str | bool]:
-    """What a connection's table says; what is as it would be anyway is left out."""
+    """Return the members of a connection's table, without those that have their default value."""
     usual = Connection(connection.name)
     return {name: value for name in _MEMBERS if (value := getattr(connection, name)) != getattr(usual, name)}
 
 
 def changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str | bool | None]:
-    """The members of a connection that differ from those of a table, None for those that go."""
+    """Return the members that differ between a connection and its table, None for those to be removed."""
     try:
         before: Mapping[str, Any] = members(_connection(connection.name, entry))
     except ConfigError:
@@ -123,7 +123,7 @@ def changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str |
 
 
 def check_url(text: str) -> str:
-    """Return a server's address without a trailing slash; raises ConfigError that says what is wrong with it."""
+    """Return a server's address without a trailing slash; raises ConfigError if it is invalid, with the reason."""
     address = text.strip()
     if not address.isprintable() or " " in address or "\\" in address:
         raise ConfigError("the address has a blank or an invisible character in it")
@@ -142,7 +142,7 @@ def check_url(text: str) -> str:
 
 
 def _connection(name: str, entry: object) -> Connection:
-    """One connection from its table; raises ConfigError."""
+    """Return a connection from its table; raises ConfigError."""
     if not re.fullmatch(_NAME, name) or name == LOCAL_NAME:
         raise ConfigError(f"a name has letters, digits, dots and dashes, and is not {LOCAL_NAME!r}")
     if not isinstance(entry, dict):
@@ -169,7 +169,7 @@ def _connection(name: str, entry: object) -> Connection:
 
 
 def _place(text: str, name: str) -> str:
-    """The line of the header of a connection's table; empty for one that has none."""
+    """Return the line number of the header of a connection's table, as words; empty if it has no header."""
     for number, line in enumerate(text.splitlines(), 1):
         try:
             if line.lstrip().startswith("[") and tomllib.loads(line) == {TABLE: {name: {}}}:

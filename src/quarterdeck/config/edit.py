@@ -1,6 +1,6 @@
-"""TOML files of people, changed where they have to be: comments, order and whatever else they say stay.
+"""Changes to TOML files of people: comments, order and everything else are kept.
 
-A file is written only if reading it again would give exactly what was meant.
+A file is written only if reading it back would return exactly what was meant.
 """
 
 import tomllib
@@ -21,42 +21,42 @@ Value = str | bool
 
 
 def save_connection(path: Path, connection: Connection, instead_of: str | None) -> None:
-    """Write a connection, in the place of the one called `instead_of` if there is one; raises ConfigError.
+    """Write a connection, replacing the one called `instead_of` if it exists; raises ConfigError.
 
-    Of one that is there only what differs is written.
+    In an existing table, only the differences are written.
     """
     connections.check(connection)
     name = connection.name
 
-    def edit(text: str, says: dict[str, Any]) -> str:
-        entries = _entries(says, connections.TABLE)
+    def edit(text: str, content: dict[str, Any]) -> str:
+        entries = _entries(content, connections.TABLE)
         if name in entries and name != instead_of:
             raise ConfigError(f"there is a connection called {name!a} already")
         old = instead_of if instead_of in entries else name
         changes = connections.changes(entries.get(old, {}), connection)
-        return _with_members(text, says, connections.TABLE, old, changes, new_name=name)
+        return _with_members(text, content, connections.TABLE, old, changes, new_name=name)
 
     _change(path, edit)
 
 
 def delete_table(path: Path, group: str, name: str, *, private: bool = False) -> None:
-    """Take `[GROUP.NAME]` out of a file, if it is there; raises ConfigError.
+    """Remove `[GROUP.NAME]` from a file, if it exists; raises ConfigError.
 
-    Comments behind its members stay: they may be about what follows.
+    Comments after its members are kept, because they may belong to what follows.
     """
 
-    def edit(text: str, says: dict[str, Any]) -> str:
-        if group not in says or name not in _entries(says, group):
+    def edit(text: str, content: dict[str, Any]) -> str:
+        if group not in content or name not in _entries(content, group):
             return text
-        del says[group][name]
+        del content[group][name]
         document = tomlkit.parse(text)
         headers = list(_headers(document))
         table = document[group][name]  # type: ignore[index]
         at = next((number for number, each in enumerate(headers) if each is table), len(headers))
         comments = "".join(item.as_string() for item in _cut_tail(table)).lstrip("\r\n")
         del document[group][name]  # type: ignore[union-attr]
-        if not says[group] and not any(each is document.get(group) for each in headers):
-            del says[group]
+        if not content[group] and not any(each is document.get(group) for each in headers):
+            del content[group]
             document.pop(group, None)
         if at + 1 < len(headers):
             headers[at + 1].trivia.indent = comments + headers[at + 1].trivia.indent
@@ -67,20 +67,20 @@ def delete_table(path: Path, group: str, name: str, *, private: bool = False) ->
 
 
 def set_table(path: Path, group: str, name: str, members: Mapping[str, Value], notice: str = "") -> None:
-    """Set members of `[GROUP.NAME]` in a private file, which begins with `notice` if it is new; raises ConfigError."""
+    """Set members of `[GROUP.NAME]` in a private file; a new file begins with `notice`. Raises ConfigError."""
 
-    def edit(text: str, says: dict[str, Any]) -> str:
-        _entries(says, group)
-        return _with_members(text or notice, says, group, name, members, new_name=name)
+    def edit(text: str, content: dict[str, Any]) -> str:
+        _entries(content, group)
+        return _with_members(text or notice, content, group, name, members, new_name=name)
 
     _change(path, edit, private=True)
 
 
 def remember(path: Path, given: Mapping[str, str]) -> None:
-    """Change what is given in the file of preferences and leave the rest of it as it is; raises ConfigError."""
+    """Change the given preferences in their file and keep the others; raises ConfigError."""
 
-    def edit(text: str, says: dict[str, Any]) -> str:
-        says |= given
+    def edit(text: str, content: dict[str, Any]) -> str:
+        content |= given
         document = tomlkit.parse(text)
         document.update(given)
         return document.as_string()
@@ -89,18 +89,18 @@ def remember(path: Path, given: Mapping[str, str]) -> None:
 
 
 def _change(path: Path, edit: Callable[[str, dict[str, Any]], str], *, private: bool = False) -> None:
-    """Write a file anew: `edit` gets its text and what it says, changes the latter and returns the text to write.
+    """Change a file: `edit` receives its text and content, changes the content and returns the new text.
 
-    Raises ConfigError, the file intact, when it cannot be read, changed for certain, or written.
+    Raises ConfigError, without changing the file, if it cannot be read, safely changed, or written.
     """
     try:
         text = files.read(path, private=private) or ""
-        says = files.parsed_toml(path, text, private=private)
+        content = files.parsed_toml(path, text, private=private)
     except ConfigError as error:
         raise ConfigError(f"{error}; nothing was written") from error
     try:
-        new = edit(text, says)
-        understood = tomllib.loads(new) == says
+        new = edit(text, content)
+        understood = tomllib.loads(new) == content
     except (TOMLKitError, ValueError, RecursionError):
         understood = False
     if not understood:
@@ -113,19 +113,19 @@ def _change(path: Path, edit: Callable[[str, dict[str, Any]], str], *, private: 
         raise ConfigError(f"{path} could not be written: {error.strerror}") from error
 
 
-def _entries(says: dict[str, Any], group: str) -> dict[str, dict[str, Any]]:
-    """The tables of a group, which is made if it is not there; raises ConfigError where it is something else."""
-    entries = says.setdefault(group, {})
+def _entries(content: dict[str, Any], group: str) -> dict[str, dict[str, Any]]:
+    """Return the tables of a group, which is created if missing; raises ConfigError if it is not a group of tables."""
+    entries = content.setdefault(group, {})
     if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
         raise ConfigError(f"{group} are written as tables, like [{group}.work]; nothing was written")
     return entries
 
 
 def _with_members(
-    text: str, says: dict[str, Any], group: str, name: str, members: Mapping[str, Value | None], *, new_name: str
+    text: str, content: dict[str, Any], group: str, name: str, members: Mapping[str, Value | None], *, new_name: str
 ) -> str:
-    """The text with these members in a table, without those that are None; a table that is not there comes last."""
-    entries = says[group]
+    """Return the text with these members in a table, without those that are None; a new table comes last."""
+    entries = content[group]
     is_there = name in entries
     entries[new_name] = {key: value for key, value in {**entries.pop(name, {}), **members}.items() if value is not None}
     if not is_there:
@@ -141,7 +141,7 @@ def _with_members(
 
 
 def _set_members(table: Any, members: Mapping[str, Value | None]) -> None:
-    """Set members of a table, or take away those that are None; new ones come before the comments at its end."""
+    """Set members of a table, or remove those that are None; new ones come before the comments at its end."""
     tail = _cut_tail(table)
     for name, value in members.items():
         if value is None:
@@ -153,7 +153,7 @@ def _set_members(table: Any, members: Mapping[str, Value | None]) -> None:
 
 
 def _cut_tail(table: Any) -> list[Item]:
-    """Take the comments and blank lines behind the last member out of a table: they may be about what follows."""
+    """Remove and return the comments and blank lines after a table's last member, which may belong to what follows."""
     if not isinstance(table, Table):
         return []
     body = table.value.body
@@ -164,7 +164,7 @@ def _cut_tail(table: Any) -> list[Item]:
 
 
 def _headers(container: Container) -> Iterator[Table]:
-    """All tables that have a header, in the order of the file."""
+    """Yield all tables that have a header, in the order of the file."""
     for _, item in container.body:
         for table in item.body if isinstance(item, AoT) else (item,):
             if isinstance(table, Table):

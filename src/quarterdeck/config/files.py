@@ -1,4 +1,4 @@
-"""Small private files: read without trusting what is there, written whole or not at all."""
+"""Small private files: read without trusting their content, written completely or not at all."""
 
 import os
 import stat
@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Any
 
 LARGEST = 256 * 1024
-"""Bytes of a file that are read; a larger one is not ours."""
+"""Maximum size of a file in bytes; a larger one is not ours."""
 
 
 class ConfigError(Exception):
-    """A file cannot be used, or something in it; the text says what and where, and holds no secret."""
+    """A file, or something in it, cannot be used; the text says what and where, and contains no secret."""
 
     @property
     def sentence(self) -> str:
-        """The text as a sentence of its own."""
+        """The text as a separate sentence."""
         words = str(self)
         return f"{words[:1].upper()}{words[1:]}."
 
 
 def read(path: Path, *, private: bool = False, named: bool = False, largest: int = LARGEST) -> str | None:
-    """Text of a regular file of at most `largest` bytes, None where there is none; never waits.
+    """Return the text of a regular file of at most `largest` bytes, None if it does not exist; never blocks.
 
-    Raises ConfigError that names it. A `private` file is not used while anybody else may open it, not even by root; one
-    that a person `named` may be of anybody.
+    Raises ConfigError with its name. A `private` file is not used if anybody else can access it, not even by root; a
+    file that a person `named` may belong to anybody.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -57,15 +57,15 @@ def read(path: Path, *, private: bool = False, named: bool = False, largest: int
 
 
 def read_toml(path: Path, *, private: bool = False) -> dict[str, Any]:
-    """What a TOML file says, nothing where there is none.
+    """Return the content of a TOML file, empty if it does not exist.
 
-    Raises ConfigError that names the file, and the line where TOML ends being TOML.
+    Raises ConfigError with the file, and the line of a syntax error.
     """
     return parsed_toml(path, read(path, private=private) or "", private=private)
 
 
 def parsed_toml(path: Path, text: str, *, private: bool = False) -> dict[str, Any]:
-    """What the text of a TOML file says; raises ConfigError, which quotes nothing of a `private` one."""
+    """Parse the text of a TOML file; raises ConfigError, which quotes nothing from a `private` file."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -77,9 +77,9 @@ def parsed_toml(path: Path, text: str, *, private: bool = False) -> dict[str, An
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Put a file of mode 0600 in place of the one that is there in one step, following a link.
+    """Replace a file atomically by one of mode 0600, following a link.
 
-    That one stays where the content cannot be written (OSError, UnicodeEncodeError).
+    The old file is kept if the content cannot be written (OSError, UnicodeEncodeError).
     """
     target = path.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -95,6 +95,6 @@ def write(path: Path, content: str | bytes) -> None:
         raise
     folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(folder)  # else a power cut may undo the rename
+        os.fsync(folder)  # otherwise a power failure could undo the rename
     finally:
         os.close(folder)

@@ -1,4 +1,4 @@
-"""Where a key is: an environment variable, the system keyring, or a file that only its owner may open."""
+"""Where a key is stored: an environment variable, the system keyring, or a file that only its owner can access."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ from quarterdeck.config.files import ConfigError
 
 SERVICE = "quarterdeck"
 PATIENCE = 3.0
-"""Seconds a keyring gets for one answer."""
+"""Seconds to wait for a response of the keyring."""
 TABLE = "keys"
 _NOTICE = """\
 # Keys in plain text, written by the deck because somebody said yes to it. Each belongs to its origin and goes nowhere
@@ -31,27 +31,27 @@ _T = TypeVar("_T")
 
 
 class UnusableKeyError(ConfigError):
-    """A key is there that cannot be sent."""
+    """There is a key that cannot be sent."""
 
 
 class KeyringUnavailableError(Exception):
-    """The keyring raised something, gave no answer in time, or does not hold what it said it took."""
+    """The keyring raised an exception, did not respond in time, or did not store what it accepted."""
 
 
 class Owner(NamedTuple):
-    """A connection at one origin; a key kept for it is no key of the same name anywhere else."""
+    """A connection at one origin; a key stored for it is not used for the same name elsewhere."""
 
     name: str
     origin: str
 
     @property
     def user(self) -> str:
-        """What a keyring calls it."""
+        """The user name in the keyring."""
         return f"{self.name} {self.origin}"
 
 
 def owner_of(connection: Connection) -> Owner | None:
-    """Who owns the key of a connection: nobody where it is not of the file, so that none is kept for it."""
+    """Return the owner of a connection's key; None if the connection is not in the file: no key is stored then."""
     if connection.url is None or not connection.kept:
         return None
     parts = urlsplit(connection.url)
@@ -59,7 +59,7 @@ def owner_of(connection: Connection) -> Owner | None:
 
 
 def sendable(text: object, place: str) -> SecretStr | None:
-    """A key without the blanks around it, None for nothing; raises UnusableKeyError for one that cannot be sent."""
+    """Return a key without surrounding spaces, None if empty; raises UnusableKeyError if it cannot be sent."""
     key = SecretStr(text.strip() if isinstance(text, str) else "")
     if any(not "!" <= letter <= "~" for letter in key.get_secret_value()):
         words = f"the key in {place} has a blank, a line break or a letter that cannot be sent: set it to the key alone"
@@ -68,15 +68,15 @@ def sendable(text: object, place: str) -> SecretStr | None:
 
 
 def system_keyring() -> KeyringBackend:
-    """The keyring of this system; none that its library does not recommend, since it may ask or hide nothing."""
+    """Return the system's keyring, only one that its library recommends: others may ask questions or hide nothing."""
     core.init_backend(limit=core.recommended)
     return core.get_keyring()
 
 
 class SystemKeyring:
-    """Keys in the system keyring, which may be absent, locked, hang, raise anything or lie.
+    """Keys in the system keyring, which may be absent, locked, hang, raise any exception or not store the key.
 
-    Once it failed to answer in time it is not asked again in this run.
+    After it failed to respond in time, it is not used again in this run.
     """
 
     def __init__(self, backend: Callable[[], KeyringBackend] = system_keyring, patience: float = PATIENCE) -> None:
@@ -85,33 +85,33 @@ class SystemKeyring:
         self._silent = False
 
     async def read(self, owner: Owner) -> SecretStr | None:
-        """The key of an owner, None where there is none; raises KeyringUnavailableError and UnusableKeyError."""
-        found = await self._ask(lambda: self._backend().get_password(SERVICE, owner.user))
+        """Return the key of an owner, None if there is none; raises KeyringUnavailableError and UnusableKeyError."""
+        found = await self._in_thread(lambda: self._backend().get_password(SERVICE, owner.user))
         return sendable(found, "the system keyring")
 
     async def keep(self, owner: Owner, key: SecretStr) -> None:
-        """Keep a key, and read it back; raises KeyringUnavailableError unless it is there."""
+        """Store a key and read it back; raises KeyringUnavailableError unless it was stored."""
 
         def keep() -> bool:
             backend = self._backend()
             backend.set_password(SERVICE, owner.user, key.get_secret_value())
             return backend.get_password(SERVICE, owner.user) == key.get_secret_value()
 
-        if not await self._ask(keep):
+        if not await self._in_thread(keep):
             raise KeyringUnavailableError
 
     async def forget(self, owner: Owner) -> None:
-        """Take a key out, if it is there; raises KeyringUnavailableError."""
+        """Delete a key, if there is one; raises KeyringUnavailableError."""
 
         def forget() -> None:
             backend = self._backend()
             if backend.get_password(SERVICE, owner.user) is not None:
                 backend.delete_password(SERVICE, owner.user)
 
-        await self._ask(forget)
+        await self._in_thread(forget)
 
-    async def _ask(self, call: Callable[[], _T]) -> _T:
-        """The answer of a call made in a thread that nothing waits for: one that hangs holds up no exit."""
+    async def _in_thread(self, call: Callable[[], _T]) -> _T:
+        """Return the result of a call in a daemon thread, so that a call that hangs does not delay the exit."""
         if self._silent:
             raise KeyringUnavailableError
         answer: Future[_T] = Future()
@@ -120,7 +120,7 @@ class SystemKeyring:
         def work() -> None:
             try:
                 answer.set_result(call())
-            except Exception:  # noqa: BLE001 - backends are programs of others and raise whatever they like
+            except Exception:  # noqa: BLE001 - backends are third-party code that may raise anything
                 answer.set_exception(KeyringUnavailableError())
 
         Thread(target=work, name="keyring", daemon=True).start()
@@ -134,32 +134,32 @@ class SystemKeyring:
 
 @dataclass(frozen=True)
 class Found:
-    """A key, or none, and in words where it came from."""
+    """A key, or none, and its source in words."""
 
     key: SecretStr | None
     source: str
 
 
 TYPED, KEYRING, FILE = "typed for this run", "system keyring", "key file"
-"""Where a key comes from that was given to the deck."""
+"""The sources of keys that were given to the deck."""
 
 
 class Keys:
-    """Finds keys, keeps them and forgets them; what is wrong with a file or a key raises ConfigError.
+    """Finds, stores and deletes keys; ConfigError if a file or key cannot be used.
 
-    A key is bound to an address: a connection anywhere else gets none, whatever its name. A place that fails counts as
-    one without a key, and is named.
+    A key is bound to an address: a connection elsewhere does not get it, even with the same name. A source that fails
+    counts as one without a key, and is reported.
     """
 
     def __init__(self, file: Path, environ: Mapping[str, str], keyring: SystemKeyring | None = None) -> None:
         self.file = file
-        """Where keys are written when there is no system keyring: `[keys.NAME]` tables, each with its origin."""
+        """The file for keys if there is no system keyring: `[keys.NAME]` tables, each with its origin."""
         self._environ = environ
         self._keyring = keyring or SystemKeyring()
         self._typed: dict[tuple[str, str | None], SecretStr] = {}
 
     async def find(self, connection: Connection) -> Found:
-        """The key typed in this run, else the one in the environment, else the one that is kept.
+        """Return the key typed in this run, else the one in the environment, else the stored one.
 
         Raises UnusableKeyError for a key that cannot be sent.
         """
@@ -178,28 +178,28 @@ class Keys:
         return kept or Found(None, f"none: {', '.join(missing)}" if missing else "none")
 
     async def source(self, connection: Connection) -> str:
-        """Where the key of a connection comes from, never what it is."""
+        """Return where the key of a connection comes from, never the key."""
         try:
             return (await self.find(connection)).source
         except ConfigError as error:
             return f"none: {error}"
 
     async def is_given(self, connection: Connection) -> bool:
-        """Whether a key was typed or is kept for a connection."""
+        """Whether a key was typed or stored for a connection."""
         return self.typed(connection) is not None or await self._kept(connection, []) is not None
 
     def type(self, connection: Connection, key: SecretStr | None) -> None:
-        """Use a key for a connection until the deck ends; with None, no longer."""
+        """Use a key for a connection until the deck ends; None ends that."""
         self._typed.pop(connection.place, None)
         if key is not None:
             self._typed[connection.place] = key
 
     def typed(self, connection: Connection) -> SecretStr | None:
-        """The key typed for a connection."""
+        """Return the key typed for a connection."""
         return self._typed.get(connection.place)
 
     async def keep(self, connection: Connection, key: SecretStr, *, in_file: bool) -> None:
-        """Keep a key in the file or in the keyring, which may raise KeyringUnavailableError."""
+        """Store a key in the file or in the keyring, which may raise KeyringUnavailableError."""
         owner = owner_of(connection)
         if owner is None:
             return
@@ -211,7 +211,7 @@ class Keys:
         self.type(connection, None)
 
     async def move(self, old: Connection, new: Connection) -> None:
-        """Let the key typed or kept for one connection be that of another, kept in the same place."""
+        """Move the typed or stored key of one connection to another; it stays in the same kind of storage."""
         typed, kept = self.typed(old), await self._kept(old, [])
         self.type(old, None)
         if kept is not None and kept.key is not None and owner_of(old) != owner_of(new):
@@ -225,7 +225,7 @@ class Keys:
         self.type(new, typed)
 
     async def forget(self, connection: Connection) -> None:
-        """Forget what was typed for a connection, and what is kept for it, wherever it is."""
+        """Delete the typed key of a connection, and the stored one, wherever it is."""
         self.type(connection, None)
         owner = owner_of(connection)
         if owner is None:
@@ -236,7 +236,7 @@ class Keys:
             await asyncio.to_thread(edit.delete_table, self.file, TABLE, owner.name, private=True)
 
     async def _kept(self, connection: Connection, missing: list[str]) -> Found | None:
-        """The key that is kept for a connection; `missing` gets why there is none."""
+        """Return the key stored for a connection; the reasons for having none are added to `missing`."""
         owner = owner_of(connection)
         if owner is None:
             return None

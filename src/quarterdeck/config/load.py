@@ -1,6 +1,6 @@
-"""What is read before the first frame: where things are kept, the connections and the preferences.
+"""What is read before the first frame: folders, connections and preferences.
 
-A file that cannot be read is named, defaults take its place, and it is never overwritten.
+A file that cannot be read is reported and replaced by defaults, and never overwritten.
 """
 
 import os
@@ -15,7 +15,7 @@ from quarterdeck.config.files import ConfigError
 
 @dataclass(frozen=True)
 class Folders:
-    """Where things are kept (XDG base directories)."""
+    """The folders for files (XDG base directories)."""
 
     config: Path
     data: Path
@@ -28,7 +28,7 @@ class Folders:
 
     @property
     def keys(self) -> Path:
-        """The file of keys, for who has no system keyring."""
+        """The file of keys, used without a system keyring."""
         return self.config / "keys.toml"
 
     @property
@@ -43,13 +43,13 @@ class Folders:
 
     @property
     def unusable(self) -> list[str]:
-        """A sentence about each folder that cannot be written, or could not be made."""
+        """A sentence about each folder that cannot be written or created."""
         places = (self.config, self.data, self.state)
         return [f"{path} cannot be written" for path in places if not _writable(path)]
 
     @property
     def left_behind(self) -> str | None:
-        """A sentence about what an earlier form of the state files holds, which nobody reads; None where nothing is."""
+        """A sentence about state files of an older format, which are no longer read; None if there are none."""
         folders = (self.state / "notebook", self.kept / "watched")
         found = [str(folder) for folder in folders if any(folder.rglob("*.json"))]
         what = "what an earlier Quarterdeck kept between runs; it is not read, and left as it is"
@@ -57,7 +57,7 @@ class Folders:
 
 
 def _writable(path: Path) -> bool:
-    """Whether a folder can be written; of one that is not there, whether it can be made."""
+    """Whether a folder can be written, or created if it does not exist."""
     while not path.exists() and path != path.parent:
         path = path.parent
     return path.is_dir() and os.access(path, os.R_OK | os.W_OK | os.X_OK)
@@ -65,14 +65,14 @@ def _writable(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Preferences:
-    """What a person chose last."""
+    """The last choices of a person."""
 
     last_connection: str | None = None
     theme: str | None = None
 
 
 def read_preferences(path: Path, problems: list[str]) -> Preferences:
-    """The preferences; what cannot be used becomes a sentence in `problems`."""
+    """Return the preferences; for each that cannot be used, a sentence is added to `problems`."""
     try:
         table = files.read_toml(path)
     except ConfigError as error:
@@ -100,7 +100,7 @@ class Config:
 
 
 def find_folders(environ: Mapping[str, str]) -> Folders:
-    """Find the folders; a variable that is unset, empty or relative means its default, as the XDG rules say."""
+    """Return the folders; a variable that is unset, empty or relative means its default, as XDG specifies."""
 
     def under(variable: str, default: str) -> Path:
         chosen = Path(environ.get(variable, ""))
@@ -115,7 +115,7 @@ def find_folders(environ: Mapping[str, str]) -> Folders:
 
 
 def load(environ: Mapping[str, str]) -> Config:
-    """Read both files; never raises: what cannot be used becomes a sentence in `problems`."""
+    """Read both files; never raises: for what cannot be used, a sentence is added to `problems`."""
     folders = find_folders(environ)
     problems: list[str] = []
     known = connections.read(folders.connections, problems)

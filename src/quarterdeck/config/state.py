@@ -1,4 +1,4 @@
-"""What is kept between runs: one small JSON file for each kind of thing and each server it is about."""
+"""State kept between runs: a small JSON file for each kind of model and each server."""
 
 import fcntl
 import hashlib
@@ -15,50 +15,50 @@ from quarterdeck.config import files
 from quarterdeck.config.files import ConfigError
 
 LARGEST = 8 * 1024 * 1024
-"""Bytes of a state file; a larger one is neither read nor written."""
+"""Maximum size of a state file in bytes; a larger one is neither read nor written."""
 
 
 class StateModel(Protocol):
-    """A pydantic model that can be kept.
+    """A pydantic model that can be stored.
 
-    Its JSON is what stands in the file: a member that holds a secret is written only where the model has a serializer
-    for it, for pydantic writes stars in the place of a `SecretStr`.
+    Its JSON is the content of the file. A secret member is written only if the model has a serializer for it, because
+    pydantic writes stars for a `SecretStr`.
     """
 
     kind: ClassVar[str]
-    """Name of the folder; no two models share one."""
+    """The name of the folder; unique among the models."""
 
     @property
     def version(self) -> int:
-        """Which form of the file this is; a file of any other is left alone."""
+        """The version of the file's format; a file of another version is left alone."""
 
     @classmethod
     def model_validate_json(cls, json_data: str, /) -> Self:
-        """Read a file."""
+        """Parse the content of a file."""
 
     def model_dump_json(self) -> str:
-        """Write a file."""
+        """Return the content of a file."""
 
 
 M = TypeVar("M", bound=StateModel)
 
 
 class _DamagedError(Exception):
-    """A file does not say what its model asks for."""
+    """The content of a file does not fit its model."""
 
 
 class StateFiles:
-    """Models in `FOLDER/KIND/HASH.json`, HASH being of the server they are about (its address, else its name).
+    """Models in `FOLDER/KIND/HASH.json`, where HASH is computed from the server (its address, else its name).
 
-    Files of mode 0600 that are written whole or not at all. One that is damaged is put aside under a name that ends in
-    `.damaged`, and counts as absent. Every method may wait for the disk and raises ConfigError.
+    Files have mode 0600 and are written completely or not at all. A damaged file is renamed to a name that ends in
+    `.damaged`, and counts as missing. Every method may block on the disk and raises ConfigError.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def read(self, model: type[M], about: str) -> M | None:
-        """What is kept about a server, None where nothing is."""
+        """Return what is stored about a server, None if there is nothing."""
         path = self._path(model, about)
         try:
             return _content(path, model)
@@ -66,7 +66,7 @@ class StateFiles:
             return self.change(model, about, lambda kept: kept)
 
     def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
-        """Keep what `change` makes of what is kept, and return it; None deletes the file.
+        """Store and return the result of `change`, which receives the stored model; None deletes the file.
 
         Nobody else changes it meanwhile, not even another process.
         """
@@ -100,7 +100,7 @@ def _content(path: Path, model: type[M]) -> M | None:
 
 
 def _undamaged(path: Path, model: type[M]) -> M | None:
-    """What a file says; a damaged one goes out of the way, and never over one that was put aside before."""
+    """Return the content of a file; a damaged one is renamed, without replacing an earlier damaged one."""
     try:
         return _content(path, model)
     except _DamagedError:
@@ -118,7 +118,7 @@ def _write(path: Path, content: StateModel) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file; a process that ends lets go of it."""
+    """Hold the lock of a file; a process that ends releases it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
