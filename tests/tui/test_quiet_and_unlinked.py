@@ -43,14 +43,18 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
 
 
 async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> None:
-    async with at_sandboxes(idle_fleet(), tmp_path) as seat:
-        await seat.sees("Yesterday's", "alone")
+    fleet = idle_fleet()
+    fleet.add("asleep", "PAUSED")
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.sees("Yesterday's", "alone", "asleep")
         await seat.press("X")
-        await seat.sees("1  Sandboxes that no conversation lives in", "1  Conversations whose sandbox is gone")
+        await seat.sees("2  Sandboxes that no conversation lives in", "1  Conversations whose sandbox is gone")
+        lines = [line for line in seat.text.splitlines() if "‖ Paused" in line or "● Running" in line][-2:]
+        assert len({line.index("≥0m") for line in lines}) == 1
         await seat.press("enter")
         await seat.until(lambda: not seat.deck.screen.is_modal)
         assert seat.list_screen.table.cursor_id == "alone"
-        await seat.press("X", "down", "enter")
+        await seat.press("X", "down", "down", "enter")
         await seat.sees("[1 Conversations]")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "c6")
 

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+from rich.cells import cell_len
+
 from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -18,6 +20,8 @@ from quarterdeck.tui.text import Shown
 
 NOTE = Shown("The first one is always shown; where there is little room the last ones go first.")
 WORD_WIDE = 20
+STATUS_WIDE = len("◔ Resuming")
+"""Cells of the longest status that a list of sandboxes shows often."""
 
 
 def pick_columns(titles: Mapping[str, str], chosen: Sequence[str] | None) -> PickSeveralDialog:
@@ -88,10 +92,12 @@ def _headed(title: str, rows: Sequence[Item[RowPlace]], *, complete: bool) -> li
 
 
 def _sandbox(row: SandboxRow, now: datetime) -> Cell:
+    shown = status(row, now)
+    padding = " " * (STATUS_WIDE - cell_len("".join(words for words, _ in shown)))
     return (
         (Shown(f"  {text.line(row.short_id):<8}"), Tone.PLAIN),
-        *status(row, now),
-        (Shown(f"  {row.state(now).lasted(now)}"), Tone.MUTED),
+        *shown,
+        (Shown(f"{padding}  {row.state(now).lasted(now):>6}"), Tone.MUTED),
         (Shown("  "), Tone.MUTED),
         (text.line((row.record.sandbox_spec_id or "").rpartition("/")[2]), Tone.MUTED),
     )
