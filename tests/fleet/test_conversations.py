@@ -128,6 +128,18 @@ def row(row_id: str, agent: str, updated: float | None) -> ConversationRow:
     )
 
 
+@pytest.mark.parametrize(
+    ("asked", "title"),
+    [
+        (NewConversation(message="Port it\n\nto rust"), "\u201cPort it to rust\u201d"),
+        (NewConversation(message="Port it", title="Port"), "Port"),
+        (None, ""),
+    ],
+)
+def test_a_start_without_a_title_is_named_by_its_message(asked: NewConversation | None, title: str) -> None:
+    assert start_row(StartTask(id="t", status="WORKING", request=asked)).title == title
+
+
 def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_newest() -> None:
     rows = [
         row("old", "finished", 10),

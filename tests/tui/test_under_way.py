@@ -121,6 +121,25 @@ async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: Fa
         assert fleet.created[0]["title"] == "Port"
 
 
+async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_was_lost(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    server = Slow(fleet, posts(SANDBOXES))
+    server.lost = LOST
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await start(seat)
+        fleet.sandboxes["new1"]["status"] = "ERROR"
+        server.gate.set()
+        await seat.sees("Unknown whether it happened.")
+        await seat.press("ctrl+r")
+        await seat.until(lambda: "new1" in seat.session.sandboxes.records)
+        await seat.pause()
+        assert "it was started" not in seat.text
+        fleet.sandboxes["new1"]["status"] = "RUNNING"
+        await seat.press("ctrl+r")
+        await seat.sees("The answer was lost, but it was started: new1 is new in the list.")
+
+
 @pytest.mark.parametrize("elsewhere", ["2", "3"])
 async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(
     fleet: FakeFleet, tmp_path: Path, elsewhere: str

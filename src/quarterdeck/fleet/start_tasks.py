@@ -74,5 +74,8 @@ def worth_showing(
 
 
 def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
-    """Return the row of a start task."""
-    return row_of(task, task.request or NewConversation(), start_state(task, clock.there), clock)
+    """Return the row of a start task; without a title it is named by its message, in quotes."""
+    asked = task.request or NewConversation()
+    row = row_of(task, asked, start_state(task, clock.there), clock, asked.message)
+    words = (asked.message or "").split()
+    return row if row.title or not words else row._replace(title=f"\u201c{' '.join(words)}\u201d")

@@ -8,6 +8,7 @@ from typing import Any
 
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation, StartTask
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.watch import Watch
 
@@ -99,11 +100,16 @@ class Starts:
         return [record.sandbox_id for record in told]
 
     def find_lost(self, about: About, watch: Watch[Any]) -> str | None:
-        """Return the id of the only new row, which must be the one whose response was lost; None if there is none."""
+        """Return the id of the only new row that has not failed, whose response was lost; None if there is none."""
         if about not in self._lost or watch.health.incomplete:
             return None
         known, at = self._lost[about]
-        new = [each for each in watch.records if each not in known] if known is not None else []
+        rows = watch.records.items()
+        new = [
+            each
+            for each, record in rows
+            if known is not None and each not in known and record.status != SandboxStatus.ERROR
+        ]
         if new or self._clock() - at > LOOKED_FOR:
             del self._lost[about]
         return new[0] if len(new) == 1 else None
