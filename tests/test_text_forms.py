@@ -36,6 +36,11 @@ UNKNOWN = {
     ("name", "secret"),
     [
         *((name, True) for name in ("llm_api_key", "X-Api-Key", "agent_settings.x.auth_token", "clientSecret", "env")),
+        *(
+            (name, True)
+            for name in ("passwd", "passphrase", "db_pwd", "credentials", "Cookie", "authorization", "bearer")
+        ),
+        (f"{'long_' * 20}token", True),
         *((name, False) for name in ("auth_type", "keyboard", "llm_model", "environments.mode", "token_limit")),
     ],
 )

@@ -33,7 +33,7 @@ def test_of_arguments(given: list[str], shown: list[str]) -> None:
     [
         ("headers", ["Authorization: abc"], [M]),
         ("headers", {"X-Any": "abc", "count": 3}, {"X-Any": M, "count": 3}),
-        ("api_key", "https://a.example/", M),
+        ("api_key", "https://a.example/?for=abc", M),
         ("auth", {"strategy": "basic", "username": "me"}, {"strategy": "basic", "username": M}),
         ("max_output_tokens", 4096, 4096),
         ("language", "en", "en"),
