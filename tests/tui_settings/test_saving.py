@@ -124,7 +124,7 @@ async def test_a_field_both_saved_is_asked_about(sit: Sit) -> None:
         long = "Edsger Wybe Dijkstra, once of Rotterdam, then of Nuenen and of Austin"
         await seat.client.settings.store(await seat.stored(), {"language": "it", "git_user_name": long})
         await seat.press("ctrl+s")
-        await seat.sees("Changed here and on the server", "fr · French", "it · Italian", "was en · English")
+        await seat.sees("Changed here and on the server", "fr · French", "it · Italian", "Language  was en · English")
         await seat.press("t")
         await seat.sees("Changed here and on the server", "was Ada Lovelace", "Grace", "Edsger", "of Austin")
         await seat.press("m")

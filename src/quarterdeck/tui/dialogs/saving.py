@@ -32,11 +32,11 @@ def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[str]:
         label, was = words.server_title(conflict.mine or conflict.theirs or conflict.base), ""
         mine, theirs = (_server_words(conflict, server) for server in (conflict.mine, conflict.theirs))
     else:
-        label, was = entry.label, f"  was {words.known_words(entry, conflict.base)}"
+        label, was = entry.label, f"was {words.known_words(entry, conflict.base)}"
         mine, theirs = words.edited_words(entry, conflict.mine), words.known_words(entry, conflict.theirs)
     said = (
         cell(Shown("Somebody saved this since you loaded it. Which value is to be kept?"), Tone.MUTED),
-        ((text.line(label), Tone.STRONG), (text.line(was), Tone.MUTED)),
+        ((text.line(label), Tone.STRONG), (Shown("  "), Tone.PLAIN), (text.line(was), Tone.MUTED)),
     )
     choices = [
         choice(Side.MINE, "m", Shown("Mine"), text.line(mine)),

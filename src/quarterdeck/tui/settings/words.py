@@ -18,7 +18,7 @@ from quarterdeck.settings.verify import Difference
 from quarterdeck.settings.words import counted
 from quarterdeck.tui import files, text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.file_path import path_dialog, save_to_file
 from quarterdeck.tui.dialogs.form import FormDialog, RefusedError
@@ -86,7 +86,7 @@ def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
         said.append(((Shown("  meant  "), Tone.MUTED), (text.line(difference.meant), Tone.PLAIN)))
         said.append(((Shown("  holds  "), Tone.MUTED), (text.line(difference.found), Tone.WARN)))
         if difference.note:
-            said.append(cell(text.line(f"  {difference.note}"), Tone.MUTED))
+            said.append(indented(text.line(difference.note), Tone.MUTED))
     return said
 
 
