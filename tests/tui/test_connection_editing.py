@@ -98,6 +98,20 @@ async def test_without_a_keyring_a_file_is_used_only_after_a_yes(
     assert f'[keys.two]\norigin = "{urls[1]}"\nkey = "{OTHER_KEY}"\n' in file.read_text()
 
 
+async def test_a_key_that_no_file_takes_either_is_used_until_the_deck_ends(desk: Desk, home: Home) -> None:
+    desk.keyring = Raising(KeyringLocked())
+    file = home.config / "keys.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(0o644)
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down")
+        await give_key(seat, "two", OTHER_KEY)
+        await seat.sees("Keep the key in a file?")
+        await seat.press("y")
+        await seat.sees("The key is used until the deck", "key        typed for this run")
+    assert file.read_text() == ""
+
+
 async def test_a_key_that_cannot_be_verified_is_used_for_this_run_only(desk: Desk, keyring: Good) -> None:
     desk.write(f'[connections.one]\nurl = "{NOBODY}"\n[connections.two]\nurl = "{NOBODY}"\n')
     async with desk.sit() as seat:

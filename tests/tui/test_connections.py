@@ -77,6 +77,17 @@ async def test_where_a_conversation_is_created_a_simulation_says_that_it_is_one(
             await seat.sees("This is a simulation: its agents only play.")
 
 
+async def test_what_was_said_of_one_connection_goes_with_a_switch_to_another(desk: Desk) -> None:
+    async with desk.sit() as seat:
+        await seat.press("3")
+        await seat.sees("Nothing stored yet")
+        await seat.press("u")
+        await seat.sees("Nothing is edited here.")
+        await at_list(seat, "down", "enter")
+        await seat.sees(" one ", "Nothing stored yet")
+        assert "Nothing is edited here." not in seat.text
+
+
 async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_nothing(desk: Desk) -> None:
     async with desk.sit() as seat:
         await seat.sees("live now")

@@ -185,6 +185,11 @@ class Deck(KeysInOrder):
             if in_dialogs or not screen.is_modal:
                 screen.post_message(self.Said(words))
 
+    def forget_messages(self) -> None:
+        """Take back what the screens say: it is about the connection that was open."""
+        for screen in self.opened:
+            screen.message_line.clear()
+
     def call_person(self, words: Shown) -> None:
         """Ring the bell, and have the terminal show a notification if it can."""
         self.bell()

@@ -236,6 +236,7 @@ class ConnectionsDialog(Dialog[Connection]):
         elif session is not None and self._is_open(connection) and session.server.trouble is None:
             self.dismiss(None)
         else:
+            self.app.forget_messages()
             self.dismiss(connection)
 
     @work(group="check")
@@ -370,9 +371,12 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def _take_key(self, connection: Connection, given: GivenKey) -> Span:
         """Use a key from now on; returns a message about it."""
-        if given.to_keep and (place := await self._keep_key(connection, given.key)):
-            return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
         self._connecting.keys.type(connection, given.key)
+        try:
+            if given.to_keep and (place := await self._keep_key(connection, given.key)):
+                return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
+        except ConfigError as error:
+            return text.line(f"{error.sentence} The key is used until the deck ends."), Tone.WARN
         if not given.proven:
             words = Shown("The key could not be verified: it is used until the deck ends, and kept nowhere.")
             return words, Tone.WARN

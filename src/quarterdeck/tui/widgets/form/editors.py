@@ -10,7 +10,7 @@ from textual.widgets import OptionList
 
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields import Control, Field, typed
+from quarterdeck.settings.fields import Control, Field, Problem, typed
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
@@ -38,6 +38,8 @@ class FieldEditor(FormRow):
         self.draft = draft
         self.control = control
         self._hints = hints
+        self._notice: tuple[Shown, Any] | None = None
+        """What became of a text that was put in, and the value that it left."""
         mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
         super().__init__(content(mark), control, *below)
         self.add_class("field-editor")
@@ -69,7 +71,15 @@ class FieldEditor(FormRow):
     @on(LineInput.Noticed)
     def _noticed(self, event: LineInput.Noticed) -> None:
         event.stop()
+        self._notice = (event.words, self.value)
         self.say(event.words, stops=False)
+
+    def say_problem(self, problem: Problem | None) -> None:
+        """Show what is wrong with the value; where nothing is, what became of a paste, as long as that stands there."""
+        if problem is None and self._notice is not None and self._notice[1] == self.value:
+            self.say(self._notice[0], stops=False)
+        else:
+            super().say_problem(problem)
 
 
 class Choices(OptionList):
