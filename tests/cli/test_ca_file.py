@@ -61,6 +61,7 @@ async def test_a_private_authority_is_trusted_where_a_connection_names_it(
             with pytest.raises(ServiceError, match="not trusted") as caught:
                 await client.describe()
             assert caught.value.kind is ErrorKind.TLS
+            assert ("CA file" in caught.value.advice) == (certificate is not other_host)
 
 
 @pytest.mark.parametrize("content", [None, "", "not a certificate"])

@@ -24,6 +24,8 @@ GIVEN_LINEAR = {"url": "https://mcp.linear.app/sse", "headers": {"Authorization"
         {"servers": {"files": {"type": "stdio", **GIVEN_FILES}, "linear": GIVEN_LINEAR}, "inputs": []},
         {"mcp": {"servers": {"files": GIVEN_FILES, "linear": {"type": "sse", **GIVEN_LINEAR}}}},
         {"files": GIVEN_FILES, "linear": GIVEN_LINEAR},
+        [{"name": "files", **GIVEN_FILES}, {"name": "linear", **GIVEN_LINEAR}],
+        {"mcpServers": [{"name": "files", **GIVEN_FILES}, {"name": "linear", **GIVEN_LINEAR}]},
         {"mcp_config": {"files": GIVEN_FILES, "linear": {"transport": "sse", **GIVEN_LINEAR}}},
         {
             "stdio_servers": [{"name": "files", "command": "npx", "args": ["-y", "pkg"], "env": {"K": "v"}}],

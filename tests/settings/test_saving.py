@@ -175,3 +175,10 @@ def test_a_complaint_of_the_server_stands_at_its_field_or_row(
     problem = complaint(Draft(Settings(mcp_config=LISTED)).change_servers(Servers.remove, 1), location, "bad")
     assert place == (None if problem is None else (problem.key, problem.row))
     assert problem is None or problem.stops
+
+
+def test_a_complaint_about_a_server_names_its_member() -> None:
+    draft = Draft(Settings(mcp_config=LISTED))
+    problem = complaint(draft, ("mcp_config", "stdio_servers", 0, "autoApprove"), "Extra inputs are not permitted")
+    assert problem is not None
+    assert problem.words == "The server says: autoApprove: Extra inputs are not permitted"

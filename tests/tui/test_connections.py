@@ -94,7 +94,7 @@ async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_
         await at_list(seat, "down", "t")
         await seat.sees("local service, flat settings; the key is accepted")
         await seat.press("down", "t")
-        await seat.sees("the key is refused")
+        await seat.sees("the key is missing or refused")
         await seat.press("up", "up", "t")
         await seat.sees("the key is accepted")
         await seat.press("escape")

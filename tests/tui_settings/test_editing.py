@@ -138,7 +138,9 @@ async def test_a_list_without_rows_is_found_by_its_name(sit: Sit) -> None:
     async with sit() as seat:
         await seat.press("slash", *"mcp")
         await seat.sees("a adds one", "MCP servers")
-        await seat.press("ctrl+u", *"tokens")
+        await seat.press("enter", "D")
+        await seat.sees("There is none yet; a adds one.")
+        await seat.press("slash", "ctrl+u", *"tokens")
         await seat.sees("sets one", "Git tokens")
         assert "Base URL" not in seat.text
 

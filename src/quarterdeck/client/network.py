@@ -228,6 +228,10 @@ def _explained(error: Exception, host: str, step: str, time: str, *, secure: boo
             return ErrorKind.BROKEN, words, "Read again; check the port if it stays so."
 
 
+_UNKNOWN_ISSUER = (18, 19, 20, 21)
+"""What OpenSSL calls a certificate that signed itself, or whose issuer is not among those that are trusted."""
+
+
 def _not_connected(cause: BaseException, host: str, step: str) -> tuple[ErrorKind, str, str]:
     """Distinguish an unknown host name and a failed TLS handshake from an unreachable server.
 
@@ -238,6 +242,8 @@ def _not_connected(cause: BaseException, host: str, step: str) -> tuple[ErrorKin
         return ErrorKind.DNS, words, advice
     if isinstance(cause, ssl.SSLCertVerificationError):
         words = f"The certificate of {host} is not trusted: {cause.verify_message.rstrip('.')}."
+        if cause.verify_code in _UNKNOWN_ISSUER:
+            return ErrorKind.TLS, words, "Check the address, or give the connection the issuer's PEM as its CA file."
         return ErrorKind.TLS, words, "Check the address, or have the certificate put right."
     if isinstance(cause, ssl.SSLError) or step.endswith("start_tls"):
         words = f"No secure connection to {host}: it may not speak TLS at this port."

@@ -115,7 +115,10 @@ def _failing(health: Health, now: float) -> list[str]:
     if not health.failures:
         return []
     words = ["offline"] if health.state is HealthState.OFFLINE else []
-    words.append("nothing read yet" if health.read_at is None else f"stale {age(now - health.read_at)}")
+    if health.read_at is not None:
+        words.append(f"stale {age(now - health.read_at)}")
+    elif not words:
+        words.append("nothing read yet")
     if health.next_try_at is not None:
         wait = health.next_try_at - now
         words.append(f"next try in {age(wait)}" if wait >= 1 else "trying…")

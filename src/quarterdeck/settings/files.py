@@ -83,15 +83,18 @@ def imported(text: str, draft: Draft) -> Imported:
     MCP servers keep the secrets stored for the same name or address; others must be typed. Raises ImportRefused.
     """
     notes: list[str] = []
+    foreign: list[str] = []
     values: dict[str, Any] = {}
     for key, value in _values(_read(text)):
         entry = draft.fields.by_key.get(key)
         if entry is None or entry.absent or entry.control is Control.READ_ONLY:
-            notes.append(f"{key[:60]} is not a setting that can be changed on this server; it is left alone.")
+            foreign.append(key[:60])
         elif key == MCP:
             values[MCP] = _with_servers(draft, value, notes)
         else:
             values |= _taken(draft, entry, value, notes)
+    if foreign:
+        notes.append(f"Left alone, for they cannot be changed on this server: {', '.join(foreign)}.")
     return Imported(draft.set_all(values), tuple(notes))
 
 

@@ -68,19 +68,20 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
     A placeholder such as `${TOKEN}` becomes a mask, which must be replaced. Raises PasteError.
     """
     servers: list[McpServer] = []
+    left_out: list[str] = []
     notes: list[str] = []
     for name, given, model in _found(_data(text)):
         title = name or "A server"
         try:
             server, said = _read(name, given, model, nested=nested)
         except PasteError as error:
-            notes.append(f"{title}: {error}, and is left out.")
+            left_out.append(f"{title}: {error}, and is left out.")
         else:
             servers.append(server)
             notes += (f"{title}: {words}" for words in said)
     if not servers:
-        raise PasteError(" ".join(notes) or "There is no MCP server in this text.")
-    return Pasted(tuple(servers), tuple(notes))
+        raise PasteError(" ".join(left_out) or "There is no MCP server in this text.")
+    return Pasted(tuple(servers), (*left_out, *notes))
 
 
 def _data(text: str) -> Any:
@@ -107,9 +108,11 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _found(data: Any) -> Iterator[tuple[str, Any, type[McpServer] | None]]:
     """Yield (name, members, model if the place determines it) of every server in data of any supported form."""
+    if isinstance(data, list):
+        yield from ((_own_name(one), one, None) for one in data)
     if not isinstance(data, dict):
         return
-    wrapped = next((data[name] for name in _WRAPPERS if isinstance(data.get(name), dict)), None)
+    wrapped = next((data[name] for name in _WRAPPERS if isinstance(data.get(name), dict | list)), None)
     if wrapped is not None:
         yield from _found(wrapped)
     elif data.keys() & LISTS.keys():

@@ -225,7 +225,11 @@ def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Prob
     key, *place = location or ("",)
     if key not in draft.fields.by_key:
         return None
-    return Problem(f"The server says: {message}", key=str(key), row=_row(draft.servers, place) if key == MCP else None)
+    if key != MCP:
+        return Problem(f"The server says: {message}", key=str(key))
+    *_, last = place or ("",)
+    member = f"{last}: " if isinstance(last, str) and len(place) > 1 else ""
+    return Problem(f"The server says: {member}{message}", key=MCP, row=_row(draft.servers, place))
 
 
 def _row(servers: Servers, place: Sequence[str | int]) -> int | None:

@@ -59,7 +59,7 @@ class Releases:
 NO_SETTINGS = Shown("something answers, but it has no settings: look at the address")
 KEY: dict[KeyState, tuple[Shown, Tone]] = {
     KeyState.ACCEPTED: (Shown("the key is accepted"), Tone.GOOD),
-    KeyState.REFUSED: (Shown("the key is refused"), Tone.BAD),
+    KeyState.REFUSED: (Shown("the key is missing or refused"), Tone.BAD),
     KeyState.UNPROVEN: (Shown("nothing proves the key right or wrong"), Tone.WARN),
 }
 

@@ -49,6 +49,7 @@ _ANYWHERE = frozenset({"add", "import_servers", "servers_file", "copy_servers", 
 """Commands among them that need no row."""
 _OF_A_ROW = frozenset(name for labels in _OF_ROW.values() for name in labels) - _ANYWHERE
 LLM_EDITED = "You have edits of the LLM settings: save or drop them first."
+NONE_YET = "There is none yet; a adds one."
 NOT_HERE = "Not for this row; f2 shows what can be done here."
 
 
@@ -80,7 +81,7 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
     """Return why a command cannot be applied to a row, None if it can."""
     has_use = name in _OF_ROW[row.kind] and bool(row.name or (name == "edit" and row.group))
     if name in _OF_A_ROW and not has_use:
-        return NOT_HERE
+        return NONE_YET if name in _OF_ROW[row.kind] and not row.name else NOT_HERE
     draft, field, entry = view.draft, row.field, row.entry
     match name:
         case "save" if not draft.edited:
