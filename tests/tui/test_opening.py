@@ -65,6 +65,29 @@ async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chose
         await seat.sees("local service", "No conversations.")
 
 
+@pytest.mark.parametrize(("place", "opened"), [("1", "No conversations."), ("3", "Nothing stored yet")])
+async def test_a_service_that_could_not_be_opened_is_opened_by_a_refresh(
+    folder: Path, tmp_path: Path, place: str, opened: str
+) -> None:
+    damaged = True
+
+    @asynccontextmanager
+    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
+        if damaged:
+            raise ServiceError(ErrorKind.LOCAL, "The file is damaged.", "Move it away.")
+        async with local(folder)(endpoint, key) as client:
+            yield client
+
+    async with seated(connect, crashes=tmp_path) as seat:
+        await seat.press(place)
+        await seat.sees("The file is damaged.", "ctrl+r tries again")
+        await seat.press("ctrl+r")
+        await seat.sees("The file is damaged.", "ctrl+r tries again")
+        damaged = False
+        await seat.press("ctrl+r")
+        await seat.sees(opened, "local service")
+
+
 async def test_a_server_that_is_down_is_named_and_found_again_by_itself(tmp_path: Path) -> None:
     up = False
 

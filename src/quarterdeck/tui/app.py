@@ -243,9 +243,11 @@ class Deck(KeysInOrder):
         await self.connecting.choose()
 
     def action_refresh(self) -> None:
-        """Read everything again now."""
+        """Read everything again now; open again what could not be opened."""
         if self.session is not None:
             self.session.refresh(asked=True)
+        elif self.trouble is not None:
+            self.connecting.open(self.endpoint)
 
     def on_app_blur(self) -> None:
         """The terminal lost the focus: poll less often."""

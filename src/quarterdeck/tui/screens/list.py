@@ -289,7 +289,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if self.rows:
             return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
         if self.app.trouble is not None:
-            return text.line(self.app.trouble.words), Shown("c chooses another server.")
+            return text.line(self.app.trouble.words), Shown("ctrl+r tries again, c chooses another server.")
         health = self.contents.watch(session).health if session is not None else Health()
         if (session is not None and session.server.key_refused) or health.state is HealthState.REFUSED:
             return Shown(f"The {noun} were not read: the key is refused."), Shown("c, then K gives another key.")
