@@ -86,8 +86,8 @@ SETTLED = [
     # what has run and reads as starting is idle, until it stopped
     ("RUNNING STARTING STARTING RUNNING STARTING", "Running"),
     ("RUNNING HIBERNATING STARTING", "Running"),
-    # an error while it boots is believed at the third reading
-    ("new ERROR ERROR ERROR", "Error"),
+    # an error while it boots is believed at the third reading, once it has had time to boot
+    ("new ERROR ERROR +30 ERROR", "Error"),
     ("RUNNING ERROR", "Error"),
     # the answer to a start counts as a reading
     ("running new STARTING", "Running"),
@@ -126,7 +126,8 @@ UNDER_WAY = [
     ("RUNNING ERROR STARTING", "Starting"),
     ("RUNNING MISSING STARTING", "Starting"),
     ("new ERROR", "Starting"),
-    ("new ERROR ERROR", "Starting"),
+    ("new ERROR ERROR ERROR ERROR", "Starting"),
+    ("new ERROR +30 ERROR", "Starting"),
     ("new ERROR STARTING ERROR", "Starting"),
     ("new STARTING +119", "Starting"),
     ("starting new STARTING", "Starting"),

@@ -48,7 +48,7 @@ class Watched:
         ("0:started=RUNNING 1:new=RUNNING", "Running you"),
         ("2:new=STARTING 8:started=STARTING 10:RUNNING", "Starting you, Running you"),
         (
-            "2:new=STARTING 4:ERROR 6:ERROR 8:ERROR 9:started=ERROR 14:RUNNING",
+            "2:new=STARTING 4:ERROR 6:ERROR 38:ERROR 39:started=ERROR 44:RUNNING",
             "Starting you, Error server, Running you",
         ),
         ("2:new=STARTING", "Starting server"),

@@ -23,6 +23,8 @@ PAUSED_BY = timedelta(seconds=60)
 ERRORS_BELIEVED = 3
 """How many ERROR readings in a row are needed for a sandbox that is starting: a process server reports ERROR at boot.
 """
+BOOTED_WITHIN = timedelta(seconds=30)
+"""How long after the beginning of a start or resume an error is not believed: process servers give up a boot then."""
 FLIPS = timedelta(seconds=30)
 """For this long after a change, a reading that returns to the old state counts only if it comes twice in a row."""
 CHECK_AFTER = 3
@@ -257,8 +259,9 @@ def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:
     if word == memory.settled.word:
         return 1
     if memory.asked is not None:
-        booting = memory.asked.action in (Action.START, Action.RESUME)
-        return ERRORS_BELIEVED if booting and word == StateWord.ERROR else 1
+        if word != StateWord.ERROR or memory.asked.action not in (Action.START, Action.RESUME):
+            return 1
+        return ERRORS_BELIEVED if now - memory.asked.at >= BOOTED_WITHIN else memory.doubts + 2  # not by this one
     flips = memory.left is not None and word == memory.left.word and now - memory.left.at < FLIPS
     return 2 if flips else 1
 
