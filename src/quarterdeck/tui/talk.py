@@ -60,10 +60,10 @@ class Talk:
         elif answer == "reject":
             self._ask_why(shown)
         else:
-            words = "It does these actions, and all that follow without asking,"
-            until = "until its agent server starts anew or the menu (f2) says otherwise."
+            words = "It does these actions, and all that follow without asking, "
+            words += "until its agent server starts anew or the menu (f2) says otherwise."
             accept = partial(answering.accept, shown, all_that_follow=True)
-            self._confirm("Accept all that follow?", (words, until), accept)
+            self._confirm("Accept all that follow?", (words,), accept)
 
     def action_stop(self) -> None:
         """Stop the agent."""
