@@ -11,6 +11,7 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, Sse
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest, rules_of
+from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.kept import DisabledServers, disabled_in, exchanged
 from quarterdeck.settings.mcp import Servers
@@ -182,3 +183,11 @@ def test_a_complaint_about_a_server_names_its_member() -> None:
     problem = complaint(draft, ("mcp_config", "stdio_servers", 0, "autoApprove"), "Extra inputs are not permitted")
     assert problem is not None
     assert problem.words == "The server says: autoApprove: Extra inputs are not permitted"
+
+
+def test_a_server_with_an_address_shows_the_name_it_is_stored_under() -> None:
+    """Losses name it by that, and nothing else on the screen would tell which one is meant."""
+    assert words.server_details(LISTED.sse_servers[0]) == "tools"
+    assert words.server_details(ShttpServer.model_validate({"url": "https://b", "name": "b", "timeout": 9})) == (
+        "b · time-out 9 s"
+    )

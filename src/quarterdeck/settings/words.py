@@ -87,13 +87,15 @@ def server_title(server: McpServer) -> str:
 
 
 def server_details(server: McpServer) -> str:
-    """Return the rest of a server in one line: command and arguments, or the time-out."""
+    """Return the rest of a server in one line: command and arguments, or the name it is stored under and the time-out."""
     if isinstance(server, StdioServer):
         line = command_line(server)
         return f"{line} · {counted(len(server.env), 'variable')}" if server.env else line
+    name = (server.model_extra or {}).get("name")
+    said = [name] if isinstance(name, str) else []
     if isinstance(server, ShttpServer) and server.timeout not in (None, USUAL_TIMEOUT):
-        return f"time-out {server.timeout} s"
-    return ""
+        said.append(f"time-out {server.timeout} s")
+    return " · ".join(said)
 
 
 def command_line(server: StdioServer) -> str:
