@@ -87,7 +87,7 @@ def server_title(server: McpServer) -> str:
 
 
 def server_details(server: McpServer) -> str:
-    """Return the rest of a server in one line: command and arguments, or the name it is stored under and the time-out."""
+    """Return the rest of a server in one line: command and arguments, or the name it is stored under and time-out."""
     if isinstance(server, StdioServer):
         line = command_line(server)
         return f"{line} · {counted(len(server.env), 'variable')}" if server.env else line
