@@ -112,7 +112,7 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
         raise CommandError(f"{key} may hold a secret, and arguments are seen by others.", advice, status=2)
     if text == FROM_INPUT:
         text = from_input("value").strip()
-        if not text:  # as behind a command that failed: nobody asked for the value to be cleared
+        if not text:  # for example after a failed command: nobody meant to clear the value
             raise CommandError("Standard input is empty, nothing was changed.", f"{key}= clears it.", status=2)
     if key == MCP:
         return draft.set(key, _servers(draft.servers, text))

@@ -167,7 +167,11 @@ def _problems(content: Any, secrets: Iterable[str]) -> Iterator[FieldProblem]:
     if not isinstance(content, dict):
         return
     detail, error = content.get("detail"), content.get("error")
-    found = _listed(detail) if isinstance(detail, list) else _in_text(error) if isinstance(error, str) else ()
+    found: Iterable[tuple[Location, str]] = ()
+    if isinstance(detail, list):
+        found = _listed(detail)
+    elif isinstance(error, str):
+        found = _in_text(error)
     for location, message in found:
         yield FieldProblem(location, scrub(message.removeprefix("Value error, "), secrets)[:LONGEST])
 

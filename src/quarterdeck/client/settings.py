@@ -151,7 +151,9 @@ def _is_record(content: Any, *, nested: bool) -> bool:
 
 def _deeper(value: Any, levels: int) -> bool:
     """Whether JSON is nested deeper than that many levels."""
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    members = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(members, list):
+        members = []
     return levels == 0 or any(_deeper(member, levels - 1) for member in members)
 
 

@@ -104,7 +104,7 @@ _ASKED: dict[str, Container[str | None]] = {
     StateWord.PAUSING: _HEARD,
     StateWord.RESUMING: frozenset({SandboxStatus.PAUSED}),
 }
-"""The readings of a sandbox that do not show yet what is under way."""
+"""Sandbox statuses in readings that do not show yet what is under way."""
 
 
 def with_last_word(before: Conversation, record: Conversation) -> Conversation:
@@ -252,9 +252,16 @@ def row_of(
 
 def rank(row: ConversationRow) -> Rank:
     """Return the place of a row in the default order: start tasks, questions, trouble, the rest; the newest first."""
-    needs = 1 if row.needs_you else 2 if row.state.attention else 3
+    if row.task is not None:
+        value = 0
+    elif row.needs_you:
+        value = 1
+    elif row.state.attention:
+        value = 2
+    else:
+        value = 3
     newest = -row.updated.timestamp() if row.updated else 0.0
-    return Rank(0 if row.task is not None else needs, newest, urgent=row.state.attention)
+    return Rank(value, newest, urgent=row.state.attention)
 
 
 _ALSO_CALLED: dict[str, str] = {

@@ -306,7 +306,12 @@ def _observed(entry: Entry, event: ObservationEvent, seconds: float | None) -> E
     if event.tool_name in ("finish", "think"):
         return entry if entry.text or entry.thought else entry._replace(text=text_of(seen.content))
     failed = seen.is_error or (seen.exit_code or 0) > 0
-    outcome = Outcome.FAILED if failed else Outcome.RUNS_ON if seen.exit_code == -1 else Outcome.DONE
+    if failed:
+        outcome = Outcome.FAILED
+    elif seen.exit_code == -1:
+        outcome = Outcome.RUNS_ON
+    else:
+        outcome = Outcome.DONE
     edit = None if failed else entry.edit
     if edit is not None and not edit.first and seen.old_content is not None:
         before, found, _ = seen.old_content.partition("\n".join(words for sign, words in edit.lines if sign != "+"))

@@ -188,7 +188,14 @@ def rank(row: SandboxRow, now: datetime) -> Rank:
     While a change is under way, the row keeps its place.
     """
     state = row.state(now)
-    value = 1 if state.slow else 2 if state.silent else _UNKNOWN if state.known is None else _RANKS[state.known]
+    if state.slow:
+        value = 1
+    elif state.silent:
+        value = 2
+    elif state.known is None:
+        value = _UNKNOWN
+    else:
+        value = _RANKS[state.known]
     since = row.quiet_since if value == _RANKS[StateWord.RUNNING] else state.since
     return Rank(value, inf if since is None else since.timestamp(), urgent=value < _RANKS[StateWord.RUNNING])
 

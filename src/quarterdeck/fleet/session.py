@@ -226,7 +226,7 @@ class Session:
         self._unsettled.update(each for each in fresh - changes.added if self.by_sandbox.of(each))
         self._probe_quiet_ones(now)
         if changes.all_known and changes.added:
-            self.start_tasks.refresh()  # they tell whose it is: a conversation is listed only once it is there
+            self.start_tasks.refresh()  # starts tell whose it is: a conversation is listed only later
         self._look_closely()
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
         living_there = (record.id for sandbox_id in came_or_went for record in self.by_sandbox.of(sandbox_id))
@@ -353,7 +353,7 @@ class Session:
                 self.conversations.refresh()
 
     def _publish_asked(self, sandbox_id: str) -> None:
-        """Tell that something was asked of a sandbox: its conversations show that, too."""
+        """Publish that a request about a sandbox was made: its conversations show that, too."""
         self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
         living = self.by_sandbox.of(sandbox_id)
         self._publish(News(About.CONVERSATIONS, frozenset(record.id for record in living)))

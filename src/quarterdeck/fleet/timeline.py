@@ -160,7 +160,9 @@ class Timelines(KeptPart[KeptTimelines]):
         self, sandbox_id: str, before: SandboxMemory | None, after: SandboxMemory, now: datetime
     ) -> tuple[Cause, str]:
         ours = sandbox_id in self._ours
-        asked = before.asked if before is not None else Asked(Action.START, now, here=False) if ours else None
+        asked = before.asked if before is not None else None
+        if before is None and ours:
+            asked = Asked(Action.START, now, here=False)
         if asked is not None and (asked.here or ours) and now - asked.at <= ANSWERED_BY:
             if after.settled.word in DONE_IN[asked.action]:
                 return Cause.YOU, _ASKED

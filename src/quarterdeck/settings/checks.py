@@ -30,7 +30,13 @@ def problems(entry: Field, value: Any) -> Iterator[Problem]:
     if isinstance(value, Unreadable):
         yield error(f"This is not {entry.kind.words}; type one such as {entry.kind.example}.")
         return
-    usual = secret if entry.secret else plain if isinstance(value, str) else hidden_inside
+    usual: Check
+    if entry.secret:
+        usual = secret
+    elif isinstance(value, str):
+        usual = plain
+    else:
+        usual = hidden_inside
     for check in (usual, *entry.checks):
         if problem := check(value):
             yield problem

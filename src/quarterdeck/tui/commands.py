@@ -68,7 +68,7 @@ _NAMES = {shown: key for key, shown in _KEY_WORDS.items()}
 
 
 def named_key(shown: str) -> str:
-    """Name a key as Textual does, which is written as in the key bar: `^s` is `ctrl+s`."""
+    """Return Textual's name of a key as the key bar shows it: `^s` becomes `ctrl+s`."""
     return f"ctrl+{shown[1:]}" if shown.startswith("^") else _NAMES.get(shown, shown)
 
 

@@ -90,7 +90,8 @@ class Connecting:
             self._app.run_worker(self._switch(connection), group="dialog")
 
     async def _switch(self, connection: Connection) -> None:
-        if connection.place == self._app.endpoint.place or await self._app.may_leave():  # edits are kept
+        # At the same address, unsaved edits are kept.
+        if connection.place == self._app.endpoint.place or await self._app.may_leave():
             self.open(connection)
 
     async def _follow(self, connection: Connection) -> None:

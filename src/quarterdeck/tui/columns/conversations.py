@@ -168,7 +168,7 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
 
 
 def _record_facts(record: Conversation) -> list[Cell]:
-    public = None if record.public is None else ("yes" if record.public else "no")
+    public = {True: "yes", False: "no", None: None}[record.public]
     return [
         text_fact("provider", record.git_provider),
         text_fact("model", record.llm_model),

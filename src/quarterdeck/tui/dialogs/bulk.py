@@ -114,7 +114,7 @@ class ProgressDialog(Dialog[Copyable]):
             ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # problems first
             table.show(ids, job.rows, anew=True)
             table.move_to(ids[0])
-            self.say(Shown(job.saved), Tone.STRONG)  # nothing takes the place of what was waited for
+            self.say(Shown(job.saved), Tone.STRONG)  # nothing replaces the message about the wait
         self._ended = ended
         self.hint(self._hints_now())
 
@@ -208,7 +208,7 @@ def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
 
 
 def titles_listed(titles: Sequence[str]) -> list[Cell]:
-    """The first titles, a line each."""
+    """Return the first titles, one per line."""
     return [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]
 
 

@@ -174,7 +174,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @property
     def _room(self) -> int:
-        """Cells that an address can take; endless before the first layout."""
+        """Cells that an address can take; unlimited before the first layout."""
         width = self._list.scrollable_content_region.width
         return max(8, width - 2 - NAME - STATE - READ_ONLY) if width else sys.maxsize
 

@@ -133,7 +133,9 @@ class VariableRow(Horizontal):
         super().__init__(classes="variable")
         self._separator = separator
         self._kept = kept
-        about = "value" if kept is None else "type it again" if holds_hidden(kept) else "•••• kept; type to replace"
+        about = "value"
+        if kept is not None:
+            about = "type it again" if holds_hidden(kept) else "•••• kept; type to replace"
         self._name_field = LineInput(name, placeholder="NAME" if separator == "=" else "Name", id="variable-name")
         self._value_field = LineInput(placeholder=about, password=True, id="variable-value")
 

@@ -202,7 +202,7 @@ def _applies(session: Session) -> list[Cell]:
 
 
 def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:
-    """What a server deletes together with these conversations."""
+    """Return what a server deletes together with these conversations."""
     if _is_local(session):
         return [cell(Shown("No sandbox goes too."))]
     one = len(ids) == 1

@@ -45,7 +45,12 @@ class Folding:
             out.append(head)
             if head in families:
                 members = families[head]
-                shown = members & through.keys() if filtered else members if head in self._opened else set[str]()
+                if filtered:
+                    shown = members & through.keys()
+                elif head in self._opened:
+                    shown = members
+                else:
+                    shown = set()
                 out += sorted(shown, key=through.__getitem__)
                 self.hidden[head] = tuple(members - shown)
         return out

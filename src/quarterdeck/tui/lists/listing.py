@@ -138,7 +138,10 @@ class Listing(Generic[R]):
                 continue
             self.rows[row_id], self._words[row_id] = row, word
             ranks[row_id] = self._rank(row, now)
-            (self.passing.add if contents.passing(row) else self.passing.discard)(row_id)
+            if contents.passing(row):
+                self.passing.add(row_id)
+            else:
+                self.passing.discard(row_id)
             if (parent := contents.parent(row)) is not None:
                 self.folding.parents[row_id] = parent
         for successor in ranks.keys() & set(map(session.became, gone)):  # the cursor moves here from a start task

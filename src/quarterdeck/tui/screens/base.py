@@ -129,7 +129,7 @@ class DeckScreen(Screen[None]):
         return None
 
     async def action_press(self, shown: str) -> None:
-        """Do what a key of the bar does; a letter means its command also while something is typed."""
+        """Run the command of a key in the key bar; a letter means its command even while a field is focused."""
         named = (command for command in commands_at(self.PLACE) if command.key == shown and len(shown) == 1)
         if (command := next(named, None)) is not None:
             await self.action_command(command.name)

@@ -57,7 +57,8 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
     """Return why a command cannot be applied to a conversation or its sandbox."""
     if name not in ("pause", "resume", "other"):
         return why_not(name, row)
-    memory = session.memories.by_id.get(row.sandbox_id or "")  # no row is built at each key
+    # This runs at every key press, so it builds no row.
+    memory = session.memories.by_id.get(row.sandbox_id or "")
     if row.record is not None and memory is not None:
         reason = refusal(name, memory.state(now))
         return None if reason is None else f"Its sandbox: {reason}"

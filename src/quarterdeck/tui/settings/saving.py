@@ -149,7 +149,12 @@ class Saves:
     def _show(self, result: SaveResult) -> None:
         """Show the result of a save, and continue with its draft."""
         self.record.put(result.draft)
-        tone = Tone.BAD if result.error else Tone.GOOD if result.saved else Tone.MUTED
+        if result.error:
+            tone = Tone.BAD
+        elif result.saved:
+            tone = Tone.GOOD
+        else:
+            tone = Tone.MUTED
         now = self.app.clock().astimezone()
         self.bar(((Shown(f"{now:%H:%M} "), Tone.MUTED), (text.line(result.words), tone)))
         said = result.words if result.error else self._until_when(result)

@@ -51,7 +51,7 @@ class Header(Widget):
         self._place = place
 
     def _tab(self, place: Place) -> Content:
-        """Return a screen's tab, which opens it when clicked; the current one is in brackets, for no colour."""
+        """Return a screen's tab, which opens it when clicked; brackets mark the current one, even without colour."""
         here = place is self._place
         key, name = TABS[place].split()
         label = Shown(f" {name}" if here or self.size.width >= WITH_LABELS else "")

@@ -148,7 +148,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self.fit_anew()
 
     def fit_anew(self) -> None:
-        """Make columns narrower that were wide for what is gone; they only grow meanwhile, so that nothing hops."""
+        """Shrink columns that are too wide for the current rows; between calls they only grow, to avoid jumps."""
         self._widest.clear()
         self._redraw()
 

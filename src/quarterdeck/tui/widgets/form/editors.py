@@ -91,7 +91,10 @@ class Choices(OptionList):
 
     def step(self, step: int) -> int:
         """Move to the next or previous item, and return its index."""
-        (self.action_cursor_down if step > 0 else self.action_cursor_up)()
+        if step > 0:
+            self.action_cursor_down()
+        else:
+            self.action_cursor_up()
         return self.highlighted or 0
 
 

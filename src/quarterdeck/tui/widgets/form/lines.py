@@ -153,8 +153,12 @@ def _value(view: FormView, entry: Field) -> Cell:
         return ((HIDDEN, Tone.EDITED if edited else Tone.MUTED) if held else (NOTHING, Tone.MUTED), *was)
     if draft.value(entry.key) is None:
         return ((line(entry.default) or NOTHING, Tone.MUTED), *was)
-    rests = draft.off_for(entry.key) is not None
-    tone = Tone.STRONG if edited else Tone.MUTED if rests else Tone.PLAIN
+    if edited:
+        tone = Tone.STRONG
+    elif draft.off_for(entry.key) is not None:
+        tone = Tone.MUTED
+    else:
+        tone = Tone.PLAIN
     return ((brief(words.after_save(draft, entry.key)), tone), *was)
 
 
