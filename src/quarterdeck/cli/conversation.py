@@ -73,7 +73,7 @@ class Conversation:
                     if self.following.origin not in _UNKNOWN:
                         heard = loop.time()
                     elif loop.time() - heard > SILENCE:
-                        raise CommandError("It cannot be found out.", self.following.note, status=NOT_KNOWN)
+                        raise CommandError("Its state cannot be found out.", self.following.note, status=NOT_KNOWN)
                     await self._news.wait()
             return True
         except TimeoutError:

@@ -64,7 +64,7 @@ def run(arguments: CommandLine, config: Config) -> int:
 def _in_clear(connection: Connection) -> list[Finding]:
     if connection.url is None or not sends_in_clear(connection.url):
         return []
-    words = f"none: all that goes to {shown_host(connection.url)} travels in clear, the key too; https:// would hide it"
+    words = f"none: everything sent to {shown_host(connection.url)} can be read on the way, the key too; use https://"
     return [Finding("encryption", words, sign="careful")]
 
 
@@ -94,7 +94,7 @@ def _clock(client: Client) -> list[Finding]:
 def _answer_words(server: Server, release: str | None) -> str:
     words = [_GENERATION_WORDS[server.generation]]
     if server.simulated:
-        words.append("Quarterdeck's simulated service: its sandboxes and conversations are pretended, in memory only")
+        words.append("Quarterdeck's simulated service: its sandboxes and conversations are simulated, in memory only")
     elif server.local:
         words.append("Quarterdeck's own local service, which runs no agent")
     else:

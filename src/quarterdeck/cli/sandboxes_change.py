@@ -88,10 +88,10 @@ def _print_plan(job: BulkJob, status: Status, count: int, arguments: CommandLine
         cells = [(row.id, status(row.id), each, row.words) for row, each in zip(rows, does, strict=True)]
         table(("ID", "STATUS", "PLAN", "WHY"), cells)
     if not arguments.dry_run:
-        words = f"Nothing was deleted; with --yes it is: {planned} of {count}."
+        words = f"Nothing was deleted; --yes deletes {planned} of {count}."
         advice = "A workspace goes with its sandbox; conversations stay listed without one."
         raise CommandError(words, advice, status=2)
-    note(f"Nothing was done; without --dry-run it is: {verb} {planned} of {count}.")
+    note(f"Nothing was done; without --dry-run: {verb} {planned} of {count}.")
 
 
 async def _carry_out(job: BulkJob, session: Session) -> None:

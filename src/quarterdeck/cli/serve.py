@@ -33,7 +33,7 @@ def _simulation(arguments: CommandLine) -> Simulation | None:
     """Return what to simulate, None for nothing. Raises CommandError for options that need --simulate."""
     if arguments.simulate is None:
         if arguments.churn is not None or arguments.faults:
-            words = "--churn and --faults say how a simulation goes."
+            words = "--churn and --faults are for a simulation."
             raise CommandError(words, "Give --simulate N too.", status=2)
         return None
     churn = 1.0 if arguments.churn is None else arguments.churn

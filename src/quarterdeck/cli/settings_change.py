@@ -184,7 +184,7 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
 
 async def _give_up(conflict: Conflict) -> Side | None:
     """Raise CommandError, because somebody is changing the same setting right now."""
-    raise CommandError(f"Somebody else changes {conflict.key} right now; nothing was saved.", "Run it again.")
+    raise CommandError(f"Somebody else is changing {conflict.key} right now; nothing was saved.", "Run it again.")
 
 
 def _warn(review: Review, *, accept_losses: bool) -> None:
@@ -195,7 +195,7 @@ def _warn(review: Review, *, accept_losses: bool) -> None:
         note(f"{problem.key}: {problem.words}")
     if any(loss.key == MCP for loss in review.losses) and not accept_losses:
         advice = "Give their secrets too, or add --accept-losses."
-        raise CommandError("Nothing was saved, for MCP servers would lose their secrets.", advice, status=2)
+        raise CommandError("Nothing was saved, because MCP servers would lose their secrets.", advice, status=2)
 
 
 def _report(result: SaveResult, *, as_data: bool) -> int:

@@ -171,7 +171,7 @@ def _checked(name: str, value: object, kind: Any) -> object:
     try:
         TypeAdapter(kind).validate_python(value, strict=True)
     except ValidationError:
-        raise invalid((name,), "this is no value that it takes.") from None
+        raise invalid((name,), "this is not a valid value.") from None
     return value
 
 
@@ -236,7 +236,7 @@ def _patch(place: str, held: Mapping[str, Any], new: Mapping[str, Any]) -> dict[
     patch: dict[str, Any] = {name: None for name in held if name not in new}
     for name, value in new.items():
         if value is None:
-            raise invalid((place, name), "an object here cannot hold a null.")
+            raise invalid((place, name), "an object here cannot contain null.")
         inner = held.get(name)
         old = inner if isinstance(inner, dict) else {}
         patch[name] = _patch(place, old, value) if isinstance(value, dict) else value

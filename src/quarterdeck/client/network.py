@@ -41,8 +41,8 @@ def checked_address(text: str) -> str:
     parsed(address)
     parts = urlsplit(address)
     if " " in address or "@" in parts.netloc or parts.query or parts.fragment:
-        words = "The address must hold no blank, user name or password, and end before '?' and '#'."
-        raise unusable(words, "Leave that part out and give the key by itself.")
+        words = "The address must not contain spaces, a user name, a password, '?' or '#'."
+        raise unusable(words, "Leave that part out; the key is given separately.")
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
 
 
@@ -208,11 +208,11 @@ def _explained(error: Exception, host: str, step: str, time: str, *, secure: boo
             return ErrorKind.CONNECT_TIMEOUT, words, _WHICH_SCHEME
         case httpx.PoolTimeout():
             words = f"No connection to {host} came free within {time}."
-            return ErrorKind.CONNECT_TIMEOUT, words, "Other requests are waiting for their answers; read again."
+            return ErrorKind.CONNECT_TIMEOUT, words, "Other requests are still waiting for responses; try again."
         case httpx.TimeoutException() | TimeoutError():
             if isinstance(error, httpx.ConnectTimeout) or step.endswith("connect_tcp"):
                 return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _READ_AGAIN
-            return ErrorKind.STALLED, f"{host} gave no complete answer within {time}.", _READ_AGAIN
+            return ErrorKind.STALLED, f"{host} sent no complete response within {time}.", _READ_AGAIN
         case httpx.ConnectError() | httpx.ProxyError() | UnicodeError():
             return _not_connected(_root_cause(error), host, step)
         case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
@@ -222,10 +222,10 @@ def _explained(error: Exception, host: str, step: str, time: str, *, secure: boo
             return ErrorKind.WRONG_API, f"{host} does not answer in HTTP.", _WHICH_SCHEME
         case _ if step.endswith("response_headers") and not secure:
             words = f"{host} closed the connection without an answer."
-            return ErrorKind.BROKEN, words, "Read again; if it stays so, the port may speak https."
+            return ErrorKind.BROKEN, words, "Try again; if it fails again, the port may use https."
         case _:
-            words = f"The connection to {host} broke in the middle."
-            return ErrorKind.BROKEN, words, "Read again; check the port if it stays so."
+            words = f"The connection to {host} broke."
+            return ErrorKind.BROKEN, words, "Try again; if it fails again, check the port."
 
 
 _UNKNOWN_ISSUER = (18, 19, 20, 21)
@@ -238,7 +238,7 @@ def _not_connected(cause: BaseException, host: str, step: str) -> tuple[ErrorKin
     An invalid host name, for example one with a part longer than 63 letters, fails before any request.
     """
     if isinstance(cause, socket.gaierror | UnicodeError):
-        words, advice = f"No machine is known by the name of {host}.", "Check the address, or the network here."
+        words, advice = f"No machine is known by the name of {host}.", "Check the address and this machine's network."
         return ErrorKind.DNS, words, advice
     if isinstance(cause, ssl.SSLCertVerificationError):
         words = f"The certificate of {host} is not trusted: {cause.verify_message.rstrip('.')}."

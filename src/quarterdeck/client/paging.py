@@ -304,4 +304,4 @@ def _no_list(response: Response) -> ServiceError:
 
 
 def _endless(kind: ErrorKind, words: str, path: str) -> ServiceError:
-    return ServiceError(kind, words, "What was read until then is shown.", request=f"GET {path}")
+    return ServiceError(kind, words, "What was read before that is shown.", request=f"GET {path}")

@@ -126,7 +126,7 @@ def refuse_unsendable(body: Mapping[str, Any]) -> None:
         try:
             json.dumps(value, default=_text, allow_nan=False, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise invalid((name,), "this holds half a character.") from None
+            raise invalid((name,), "this contains half a character.") from None
         except ValueError:
             raise invalid((name,), "this is not a finite number.") from None
 

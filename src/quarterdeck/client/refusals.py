@@ -102,12 +102,12 @@ def _explained(response: Response, content: Any, said: str, wait: float | None) 
         case 404 | 410:
             return ErrorKind.WRONG_API, f"The server has nothing at this path (status {status}).", WRONG_ADDRESS
         case 409 | 412:
-            return ErrorKind.CONFLICT, f"It is not in the state for this{because}", "Read again and decide anew."
+            return ErrorKind.CONFLICT, f"Its state does not allow this{because}", "Read again and decide anew."
         case 429:
             advice = "Try again in a moment." if wait is None else f"Try again in {wait:.0f} s."
             return ErrorKind.RATE, f"The server asks for fewer requests (status {status}).", advice
         case 400 if _SPEAKS_TLS.search(response.body[:4096]):
-            words = f"This port speaks https, and was asked in plain http (status {status})."
+            words = f"This port uses https, but the request was plain http (status {status})."
             return ErrorKind.WRONG_API, words, "Write the address with https://."
         case 413:
             advice = "Send less, or have the limit raised by whoever runs the server or the proxy before it."
@@ -115,7 +115,7 @@ def _explained(response: Response, content: Any, said: str, wait: float | None) 
         case _ if status >= FAILED:
             return ErrorKind.SERVER, f"The server failed with {status}{told}", "Its own log says more."
         case _ if status < BAD_REQUEST:
-            words = f"The server points {said} (status {status})."
+            words = f"The server redirects {said} (status {status})."
             return ErrorKind.REDIRECTED, words, "Use the address it really has."
         case _ if reads:
             advice = "Read again; if it stays so, the server may be of a release not known here."

@@ -142,7 +142,7 @@ def _quoted(text: str) -> str:
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
-        raise _refused("An id holds half a character and cannot be sent.") from None
+        raise _refused("An id contains half a character and cannot be sent.") from None
 
 
 def _refused(words: str) -> ServiceError:

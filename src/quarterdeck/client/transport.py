@@ -307,7 +307,7 @@ async def _received(request: Request, answer: httpx.Response, most: int) -> Resp
     response = Response(request, answer.status_code, headers=answer.headers)
     packing = answer.headers.get("Content-Encoding", "").strip().lower()
     if packing not in ("", "identity", "gzip"):
-        words, advice = "The answer is packed in a way nobody asked for.", "Check what stands before the server."
+        words, advice = "The answer is packed in a way nobody asked for.", "Check the proxy in front of the server."
         raise response.error(ErrorKind.BROKEN, words, advice)
     unpacking = zlib.decompressobj(GZIP) if packing == "gzip" else None
     body = bytearray()
@@ -353,7 +353,7 @@ def _final(request: Request, error: ServiceError) -> ServiceError:
         error,
         kind=ErrorKind.UNKNOWN_OUTCOME,
         words=f"Unknown whether it happened. {error.words}",
-        advice="Look whether it did before doing it again.",
+        advice="Check whether it did before you repeat it.",
         outcome=Outcome.UNKNOWN,
     )
 

@@ -43,7 +43,7 @@ class ServerClock(NamedTuple):
             return ""
         minutes = round(abs(self.offset) / timedelta(minutes=1))  # rounded, because a Date header has whole seconds
         apart = f"{age(minutes * MINUTE)} {'ahead of' if self.offset > timedelta() else 'behind'}"
-        return f"The server's clock is {apart} this machine's; ages are reckoned by the server's."
+        return f"The server's clock is {apart} this machine's; ages are computed with the server's."
 
 
 AS_TOLD = ServerClock()

@@ -108,7 +108,7 @@ class Answering:
                 await self._following.catch_up()
             if _ran_others(transcript.listed_after(last), shown):
                 await agent.interrupt()
-                raise ServiceError(ErrorKind.CONFLICT, RAN_OTHERS, "Look at what it did.")
+                raise ServiceError(ErrorKind.CONFLICT, RAN_OTHERS, "Check what it did.")
             if await self._taken(last):
                 if _was_rejected(transcript.listed_after(last)):
                     raise ServiceError(ErrorKind.CONFLICT, "Somebody else rejected it at the same moment.")
@@ -211,7 +211,7 @@ class Answering:
             if status == ExecutionStatus.RUNNING:
                 return None
             if self._following.transcript.open_actions:
-                return "It does not go on: it has begun actions which nobody has accepted."
+                return "It does not continue: actions that nobody accepted are pending."
             try:
                 await agent.run()
             except ServiceError as error:
@@ -228,7 +228,7 @@ class Answering:
         if await self._status(agent) != WAITING:
             raise _not_sent("It does not wait for an answer any more; nothing was sent.")
         if self._following.transcript.open_actions != shown:
-            raise _not_sent("It asks for something else by now; nothing was sent.")
+            raise _not_sent("It asks for something else now; nothing was sent.")
         return agent
 
     async def _taken(self, last: str | None) -> bool:

@@ -94,7 +94,7 @@ _NO_ANSWER = ConversationState(
     ConversationWord.NO_ANSWER, Category.BUSY, "Its sandbox runs, but the agent in it does not say how it is."
 )
 _UNTOLD = ConversationState(
-    "Unknown", Category.RESTING, "The server tells neither how its sandbox nor how its agent is."
+    "Unknown", Category.RESTING, "The server tells the status of neither its sandbox nor its agent."
 )
 _LAST_TOLD = "Its sandbox is quiet; this is what the agent last said."
 

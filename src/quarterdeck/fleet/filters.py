@@ -183,7 +183,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term | str | No
         return f"{typed}: there is no token {spelt}{sign}; there are {grammar.hint}"
     else:
         term = Term(Kind.WORD, texts=(word,), inverted=inverted) if word else None
-    return f"{typed}: something is missing at its end." if term is None and finished else term
+    return f"{typed}: it is incomplete." if term is None and finished else term
 
 
 def with_statuses(words: str, token: str, statuses: Collection[str]) -> str:

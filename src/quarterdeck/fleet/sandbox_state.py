@@ -338,8 +338,8 @@ def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
 _OVER = {
     StateWord.ERROR: "It has failed.",
     StateWord.MISSING: "It is gone.",
-    StateWord.PAUSING: "It is being paused; the next readings tell.",
-    StateWord.RESUMING: "It is being resumed; the next readings tell.",
+    StateWord.PAUSING: "It is being paused; wait for the next readings.",
+    StateWord.RESUMING: "It is being resumed; wait for the next readings.",
 }
 _WHY_NOT = {
     "pause": {**_OVER, StateWord.PAUSED: "It is paused already."},

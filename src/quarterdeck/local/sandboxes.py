@@ -160,7 +160,7 @@ class Sandboxes(ABC):
             pause = min(pause * 1.5, 0.3)
             await self._store.changes.run(self.catch_up())
         said = await asyncio.to_thread(self.last_output_line, sandbox_id)
-        raise LocalServiceError(f"Sandbox {sandbox_id} did not get ready. The last it wrote: {said or 'nothing'}")
+        raise LocalServiceError(f"Sandbox {sandbox_id} did not get ready. Its last output: {said or 'nothing'}")
 
     async def started(self, spec: Spec) -> Sandbox:
         """Start a new sandbox and return it for the response. Raises `LocalServiceError`."""

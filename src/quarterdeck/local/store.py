@@ -251,7 +251,7 @@ async def _prepare(connection: aiosqlite.Connection) -> None:
     await connection.execute("BEGIN EXCLUSIVE")  # another process may open it at the same time
     (row,) = await connection.execute_fetchall("PRAGMA user_version")
     if row[0] > len(_STEPS):
-        raise LocalServiceError("Its data was made by a newer Quarterdeck. Update this one, or name another folder.")
+        raise LocalServiceError("Its data was written by a newer Quarterdeck. Update this one, or name another folder.")
     for step in _STEPS[row[0] :]:
         for statement in step.split(";\n"):
             await connection.execute(statement)

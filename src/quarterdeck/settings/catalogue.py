@@ -62,7 +62,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
         Field(
             "llm_base_url",
             "Base URL",
-            "Where the model is reached, for a gateway or a model of your own. Not set: the provider's own address.",
+            "The address of the model, for a gateway or a model of your own. Not set: the provider's own address.",
             checks=(checks.address,),
             default="provider's own",
         ),
@@ -182,13 +182,13 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
         Field(
             "git_user_name",
             "Author name",
-            "Who commits made in new sandboxes are by.",
+            "The author name of commits made in new sandboxes.",
             checks=(checks.git_identity,),
         ),
         Field(
             "git_user_email",
             "Author e-mail",
-            "The address in commits made in new sandboxes.",
+            "The author address of commits made in new sandboxes.",
             checks=(checks.git_identity, checks.mail),
         ),
         Field(
@@ -224,7 +224,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
         Field(
             "enable_solvability_analysis",
             "Solvability analysis",
-            f"A guess whether an issue can be solved by an agent. {WEB_ONLY}",
+            f"An estimate of whether an agent can solve an issue. {WEB_ONLY}",
             Control.SWITCH,
             nullable=False,
         ),
@@ -233,7 +233,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
         Field(
             "user_consents_to_analytics",
             "Usage analytics",
-            "Whether the service may send anonymous figures of its use. Not set: you were never asked.",
+            "Whether the service may send anonymous usage statistics. Not set: you were never asked.",
             Control.SWITCH,
         ),
         Field(

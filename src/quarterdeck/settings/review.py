@@ -61,7 +61,7 @@ def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
         if entry.absent:
             yield _at(draft, key, f"{entry.absent} u drops the edit.")
         elif AGENT_KIND in draft.edits and _goes_with_kind(key):
-            yield _at(draft, key, "It goes with the old kind of agent: save the new kind first, or drop this edit.")
+            yield _at(draft, key, "It belongs to the old kind of agent: save the new kind first, or drop this edit.")
         if value is not None:
             continue
         if not rules.clearable:
@@ -99,7 +99,7 @@ def _loss_words(draft: Draft, lost: Loss) -> str:
     label = draft.field_at(lost.field).label
     if lost.field == "llm_base_url":
         was = words.former(draft, lost.field)
-        return f"{label}: {was} goes with the old model's provider. Type it again to keep it."
+        return f"{label}: {was} is cleared with the old model's provider. Type it again to keep it."
     if lost.certain:
         return (
             f"{label}: if one is stored, this save erases it, for this server neither tells nor keeps it. "

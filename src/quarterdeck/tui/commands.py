@@ -98,7 +98,7 @@ EVERYWHERE = (
     Command("help", "question_mark", "Help", "Show the keys that work here", bar=1),
     Command("back", "q", "Back", "Go back; from the conversations: quit"),
     Command("quit", "ctrl+q,Q", "Quit", "Quit the deck; sandboxes keep running", bar=90),
-    Command("suspend_process", "ctrl+z", "Suspend", "Put the deck to sleep until `fg`"),
+    Command("suspend_process", "ctrl+z", "Suspend", "Suspend the deck until `fg`"),
 )
 
 _LISTS = (
@@ -108,7 +108,7 @@ _LISTS = (
     Command("mark", "space", "Mark", "Mark the row, or unmark it", row=True, bar=12),
     Command("mark_range", "v", "Mark range", "Mark the rows from the last mark to the cursor"),
     Command("mark_all", "asterisk", "Mark all", "Mark every row that is shown"),
-    Command("mark_none", "minus", "Unmark all", "Take all marks away"),
+    Command("mark_none", "minus", "Unmark all", "Remove all marks"),
     Command("bulk_job", "B", "Bulk job", "Show how far the last command for several is"),
     Command("sort", "s", "Sort", "Sort by the next column"),
     Command("reverse", "S", "Reverse", "Reverse the order"),
@@ -160,7 +160,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
         Command("edit", "enter", "Edit", "Edit the field or row; escape keeps the edit", bar=3),
         Command("filter", "slash", "Filter", "Show only fields whose name, key or help matches", bar=11),
         Command("revert", "u", "Revert", "Drop the edit of the field or MCP server", bar=6),
-        Command("unset", "x", "Not set", "Make the field not set, or clear the secret", bar=7),
+        Command("unset", "x", "Not set", "Unset the field, or clear the secret", bar=7),
         Command("undo", "ctrl+z", "Undo", "Take back the last edit", bar=12),
         Command("redo", "ctrl+y", "Redo", "Do the edit again that was taken back"),
         Command("add", "a", "Add", "Add to the list; all but MCP servers at once", bar=8),

@@ -95,5 +95,5 @@ def _words(server: Server, release: str, *, in_clear: bool) -> Span:
     answer = Shown("local service" if server.local else named)
     words, tone = KEY[server.key]
     if in_clear:
-        words, tone = Shown(f"{words}, and went there in clear"), Tone.WARN if tone is Tone.GOOD else tone
+        words, tone = Shown(f"{words}, and was sent unencrypted"), Tone.WARN if tone is Tone.GOOD else tone
     return Shown(f"{answer}, {server.generation} settings; {words}"), tone

@@ -23,7 +23,7 @@ from quarterdeck.tui.text import Shown, escaped
 FILE = "copied.txt"
 ESCAPED = " What acts on a terminal is written as \\u escapes."
 """Added to the message if the copy differs from the original text."""
-NOTE = cell(Shown("Copies go through the terminal (OSC 52). Where yours takes none, f saves to a file."), Tone.MUTED)
+NOTE = cell(Shown("Copying uses the terminal (OSC 52). If yours does not support it, f saves to a file."), Tone.MUTED)
 NAME_WIDE = 12
 PREVIEW = 50
 """Characters of a value shown before it is copied."""
@@ -100,7 +100,7 @@ async def copy(screen: DeckScreen, what: Copyable | None) -> None:
     try:
         await asyncio.to_thread(write, path, content if content.endswith("\n") else f"{content}\n")
     except OSError as error:
-        words = f"{path} could not be written: {error.strerror}. Free some space there, or allow it."
+        words = f"{path} could not be written: {error.strerror}. Free some space there, or make it writable."
         screen.say(text.line(words), Tone.BAD)
     else:
         screen.say(text.line(f"Saved the {what.name} to {path}{what.note and '.'}{what.note}"), Tone.GOOD)

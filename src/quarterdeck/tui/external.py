@@ -49,10 +49,10 @@ def _with(app: App[Any], variables: Sequence[str], usual: Sequence[str], value: 
         with app.suspend():
             ended = subprocess.run([*command, name], check=False).returncode
         if ended != 0:
-            raise CannotRunError(f"{command[0]} ended with {ended}; nothing was taken over.")
+            raise CannotRunError(f"{command[0]} ended with {ended}; nothing was changed.")
         return path.read_text(encoding="utf-8", errors="replace").rstrip("\n")
     except SuspendNotSupported:
-        raise CannotRunError("This terminal cannot be lent to another program.") from None
+        raise CannotRunError("No other program can use this terminal.") from None
     except OSError as error:
         raise CannotRunError(f"{command[0]} cannot be run: {error.strerror}.") from None
     finally:

@@ -58,7 +58,7 @@ class PlanDialog(ConfirmDialog):
         if self.planned.rows:
             super().action_accept()
         else:
-            self.complain(Shown("There is nothing to do it to."))
+            self.complain(Shown("There is no row it applies to."))
 
     def action_hidden(self) -> None:
         """Include the rows that the filter hides, or leave them out."""
@@ -200,7 +200,7 @@ def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
     """Return what a deletion removes, and what stays."""
     titles = [title for row in rows for title in row.conversation_titles]
     workspaces = "The workspace and all files in it" if len(rows) == 1 else "The workspaces and all files in them"
-    said = [cell(Shown(f"{workspaces} go too. Nothing brings them back."))]
+    said = [cell(Shown(f"{workspaces} are deleted too. They cannot be restored."))]
     if titles:
         said += [EMPTY, cell(Shown("Conversations that live there stay listed, without a sandbox:"))]
         said += titles_listed(titles)

@@ -390,7 +390,7 @@ class ConnectionsDialog(Dialog[Connection]):
         except KeyringUnavailableError:
             said = (
                 cell(Shown("The system keyring is not available."), Tone.WARN),
-                cell(text.line(f"Keep the key in {keys.file}, in plain text, open to you alone?"), Tone.STRONG),
+                cell(text.line(f"Keep the key in {keys.file}, in plain text, readable by you alone?"), Tone.STRONG),
                 cell(Shown("Without it the key is used until the deck ends."), Tone.MUTED),
             )
             if not await self.app.push_screen_wait(ConfirmDialog(Shown("Keep the key in a file?"), said)):

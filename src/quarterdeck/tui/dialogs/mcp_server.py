@@ -224,7 +224,7 @@ class CommandInput(LineInput):
             self._arguments.add(words[1:])
             self._variables.put(env)
             where = "Environment and Arguments" if env else "Arguments"
-            self.notice(f"What stood around the command was put under {where}.")
+            self.notice(f"The rest of the command line was put under {where}.")
 
 
 # The dialog

@@ -152,7 +152,7 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
     """Yield all lines of a review."""
     if why:
         yield cell(text.line(why), Tone.WARN)
-        yield cell(Shown("This is what a save does now."), Tone.WARN)
+        yield cell(Shown("This is what a save will do now."), Tone.WARN)
         yield EMPTY
     if review.losses:
         yield cell(Shown("This save also loses"), Tone.BAD)

@@ -27,7 +27,7 @@ from quarterdeck.tui.widgets.form.inputs import OneOf, PlainArea
 
 TRAJECTORY: tuple[Cell, ...] = (
     cell(Shown("All that happened in the conversation, as a zip file that the server makes.")),
-    cell(Shown("What its agent has seen is in it, secrets too, if it saw any."), Tone.WARN),
+    cell(Shown("It contains everything the agent saw, secrets too, if it saw any."), Tone.WARN),
 )
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
 SHORTEST = 2
@@ -130,7 +130,7 @@ class ConversationCommands:
             return None if row_id in session.conversations.records else RowState.DONE
 
         order = BulkAction("Delete", delete, verdict, CONVERSATIONS)
-        planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
+        planned = plan(rows, lambda row: None if row.task is None else "It is not a conversation yet.", hidden)
         await self._screen.sandboxes.delete(
             session, order, planned, _goes_with(session, {row.id for row in planned.rows})
         )

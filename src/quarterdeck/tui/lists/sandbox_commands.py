@@ -210,6 +210,6 @@ class SandboxCommands:
         job = self._job
         if job is None:
             return True
-        said = [counts_cell(job), cell(Shown("What is still waiting is not asked for then."), Tone.WARN)]
+        said = [counts_cell(job), cell(Shown("Waiting rows are then not changed."), Tone.WARN)]
         asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
         return await self._screen.app.push_screen_wait(asked) is True

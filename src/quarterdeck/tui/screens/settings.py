@@ -285,7 +285,7 @@ class SettingsScreen(DeckScreen):
         (path, found), before = read, self.form.draft.edits
         await self.form.change(lambda draft: found.draft)
         same = self.form.draft.edits == before
-        news = "It brings no change." if same else "ctrl+s shows the edits, ctrl+z takes them back."
+        news = "It changes nothing." if same else "ctrl+s shows the edits, ctrl+z takes them back."
         self.say(text.line(f"{path.name} is read. {news}"), Tone.GOOD)
         if found.notes:
             said = [cell(text.line(note)) for note in found.notes]

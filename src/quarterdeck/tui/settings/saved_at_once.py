@@ -141,7 +141,9 @@ class AtOnceActions:
     async def _give_new_value(self, client: Client, secret: Row, *, in_place: bool) -> None:
         """Replace the value in place, or delete the secret once and create it, as often as that is tried."""
         if not in_place and SECRET_NAME.fullmatch(secret.name) is None:
-            self.done(Shown("Its name is none of a variable, so it can't be created anew: rename it first."), Tone.WARN)
+            self.done(
+                Shown("Its name is not valid for a variable, so it can't be created again: rename it first."), Tone.WARN
+            )
             return
         deleted = False
 
@@ -197,7 +199,7 @@ class AtOnceActions:
             Field("host", "Host", view.tokens.get(provider) or "", placeholder="the provider's usual one"),
         )
         said = (
-            "The server asks the provider whether it takes the token, then stores it.",
+            "The server asks the provider whether it accepts the token, then stores it.",
             "Tokens of other providers are kept.",
         )
         done = f"The token of {provider} is stored."

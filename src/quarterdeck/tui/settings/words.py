@@ -71,7 +71,7 @@ def whose_dialog(loaded: Settings | None, found: Settings | None) -> ConfirmDial
     was, now = (record.email if record is not None else None for record in (loaded, found))
     said = (
         cell(text.line(f"They were made on the settings of {was or 'somebody'}.")),
-        cell(text.line(f"What this key reads are those of {now or 'somebody else'}.")),
+        cell(text.line(f"This key reads those of {now or 'somebody else'}.")),
         cell(Shown("y keeps them as edits of these; n drops them, and ctrl+z takes them back."), Tone.MUTED),
     )
     return ConfirmDialog(Shown("Are the edits meant for these settings?"), said)

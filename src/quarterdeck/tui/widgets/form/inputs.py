@@ -110,7 +110,7 @@ class LineInput(Input):
             self.notice("The pasted text has several lines; a key is one. Not taken.")
             return
         if self.is_secret and cleaned != pasted:
-            self.notice("Blanks around the pasted key were left out.")
+            self.notice("Spaces around the pasted key were left out.")
         self.replace(cleaned, *sorted(self.selection))
 
     def watch_value(self, before: str, after: str) -> None:
