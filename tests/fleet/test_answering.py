@@ -205,6 +205,6 @@ async def test_an_agent_is_stopped_and_goes_on_but_never_with_what_waits() -> No
             with pytest.raises(ServiceError, match="waits for an answer"):
                 await answering.go_on()
             agent.set("paused")
-            with pytest.raises(ServiceError, match="nobody has accepted"):
+            with pytest.raises(ServiceError, match="nobody accepted"):
                 await answering.go_on()
             assert agent.ran == []

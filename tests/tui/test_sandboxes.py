@@ -85,7 +85,7 @@ async def test_deleting_needs_the_short_id_to_be_typed(sit: Sit) -> None:
         await start(seat)
         (sandbox_id,) = seat.session.sandboxes.records
         await seat.press("D")
-        await seat.sees("The workspace and all files in it go too.")
+        await seat.sees("The workspace and all files in it are deleted too.")
         await seat.type("no")
         await seat.press("enter")
         await seat.sees("Nothing was done.")

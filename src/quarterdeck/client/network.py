@@ -222,7 +222,7 @@ def _explained(error: Exception, host: str, step: str, time: str, *, secure: boo
             return ErrorKind.WRONG_API, f"{host} does not answer in HTTP.", _WHICH_SCHEME
         case _ if step.endswith("response_headers") and not secure:
             words = f"{host} closed the connection without an answer."
-            return ErrorKind.BROKEN, words, "Try again; if it fails again, the port may use https."
+            return ErrorKind.BROKEN, words, "Try again; if it fails again, the port may speak https."
         case _:
             words = f"The connection to {host} broke."
             return ErrorKind.BROKEN, words, "Try again; if it fails again, check the port."

@@ -53,7 +53,7 @@ class TypedConfirmDialog(Dialog[bool]):
 
     def foot(self) -> Iterable[Widget]:
         """The field, which stays visible below a long text."""
-        yield Static(plain(Shown(f"Type {self._word} to continue:"), Tone.MUTED), classes="note")
+        yield Static(plain(Shown(f"Type {self._word} to go on:"), Tone.MUTED), classes="note")
         yield Input(id="word")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
