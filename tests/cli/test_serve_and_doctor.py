@@ -43,9 +43,9 @@ def test_doctor_says_that_nothing_answers(run: Run) -> None:
 
 def test_doctor_says_where_a_key_travels_in_clear(run: Run) -> None:
     clear = run("doctor", "--url", "http://0.0.0.0:9")
-    assert clear.out.count("in clear") == 1
+    assert clear.out.count("unencrypted") == 1
     for address in ("https://0.0.0.0:9", "http://127.0.0.1:9"):
-        assert "in clear" not in run("doctor", "--url", address).out
+        assert "unencrypted" not in run("doctor", "--url", address).out
 
 
 def test_serve_makes_a_key_that_works_and_prints_it_once_and_shares_its_data_with_the_embedded_service(

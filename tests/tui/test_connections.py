@@ -185,4 +185,4 @@ async def test_a_check_says_that_the_key_went_in_clear(tmp_path: Path) -> None:
         await seat.press("c")
         await seat.sees("Connections", "the key can be read on the way")
         await seat.press("t")
-        await seat.sees("in clear")
+        await seat.sees("unencrypted")

@@ -64,7 +64,7 @@ def run(arguments: CommandLine, config: Config) -> int:
 def _in_clear(connection: Connection) -> list[Finding]:
     if connection.url is None or not sends_in_clear(connection.url):
         return []
-    words = f"none: everything sent to {shown_host(connection.url)} can be read on the way, the key too; use https://"
+    words = f"none: everything sent to {shown_host(connection.url)} is unencrypted, the key too; use https://"
     return [Finding("encryption", words, sign="careful")]
 
 
