@@ -213,6 +213,27 @@ async def test_a_sandbox_reads_as_being_deleted_until_it_is_gone(fleet: FakeFlee
         await seat.sees("No sandboxes.")
 
 
+async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells(tmp_path: Path) -> None:
+    fleet = FakeFleet(nested=True)
+    fleet.add("box")
+    fleet.talk("c1", "box", "Fix the build")
+    fleet.deaf = {"c1"}
+    server = Slow(fleet, lambda request: request.method == "DELETE")
+    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+        await seat.sees("1 Finished", "live")
+        await seat.press("D")
+        await seat.type("c1")
+        await seat.press("enter")
+        await seat.sees("1 Deleting")
+        server.gate.set()
+        await seat.sees("1 Finished")
+        fleet.deaf.clear()
+        await seat.press("D")
+        await seat.type("c1")
+        await seat.press("enter")
+        await seat.sees("No conversations.")
+
+
 async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: FakeFleet, tmp_path: Path) -> None:
     def answer(asked: Asked) -> Answer | Exception:
         if asked.method == "POST" and asked.path == SANDBOXES:

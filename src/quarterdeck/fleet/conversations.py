@@ -211,6 +211,7 @@ def conversation_row(
     *,
     sandboxes: Container[str] | None = None,
     under_way: str | None = None,
+    deleting: bool = False,
     unread: bool = False,
     watched: bool = False,
     clock: ServerClock = AS_TOLD,
@@ -218,10 +219,11 @@ def conversation_row(
     """Return the row of a conversation.
 
     `sandboxes` are the ids of all sandboxes, None until they have been read completely; `under_way` is the word for
-    what was asked of its own one; `unread` means that it has a result that nobody has looked at, `watched` that a
-    person wants to be notified of it.
+    what was asked of its own one, and `deleting` means that its deletion was requested; `unread` means that it has a
+    result that nobody has looked at, `watched` that a person wants to be notified of it.
     """
     state = conversation_state(record, under_way if record.sandbox_status in _ASKED.get(under_way or "", ()) else None)
+    state = _AGENT[ExecutionStatus.DELETING] if deleting else state
     row = row_of(record, record, state, clock, record.sandbox_id, _ALSO_CALLED.get(state.word))
     lost = sandboxes is not None and record.sandbox_id not in sandboxes
     unlinked = record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)

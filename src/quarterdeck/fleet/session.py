@@ -74,6 +74,8 @@ class Session:
         self._hidden = False
         self._unsettled: set[str] = set()
         """Sandboxes that changed or are in transition, and whose conversations have not been read since."""
+        self._deleting: dict[str, bool] = {}
+        """Conversations whose deletion was requested, and whether the server has answered; a reading ends it."""
         self._total: int | None = None
         """How many conversations there were at first; None if there is only one page or the server does not tell."""
         self._begun = False
@@ -152,6 +154,7 @@ class Session:
             record,
             sandboxes=None if self.sandboxes.health.incomplete else self.sandboxes.records,
             under_way=memory.state(self._clock()).word if memory is not None and memory.asked is not None else None,
+            deleting=conversation_id in self._deleting,
             unread=conversation_id in self.unread.ids,
             watched=conversation_id in self.unread.watched,
             clock=self.server_clock,
@@ -243,6 +246,9 @@ class Session:
         if not self._begun and self.conversations.health.read_at is not None:
             self._begin(clock)
         marked = self.unread.read(changes.read, other, clock)
+        kept = {record.id for record in changes.read if self._deleting.get(record.id)}
+        for each in kept | changes.gone:
+            self._deleting.pop(each, None)
         touched = self.by_sandbox.update(records, other | changes.gone)
         for news in self.unread.calls(marked, records, whole=not self.conversations.health.incomplete):
             self._publish(news)
@@ -254,7 +260,7 @@ class Session:
             self.sandboxes.refresh()
         # A start task's row disappears once its conversation is listed.
         starts = self.start_tasks.records.keys() if changes or not changes.all_known else ()
-        self._publish(News(About.CONVERSATIONS, other.union(changes.gone, marked, starts)))
+        self._publish(News(About.CONVERSATIONS, other.union(changes.gone, marked, kept, starts)))
         self._publish_beside(About.SANDBOXES, touched, changes, self.conversations)
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
@@ -410,8 +416,14 @@ class Session:
         await self._change("renaming of a conversation", self.client.conversations.rename(conversation_id, title))
 
     async def delete_conversation(self, conversation_id: str) -> None:
-        """Delete a conversation."""
-        await self._change("deletion of a conversation", self.client.conversations.delete(conversation_id))
+        """Delete a conversation; it shows as being deleted until a reading tells what became of it."""
+        self._deleting[conversation_id] = False
+        self._publish(News(About.CONVERSATIONS, frozenset({conversation_id})))
+        try:
+            await self._change("deletion of a conversation", self.client.conversations.delete(conversation_id))
+        finally:
+            if conversation_id in self._deleting:
+                self._deleting[conversation_id] = True
 
     async def _change(self, words: str, asked: Awaitable[None]) -> None:
         """Await a request, and read everything again afterwards."""

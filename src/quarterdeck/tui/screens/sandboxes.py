@@ -12,7 +12,7 @@ from quarterdeck.client.models.sandbox import SandboxSpec
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.sandbox_state import Action, StateWord, why_not
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, QuietSandboxes, SandboxRow, rank
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, QuietSandboxes, SandboxRow, rank, short_id
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -124,9 +124,9 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         else:
             self.app.wanted = record.id
             if record.status == SandboxStatus.ERROR:
-                self.say(text.line(f"The server made {record.id}, but it failed to start."), Tone.BAD)
+                self.say(text.line(f"The server made {short_id(record.id)}, but it failed to start."), Tone.BAD)
             else:
-                self.say(text.line(f"Started {record.id}"), Tone.GOOD)
+                self.say(text.line(f"{short_id(record.id)} is started."), Tone.GOOD)
 
     # Quiet sandboxes
 
