@@ -11,7 +11,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from quarterdeck.client.agent_server import NEVER, RISKY, AgentServer
-from quarterdeck.client.agent_socket import heard
+from quarterdeck.client.agent_socket import listen_to
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.event import Event
@@ -94,7 +94,7 @@ async def listened(url: str, limits: Limits = FAST) -> tuple[list[Event], list[L
     async with client_at("http://127.0.0.1:3000", limits=limits, header=KeyHeader.BEARER) as client:
         agent = AgentServer.at(client.transport, SecretStr(f"{url}/api/conversations/{ID}"), SecretStr(AGENT_KEY))
         async with asyncio.timeout(5):
-            return [event async for event in heard(agent)], list(client.log)
+            return [event async for event in listen_to(agent)], list(client.log)
 
 
 async def test_the_socket_has_the_key_of_its_sandbox_and_is_read_with_care() -> None:

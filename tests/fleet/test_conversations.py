@@ -11,7 +11,7 @@ from quarterdeck.fleet.conversations import (
     conversation_row,
     conversation_state,
     rank,
-    with_last_word,
+    with_last_status,
 )
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.start_tasks import in_progress, start_row, start_state, worth_showing
@@ -57,16 +57,16 @@ def test_a_person_is_wanted_where_an_agent_waits_or_is_in_trouble() -> None:
     known = {"idle", "running", "paused", "finished", "deleting", *wanting}
     states = {agent: conversation_state(conversation("RUNNING", agent)) for agent in known}
     assert {agent for agent, state in states.items() if state.attention} == wanting
-    assert {agent for agent, state in states.items() if state.came_to_something} == wanting | {"finished"}
+    assert {agent for agent, state in states.items() if state.has_result} == wanting | {"finished"}
 
 
 def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
     quiet = conversation("STARTING", None)
-    held = with_last_word(with_last_word(conversation("RUNNING", "finished"), quiet), quiet)
+    held = with_last_status(with_last_status(conversation("RUNNING", "finished"), quiet), quiet)
     state = conversation_state(held)
     assert state.word == "Finished"
     assert "last said" in state.note
-    assert with_last_word(with_last_word(held, conversation("PAUSED", None)), quiet) == quiet
+    assert with_last_status(with_last_status(held, conversation("PAUSED", None)), quiet) == quiet
 
 
 def task(status: str, detail: str | None = None, created: datetime | None = NOON, **more: Any) -> StartTask:

@@ -13,7 +13,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest, rules_of
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.kept import DisabledServers, disabled_in, exchanged
+from quarterdeck.settings.kept import DisabledServers, disabled_in, with_replaced
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review
@@ -126,7 +126,7 @@ async def test_what_this_machine_keeps_is_kept_before_it_is_sent_and_not_for_a_s
 
     async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
         nonlocal kept
-        kept = exchanged(kept, gone, new)
+        kept = with_replaced(kept, gone, new)
         return kept
 
     async def no_disk(gone: Iterable[McpServer], new: Iterable[McpServer]) -> None:

@@ -24,7 +24,7 @@ class _Connect(connect):
         return exc
 
 
-async def heard(agent: AgentServer) -> AsyncGenerator[Event]:
+async def listen_to(agent: AgentServer) -> AsyncGenerator[Event]:
     """Yield events as they happen; the first one may be delayed until the running tool has ended.
 
     It ends when the server closes the socket, and raises ServiceError if the socket cannot be opened or breaks: also by

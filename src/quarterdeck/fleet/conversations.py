@@ -66,7 +66,7 @@ class ConversationState(NamedTuple):
         return self.word in _OF_SANDBOX
 
     @property
-    def came_to_something(self) -> bool:
+    def has_result(self) -> bool:
         """Whether the agent has stopped with a result, a question or a problem."""
         return self.attention or self.category is Category.DONE
 
@@ -107,7 +107,7 @@ _ASKED: dict[str, Container[str | None]] = {
 """Sandbox statuses in readings that do not show yet what is under way."""
 
 
-def with_last_word(before: Conversation, record: Conversation) -> Conversation:
+def with_last_status(before: Conversation, record: Conversation) -> Conversation:
     """Return the record just read, with the agent's previous status if its quiet sandbox does not tell any."""
     quiet = record.sandbox_status == SandboxStatus.STARTING and record.execution_status is None
     if quiet and before.execution_status is not None and before.sandbox_status in _HEARD:

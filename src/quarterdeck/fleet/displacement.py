@@ -69,7 +69,7 @@ def running_oldest_first(records: Iterable[Sandbox], memories: Mapping[str, Sand
 
 
 @dataclass
-class _Coming:
+class _RecentStart:
     """A sandbox that the server started or resumed, and the ids that ran before it, the oldest first."""
 
     sandbox_id: str
@@ -88,7 +88,7 @@ class Displacement(KeptPart[KeptCap]):
         self.learned: KeptCap | None = None
         self._timelines = timelines
         self._title_in = title_in
-        self._coming: list[_Coming] = []
+        self._recent: list[_RecentStart] = []
 
     def cap(self, ids: Iterable[str]) -> int | None:
         """Return about how many sandboxes the server lets run; until it is learned, it is guessed from their ids."""
@@ -98,28 +98,28 @@ class Displacement(KeptPart[KeptCap]):
 
     def answered(self, sandbox_id: str, running: Sequence[str], now: datetime) -> None:
         """Look from now on for what was displaced by this sandbox; `running` are the ids that ran before it."""
-        self._coming.append(_Coming(sandbox_id, running, now + LOOKED_FOR))
+        self._recent.append(_RecentStart(sandbox_id, running, now + LOOKED_FOR))
 
     def read(self, now: datetime) -> Iterator[News]:
         """Look for displaced sandboxes in the timelines after a reading; notes them there and yields news of them."""
-        for coming in list(self._coming):
-            by = short_id(coming.sandbox_id)
-            if ids := made_room(coming.running, coming.sandbox_id, self._timelines.of):
+        for start in list(self._recent):
+            by = short_id(start.sandbox_id)
+            if ids := made_room(start.running, start.sandbox_id, self._timelines.of):
                 self._timelines.displaced(ids, by)
-                coming.displaced += len(ids)
-                self._learn(coming)
+                start.displaced += len(ids)
+                self._learn(start)
                 words = f"The server paused {_named(ids, self._title_in)} to make room for {by}."
                 yield News(About.SANDBOXES, frozenset(ids), words=words)
-            elif now >= coming.until:
-                self._coming.remove(coming)
-                events = self._timelines.of(coming.sandbox_id)
-                if not coming.displaced and events and events[-1].what == StateWord.RUNNING:
-                    self._learn(coming)
+            elif now >= start.until:
+                self._recent.remove(start)
+                events = self._timelines.of(start.sandbox_id)
+                if not start.displaced and events and events[-1].what == StateWord.RUNNING:
+                    self._learn(start)
 
-    def _learn(self, coming: _Coming) -> None:
+    def _learn(self, start: _RecentStart) -> None:
         """Learn from a start: how many ran before it, and how many of those were paused for it."""
-        before, runs = self.learned, len(coming.running) - coming.displaced + 1
-        if coming.displaced:
+        before, runs = self.learned, len(start.running) - start.displaced + 1
+        if start.displaced:
             self.learned = KeptCap(cap=runs)
         elif before is not None and before.cap is not None and runs > before.cap:
             self.learned = KeptCap(cap=None)

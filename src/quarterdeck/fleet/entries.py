@@ -115,7 +115,7 @@ MARKS = {
 """The title for events whose kind says everything."""
 POLICIES = {"NeverConfirm": "never", "AlwaysConfirm": "always", "ConfirmRisky": "risky"}
 """When an agent asks, as one word."""
-Ending = ObservationEvent | RejectionEvent | AgentErrorEvent
+ResultEvent = ObservationEvent | RejectionEvent | AgentErrorEvent
 
 
 class Entries:
@@ -285,7 +285,7 @@ def _difference(before: str, after: str) -> tuple[tuple[str, str], ...]:
     return tuple((line[0], line[1:]) for line in lines)
 
 
-def _ended(entry: Entry, event: Ending, begun: datetime | None) -> Entry:
+def _ended(entry: Entry, event: ResultEvent, begun: datetime | None) -> Entry:
     """Return the entry with the result added; a rejection of an action that already has a result is ignored."""
     ended = event.timestamp
     seconds = max((ended - begun).total_seconds(), 0.0) if begun and ended else None

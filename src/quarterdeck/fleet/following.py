@@ -13,7 +13,7 @@ from enum import StrEnum
 from pydantic import SecretStr
 
 from quarterdeck.client.agent_server import API, AgentServer, copied_events
-from quarterdeck.client.agent_socket import heard
+from quarterdeck.client.agent_socket import listen_to
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation
@@ -275,7 +275,7 @@ class Following:
     async def _listen(self, agent: AgentServer) -> None:
         """Receive events from the socket until it ends, then wait until it may be opened again."""
         with suppress(ServiceError):
-            async with aclosing(heard(agent)) as events:
+            async with aclosing(listen_to(agent)) as events:
                 async for event in events:
                     self._hear(event)
         if self._live:

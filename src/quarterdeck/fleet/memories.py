@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.sandbox_state import (
     Action,
-    Asked,
+    PendingAction,
     SandboxMemory,
     StateWord,
     after_check,
@@ -59,12 +59,12 @@ class SandboxMemories:
         self.timelines.started(record.id)
         memory = self.by_id[record.id]
         if memory.settled.word != StateWord.RUNNING:
-            self._keep(record.id, memory._replace(asked=Asked(Action.START, now, answered=True)))
+            self._keep(record.id, memory._replace(asked=PendingAction(Action.START, now, answered=True)))
 
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
         """Note that a pause, resume or deletion is about to be sent."""
         if (memory := self.by_id.get(sandbox_id)) is not None:
-            self._keep(sandbox_id, memory._replace(asked=Asked(action, now)))
+            self._keep(sandbox_id, memory._replace(asked=PendingAction(action, now)))
 
     def answered(self, sandbox_id: str) -> None:
         """Note that the server said it was done."""

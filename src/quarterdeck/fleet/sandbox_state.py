@@ -80,7 +80,7 @@ DONE_IN = {
 """The states that prove that an action was done."""
 
 
-class Asked(NamedTuple):
+class PendingAction(NamedTuple):
     """An action that is under way and not yet confirmed by a reading."""
 
     action: Action
@@ -124,7 +124,7 @@ class SandboxState(NamedTuple):
         return age if self.exact else at_least(age)
 
 
-class Left(NamedTuple):
+class PreviousState(NamedTuple):
     """The state of a sandbox before a change that this deck had not requested."""
 
     word: str
@@ -141,7 +141,7 @@ class SandboxMemory(NamedTuple):
     """The state according to the readings alone, and since when."""
     has_run: bool = False
     """It was read as RUNNING, and since then not as PAUSED, ERROR or MISSING."""
-    asked: Asked | None = None
+    asked: PendingAction | None = None
     quiet: int = 0
     """Number of STARTING readings in a row since it has run, at most `CHECK_AFTER`."""
     checked_at: datetime | None = None
@@ -151,7 +151,7 @@ class SandboxMemory(NamedTuple):
     """Its addresses, as last read while it was up; kept during a pause, because they may be the same afterwards."""
     key: SecretStr | None = None
     """The key of its agent server, as last read since it runs."""
-    left: Left | None = None
+    left: PreviousState | None = None
     doubted: str = ""
     """A new word that is not believed yet."""
     doubts: int = 0
@@ -235,7 +235,7 @@ def _before_any_reading(status: str, now: datetime, *, beginning: bool) -> Sandb
     word = WORDS.get(status, status)
     if beginning and word in (StateWord.STARTING, StateWord.ERROR):
         starting = SandboxState(StateWord.STARTING, now, exact=True)
-        return SandboxMemory(SandboxStatus.STARTING, starting, asked=Asked(Action.START, now, here=False))
+        return SandboxMemory(SandboxStatus.STARTING, starting, asked=PendingAction(Action.START, now, here=False))
     return SandboxMemory(status, SandboxState(word, now, exact=beginning))
 
 
@@ -266,13 +266,13 @@ def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:
     return 2 if flips else 1
 
 
-def _left(memory: SandboxMemory, word: str, now: datetime) -> Left | None:
+def _left(memory: SandboxMemory, word: str, now: datetime) -> PreviousState | None:
     """Return the state it left, after a believed reading; a return from an unknown word is not a flip."""
     if memory.asked is not None:
         return None
     if word == memory.settled.word:
         return memory.left
-    return Left(memory.settled.word, now) if word in _KNOWN else None
+    return PreviousState(memory.settled.word, now) if word in _KNOWN else None
 
 
 def _state_of(memory: SandboxMemory, word: str, now: datetime) -> SandboxState:
@@ -287,12 +287,12 @@ def _state_of(memory: SandboxMemory, word: str, now: datetime) -> SandboxState:
     return SandboxState(word, now, exact=not hidden)
 
 
-def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: bool) -> Asked | None:
+def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: bool) -> PendingAction | None:
     """Return the action that is still under way after this reading; a start that is observed counts as one."""
     asked = memory.asked
     if status == SandboxStatus.STARTING and not has_run:
         if asked is None:
-            return Asked(Action.START, now, here=False) if memory.status in _STOPPED else None
+            return PendingAction(Action.START, now, here=False) if memory.status in _STOPPED else None
         return asked._replace(action=Action.START) if asked.action is Action.RESUME else asked
     if asked is None or asked.action is Action.START:
         return None
@@ -314,7 +314,7 @@ _UNDER_WAY = {
 }
 
 
-def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
+def _under_way(read: SandboxState, asked: PendingAction, now: datetime) -> SandboxState:
     """Return the state while an action is under way, or the old one with a note if the action is overdue."""
     waited = now - asked.at
     in_time = waited < (PAUSED_BY if asked.action is Action.PAUSE else SLOW_AFTER)

@@ -18,7 +18,7 @@ from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkAction, BulkJob, change_verdict
-from quarterdeck.fleet.conversations import ConversationRow, conversation_row, with_last_word
+from quarterdeck.fleet.conversations import ConversationRow, conversation_row, with_last_status
 from quarterdeck.fleet.displacement import Displacement, forecast, running_oldest_first
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.kept import Keeper, StateFiles
@@ -57,7 +57,7 @@ class Session:
         self._keeper = None if files is None else Keeper(files, about, publish)
         self.server = ServerWatch(client, publish)
         self.sandboxes = Watch(client.sandboxes, self._sandboxes_read)
-        self.conversations = Watch(client.conversations, self._conversations_read, carry=with_last_word)
+        self.conversations = Watch(client.conversations, self._conversations_read, carry=with_last_status)
         self.start_tasks = Watch(client.start_tasks, self._start_tasks_read)
         self._beginning: dict[str | None, StartTask] = {}
         """By sandbox, the start of a conversation in it that had not ended when last read."""

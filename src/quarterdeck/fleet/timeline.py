@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 from pydantic import AwareDatetime
 
 from quarterdeck.fleet.kept import KeptModel, KeptPart
-from quarterdeck.fleet.sandbox_state import DONE_IN, UP, Action, Asked, SandboxMemory
+from quarterdeck.fleet.sandbox_state import DONE_IN, UP, Action, PendingAction, SandboxMemory
 
 EVENTS = 20
 """How many events of one sandbox are kept, the newest."""
@@ -162,7 +162,7 @@ class Timelines(KeptPart[KeptTimelines]):
         ours = sandbox_id in self._ours
         asked = before.asked if before is not None else None
         if before is None and ours:
-            asked = Asked(Action.START, now, here=False)
+            asked = PendingAction(Action.START, now, here=False)
         if asked is not None and (asked.here or ours) and now - asked.at <= ANSWERED_BY:
             if after.settled.word in DONE_IN[asked.action]:
                 return Cause.YOU, _ASKED

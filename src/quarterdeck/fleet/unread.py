@@ -73,7 +73,7 @@ class Watched(NamedTuple):
             return 4, 0.0
         if self.state.attention:
             return (0 if self.state.category is Category.WAITING else 1), -self.since
-        return (2 if self.state.came_to_something else 3), -self.since
+        return (2 if self.state.has_result else 3), -self.since
 
 
 class KeptUnread(KeptModel):
@@ -156,7 +156,7 @@ class Unread(KeptPart[KeptUnread]):
             updated = clock.here(record.updated_at)
             if state.word == AT_WORK:
                 after = Outcome(state.word, moment, before.looked if before else 0.0)
-            elif state.came_to_something:
+            elif state.has_result:
                 after = self._came_to(record.id, before, state.word, updated.timestamp() if updated else 0.0, moment)
             else:
                 continue
@@ -228,7 +228,7 @@ class Unread(KeptPart[KeptUnread]):
         found = []
         for each, title in self.watched.items():
             state = conversation_state(records[each]) if each in records else None
-            last, ended = self._known.get(each), state is not None and state.came_to_something
+            last, ended = self._known.get(each), state is not None and state.has_result
             found.append(Watched(each, title, state, max(last.after, last.updated) if last and ended else 0.0))
         return sorted(found, key=lambda watched: watched.urgency)
 

@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 from fastapi import APIRouter, Body, Depends, Header, HTTPException, WebSocket, WebSocketDisconnect
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.local.agents import Asked
+from quarterdeck.local.agents import EventQuery
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.events import MessageBody, Policy, new_event
 from quarterdeck.local.records import AGENT_PREFIX, Done, Page
@@ -71,7 +71,9 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
         return {"id": str(UUID(conversation)), **await agents.state(conversation)}
 
     @router.get(f"{OWN}/events/search")
-    async def search(conversation: Annotated[str, allowed], asked: Annotated[Asked, Depends()]) -> Page[dict[str, Any]]:
+    async def search(
+        conversation: Annotated[str, allowed], asked: Annotated[EventQuery, Depends()]
+    ) -> Page[dict[str, Any]]:
         """Return a page in the order of the log, or in reverse."""
         return await agents.page(conversation, asked)
 
@@ -155,7 +157,7 @@ def copies_router(sandboxes: Sandboxes, conversations: Conversations) -> APIRout
     router = APIRouter(prefix="/conversation/{conversation_id}/events", tags=["Conversations"])
 
     @router.get("/search")
-    async def search(conversation_id: UUID, asked: Annotated[Asked, Depends()]) -> Page[dict[str, Any]]:
+    async def search(conversation_id: UUID, asked: Annotated[EventQuery, Depends()]) -> Page[dict[str, Any]]:
         """Return a page of the copy, like one of the log; 404 if there is no such conversation."""
         if conversation_id.hex not in await conversations.read([conversation_id.hex]):
             raise HTTPException(404)

@@ -25,7 +25,7 @@ MOST_WAITING = 10_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class EventQuery:
     """The requested page of a log; its id is that of its first event."""
 
     page_id: str | None = None
@@ -76,7 +76,7 @@ class Agents:
         finally:
             self._listening[conversation_id].discard(queue)
 
-    async def page(self, conversation_id: str, asked: Asked) -> Page[Record]:
+    async def page(self, conversation_id: str, asked: EventQuery) -> Page[Record]:
         """Return a page of the log that begins with the event of that id; an unknown id returns the first page."""
         begin = "(SELECT place FROM events WHERE conversation_id = ?1 AND id = ?2)"
         compare, order = ("<=", "DESC") if asked.sort_order == "TIMESTAMP_DESC" else (">=", "ASC")

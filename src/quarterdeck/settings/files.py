@@ -20,7 +20,7 @@ from quarterdeck.settings.changes import fits, holds, plain
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import LIST, OBJECT, Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_json import PasteError, pasted, take_in, without_secrets
+from quarterdeck.settings.mcp_json import PasteError, merge_pasted, pasted, without_secrets
 from quarterdeck.settings.mcp_server import holds_hidden, missing
 
 VERSION = 2
@@ -171,7 +171,7 @@ def _with_servers(draft: Draft, value: Any, notes: list[str]) -> Servers:
     except PasteError as error:
         notes.append(f"MCP servers: {error}")
         return draft.servers
-    servers = take_in(draft.servers, found.servers).servers
+    servers = merge_pasted(draft.servers, found.servers).servers
     notes += found.notes
     notes += (
         f"{words.server_title(entry.server)}: to be typed: {part}."

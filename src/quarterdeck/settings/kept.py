@@ -124,7 +124,7 @@ def disabled_in(kept: DisabledServers | None) -> tuple[McpServer, ...]:
     return kept.servers if kept is not None else ()
 
 
-def exchanged(
+def with_replaced(
     kept: DisabledServers | None, gone: Iterable[McpServer], new: Iterable[McpServer]
 ) -> DisabledServers | None:
     """Replace some servers by others, by transport and name; those that another deck keeps are left alone."""

@@ -233,14 +233,14 @@ def _texts(value: Any, name: str, change: Callable[[str, str], str]) -> Any:
 
 
 @dataclass(frozen=True)
-class TakenIn:
+class MergedPaste:
     """The list with the pasted servers, and in words how many of them it already had."""
 
     servers: Servers
     words: str
 
 
-def take_in(servers: Servers, pasted: Sequence[McpServer]) -> TakenIn:
+def merge_pasted(servers: Servers, pasted: Sequence[McpServer]) -> MergedPaste:
     """Add pasted servers to a list: existing servers are edited, others are added.
 
     Members that a pasted server does not contain are kept, above all secrets.
@@ -267,7 +267,7 @@ def take_in(servers: Servers, pasted: Sequence[McpServer]) -> TakenIn:
     for count, becomes in ((edited, " and will be edited"), (same, ", unchanged")):
         if count:
             said.append(f"{count} {'is' if count == 1 else 'are'} there already{becomes}")
-    return TakenIn(servers, ", ".join(said))
+    return MergedPaste(servers, ", ".join(said))
 
 
 def _onto(held: McpServer, pasted: McpServer) -> McpServer:

@@ -162,7 +162,7 @@ def _disagree(entry: Entry, held: McpServer | None) -> bool:
     return entry.server != entry.was and held not in (entry.was, entry.server)
 
 
-def news_of(old: Draft, merged: Merged) -> Iterator[tuple[str, int | None]]:
+def changed_rows(old: Draft, merged: Merged) -> Iterator[tuple[str, int | None]]:
     """Yield what a merge changed in fields that were not edited here: keys, and rows of MCP servers."""
     yield from ((key, None) for key in merged.arrived if key != MCP)
     before = {entry.place: entry.was for entry in old.stored_servers.entries}

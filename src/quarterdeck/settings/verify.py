@@ -29,7 +29,7 @@ class Difference:
     """A possible reason."""
 
 
-class Unproven(NamedTuple):
+class UnverifiedSecret(NamedTuple):
     """A changed secret, which no reading can verify: its field's key and label."""
 
     key: str
@@ -43,9 +43,9 @@ class Verified:
     left: Draft
     """The draft based on what was read, with only those edits that were not stored or are not known to be."""
     asked: int
-    accepted: tuple[Unproven, ...] = ()
+    accepted: tuple[UnverifiedSecret, ...] = ()
     """Secrets that cannot be read back; the server accepted the request with them."""
-    not_known: tuple[Unproven, ...] = ()
+    not_known: tuple[UnverifiedSecret, ...] = ()
     """Secrets that cannot be read back; the server did not confirm the request."""
     differences: tuple[Difference, ...] = ()
     returned: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ def verify(
     """
     merged = merge(meant, found)
     seen = merged.draft
-    unproven = [Unproven(key, seen.field_at(key).label) for key in seen.edits if _is_unproven(seen, key)]
+    unproven = [UnverifiedSecret(key, seen.field_at(key).label) for key in seen.edits if _is_unproven(seen, key)]
     changed = {*seen.edits, *merged.arrived} - {each.key for each in unproven} - {"secrets_store", MCP}
     differences = [
         Difference(key, entry.label, words.after_save(meant, key), words.former(seen, key), key in meant.edits)
@@ -114,7 +114,9 @@ def verify(
         if hidden:
             sent = (entry.server for entry in meant.servers.edited if entry.stays)
             titles = (words.server_title(server) for server in sent if _has_unproven(server))
-            unproven += (Unproven(MCP, title) for title in titles if title not in {each.label for each in others})
+            unproven += (
+                UnverifiedSecret(MCP, title) for title in titles if title not in {each.label for each in others}
+            )
     missing = {each.key for each in differences if each.asked} | {each.key for each in unproven if not accepted}
     left = {key: value for key, value in seen.edits.items() if key in missing}
     local = sum(entry.local for entry in meant.servers.edited)

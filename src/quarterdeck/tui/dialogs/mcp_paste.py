@@ -8,7 +8,7 @@ from textual.widgets import Static, TextArea
 
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_json import PasteError, TakenIn, pasted, take_in
+from quarterdeck.settings.mcp_json import MergedPaste, PasteError, merge_pasted, pasted
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.form import Field, FieldsDialog
@@ -23,7 +23,7 @@ ASKED = Shown(
 )
 
 
-class PasteServersDialog(FieldsDialog[TakenIn]):
+class PasteServersDialog(FieldsDialog[MergedPaste]):
     """Asks for JSON; the answer is the list with the servers added; `nested` is passed to `pasted`."""
 
     CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
@@ -35,7 +35,7 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
         super().__init__(title, [field], said=[cell(ASKED, Tone.MUTED)], verb="take over")
         self._servers = servers
         self._nested = nested
-        self._taken: TakenIn | None = None
+        self._taken: MergedPaste | None = None
 
     def body(self) -> Iterable[Widget]:
         """A field of several lines, and what was found in it."""
@@ -51,7 +51,7 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
         try:
             if self.fields["pasted"].value:
                 found = pasted(self.fields["pasted"].value, nested=self._nested)
-                self._taken = take_in(self._servers, found.servers)
+                self._taken = merge_pasted(self._servers, found.servers)
                 said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes(found.notes)]
         except PasteError as error:
             said = [cell(text.line(str(error)), Tone.WARN)]

@@ -14,7 +14,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
 from quarterdeck.settings.kept import DisabledServers, disabled_in
-from quarterdeck.settings.merge import merge, news_of
+from quarterdeck.settings.merge import changed_rows, merge
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.form.form import SettingsForm
@@ -127,7 +127,7 @@ class Record:
             self.put(old, {row_of(conflict.key, conflict.row) for conflict in merged.conflicts}, view.arrived)
             return False
         if first or merged.draft != view.draft or view.server != self.server:
-            news = () if first else news_of(old, merged)
+            news = () if first else changed_rows(old, merged)
             self.put(merged.draft, (), view.arrived.union(row_of(key, row) for key, row in news))
         return True
 

@@ -10,7 +10,7 @@ from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.kept import DisabledServers, Journal, exchanged, last, undone, with_save
+from quarterdeck.settings.kept import DisabledServers, Journal, last, undone, with_replaced, with_save
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review, problems, until_when
 from quarterdeck.settings.save import Caller, SaveResult, save
@@ -133,7 +133,7 @@ class Saves:
             await change(Journal, endpoint.about, lambda kept: with_save(kept, meant, found, when))
 
         async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
-            return await change(DisabledServers, endpoint.about, lambda kept: exchanged(kept, gone, new))
+            return await change(DisabledServers, endpoint.about, lambda kept: with_replaced(kept, gone, new))
 
         sending = partial(session.writes.under_way, "save of the settings")
         self.under_way = True

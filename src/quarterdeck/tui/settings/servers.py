@@ -12,7 +12,7 @@ from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
 from quarterdeck.settings.mcp_checks import server_problems
-from quarterdeck.settings.mcp_json import TakenIn, without_secrets
+from quarterdeck.settings.mcp_json import MergedPaste, without_secrets
 from quarterdeck.settings.mcp_server import bare, filled
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
@@ -23,7 +23,7 @@ from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
 from quarterdeck.tui.dialogs.pick import Item, PickDialog, choice
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
-from quarterdeck.tui.widgets.form.rows import Tried, row_of
+from quarterdeck.tui.widgets.form.rows import CheckResult, row_of
 
 DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
@@ -162,7 +162,7 @@ class ServerList:
     async def action_import_servers(self) -> None:
         """Add servers from pasted JSON, in one step of the draft."""
 
-        async def pasted_in(taken: TakenIn | None) -> None:
+        async def pasted_in(taken: MergedPaste | None) -> None:
             if taken is not None:
                 said = f"{taken.words}: ctrl+s reviews and saves, ctrl+z takes it back."
                 await self._change(lambda _: taken.servers, said, Tone.GOOD)
@@ -210,21 +210,21 @@ class ServerList:
         self.form.run_worker(self._check_all(), group="settings-check-all", exclusive=True)
 
     async def _check_one(self, entry: Entry) -> None:
-        self._note({entry.row: Tried(entry.server, "checking…", Tone.BUSY)})
+        self._note({entry.row: CheckResult(entry.server, "checking…", Tone.BUSY)})
         tried, said = await _check(self.app.client, entry)
         self._note({entry.row: tried})
         self.say(text.line(said), Tone.PLAIN if tried.tone is Tone.GOOD else Tone.WARN)
 
     async def _check_all(self) -> None:
         entries, client = self.form.draft.servers.entries, self.app.client
-        found: dict[int, Tried] = {}
+        found: dict[int, CheckResult] = {}
         gate = asyncio.Semaphore(AT_ONCE)
 
         async def one(entry: Entry) -> None:
             async with gate:
                 found[entry.row], _ = await _check(client, entry)
 
-        self._note({entry.row: Tried(entry.server, "checking…", Tone.BUSY) for entry in entries})
+        self._note({entry.row: CheckResult(entry.server, "checking…", Tone.BUSY) for entry in entries})
         showing = self.form.set_interval(SHOWN_EVERY, lambda: self._note(found))
         try:
             await asyncio.gather(*map(one, entries))
@@ -237,25 +237,26 @@ class ServerList:
         told = f"{words.counted(len(found), 'server')} checked from this machine: {good} good, {len(found) - good} not"
         self.say(Shown(f"{told}{looked_at}. A sandbox's network may differ."), Tone.PLAIN)
 
-    def _note(self, checks: Mapping[int, Tried]) -> None:
+    def _note(self, checks: Mapping[int, CheckResult]) -> None:
         lists = self.form.view.lists
         if any(lists.checks.get(row) is not tried for row, tried in checks.items()):
             self.form.show_lists(replace(lists, checks={**lists.checks, **checks}))
 
 
-async def _check(client: Client | None, entry: Entry) -> tuple[Tried, str]:
+async def _check(client: Client | None, entry: Entry) -> tuple[CheckResult, str]:
     """Check an address from this machine; only the server's own key is sent. A command is never run."""
     server, title = entry.server, words.server_title(entry.server)
     wrong = next((problem for problem in server_problems(server) if problem.stops), None)
     if wrong is not None:
-        return Tried(server, "not tried", Tone.BAD), f"{title} was not tried: {wrong.words}"
+        return CheckResult(server, "not tried", Tone.BAD), f"{title} was not tried: {wrong.words}"
     if isinstance(server, StdioServer):
-        return Tried(server, "form good", Tone.GOOD), f"{title} has a good form; a command is never run from here."
+        told = f"{title} has a good form; a command is never run from here."
+        return CheckResult(server, "form good", Tone.GOOD), told
     if client is None:
-        return Tried(server, "not tried", Tone.BAD), f"{title} was not tried: not connected."
+        return CheckResult(server, "not tried", Tone.BAD), f"{title} was not tried: not connected."
     reached = await client.probe(server.url, server.api_key)
     told = f"{title} {reached.words}" if reached.words[0].islower() else f"{title}: {reached.words}"
-    return Tried(server, reached.brief, Tone.GOOD if reached.good else Tone.BAD), told
+    return CheckResult(server, reached.brief, Tone.GOOD if reached.good else Tone.BAD), told
 
 
 def _disable_choices(entry: Entry, *, hidden: bool) -> list[Item[str]]:

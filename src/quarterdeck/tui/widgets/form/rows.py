@@ -81,7 +81,7 @@ def row_of(key: str, server: int | None) -> str:
 
 
 @dataclass(frozen=True)
-class Tried:
+class CheckResult:
     """The result of checking an MCP server, in one or two words; `server` is what was checked."""
 
     server: McpServer
@@ -96,7 +96,7 @@ class Lists:
     secrets: tuple[CustomSecret, ...] | None = None
     profiles: Profiles | None = None
     trouble: Mapping[str, str] = field(default_factory=dict)
-    checks: Mapping[int, Tried] = field(default_factory=dict)
+    checks: Mapping[int, CheckResult] = field(default_factory=dict)
     """The last check in this run, by the row of the MCP server."""
 
     @property
