@@ -37,7 +37,7 @@ def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, t
     keeper.agent["llm"] |= {"model": "anthropic/claude", "base_url": told or ADDRESSES["anthropic"]}
     with at_an_address(keeper) as url:
         planned = run("settings", "set", "llm_model=openai/gpt-5", "--dry-run", "--url", url)
-        assert (f"Base URL: {OWN} goes" in planned.out) is (told is not None)
+        assert (f"Base URL: {OWN} is cleared" in planned.out) is (told is not None)
         ended = run("settings", "set", "llm_model=openai/gpt-5", "--url", url)
         assert (ended.status, ended.out) == (0, "1 of 1 changes verified\n")
         assert (OWN in ended.err) is (told is not None)

@@ -214,7 +214,7 @@ async def test_when_it_asks_is_chosen_in_its_menu(agent: FakeAgent, tmp_path: Pa
         await seat.press("f2")
         await seat.sees("Ask always", "Never ask")
         await seat.press("1")
-        await seat.sees("asks: always", "until the agent server starts anew")
+        await seat.sees("asks: always", "until the agent server restarts")
 
 
 async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ class ConversationsResource:
         return count if type(count) is int and count >= 0 else None
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:
-        """Read these conversations in this order; None stands for an unknown id, or instead of all: no batch reads."""
+        """Return these conversations in this order, None for an unknown id; None alone if there is no batch read."""
         return await self._conversations.batch(CONVERSATIONS, "ids", ids, background=background)
 
     async def find(self, conversation_id: str, *, background: bool = False) -> Conversation | None:
@@ -164,7 +164,7 @@ class StartTasksResource:
         yield Page(await self._tasks.newest_if_offered(f"{START_TASKS}/search", background=background))
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
-        """Read these start tasks in this order; None stands for an unknown id, or instead of all without batch read."""
+        """Return these start tasks in this order, None for an unknown id; None alone if there is no batch read."""
         return await self._tasks.batch(START_TASKS, "ids", ids, background=background)
 
 

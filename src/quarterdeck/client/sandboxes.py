@@ -33,7 +33,7 @@ class SandboxesResource:
         return self._sandboxes.pages(f"{SANDBOXES}/search", self._sandboxes.limit, background=background)
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Sandbox | None, ...] | None:
-        """Read these sandboxes in this order; None stands for an unknown id, or instead of all without batch read."""
+        """Return these sandboxes in this order, None for an unknown id; None alone if the server has no batch read."""
         return await self._sandboxes.batch(SANDBOXES, "id", ids, background=background)
 
     async def find(self, sandbox_id: str) -> Sandbox | None:

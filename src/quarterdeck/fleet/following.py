@@ -215,7 +215,7 @@ class Following:
             await self._catch_up()
         except ServiceError as error:
             if error.kind is ErrorKind.MISSING:
-                self._lose(Origin.COPY, "Its agent server does not know it; it may have been started anew.")
+                self._lose(Origin.COPY, "Its agent server does not know it; it may have restarted.")
             else:
                 never = error.kind in (ErrorKind.LOCAL, ErrorKind.NOT_OFFERED)
                 self._lose(Origin.COPY if never else Origin.SILENT, error.words)

@@ -101,7 +101,7 @@ class Source(Protocol[R]):
         ...
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> Sequence[R | None] | None:
-        """Read these records; None stands for an unknown id, or instead of all if there is no batch read."""
+        """Return these records, None for an unknown id; None alone if there is no batch read."""
         ...
 
 

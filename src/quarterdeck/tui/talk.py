@@ -61,7 +61,7 @@ class Talk:
             self._ask_why(shown)
         else:
             words = "It does these actions, and all that follow without asking, "
-            words += "until its agent server starts anew or the menu (f2) says otherwise."
+            words += "until its agent server restarts or the menu (f2) says otherwise."
             accept = partial(answering.accept, shown, all_that_follow=True)
             self._confirm("Accept all that follow?", (words,), accept)
 

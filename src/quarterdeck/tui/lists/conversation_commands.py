@@ -174,7 +174,7 @@ class ConversationCommands:
         except ServiceError as error:
             self._screen.say_error(error)
         except FileExistsError:
-            say(text.line(f"{path} came to be meanwhile and was left as it is. Nothing was written."), Tone.BAD)
+            say(text.line(f"{path} was created meanwhile and was left as it is. Nothing was written."), Tone.BAD)
         except ConfigError as error:
             say(text.line(f"{error}."), Tone.BAD)
         else:

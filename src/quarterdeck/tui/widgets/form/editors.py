@@ -75,7 +75,7 @@ class FieldEditor(FormRow):
         self.say(event.words, stops=False)
 
     def say_problem(self, problem: Problem | None) -> None:
-        """Show what is wrong with the value; where nothing is, what became of a paste, as long as that stands there."""
+        """Show the problem; if there is none, the notice about a paste as long as the pasted value is unchanged."""
         if problem is None and self._notice is not None and self._notice[1] == self.value:
             self.say(self._notice[0], stops=False)
         else:
