@@ -108,7 +108,7 @@ async def test_a_key_that_no_file_takes_either_is_used_until_the_deck_ends(desk:
         await give_key(seat, "two", OTHER_KEY)
         await seat.sees("Keep the key in a file?")
         await seat.press("y")
-        await seat.sees("The key is used until the deck", "key        typed for this run")
+        await seat.sees("ends.", "key        typed for this run")  # where the lines break depends on the file's path
     assert file.read_text() == ""
 
 

@@ -39,7 +39,7 @@ class FieldEditor(FormRow):
         self.control = control
         self._hints = hints
         self._notice: tuple[Shown, Any] | None = None
-        """What became of a text that was put in, and the value that it left."""
+        """The notice about a pasted text, and the value of the field right after the paste."""
         mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
         super().__init__(content(mark), control, *below)
         self.add_class("field-editor")
