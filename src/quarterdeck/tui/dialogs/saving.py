@@ -22,6 +22,7 @@ from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.lines import Lines
 
 # Conflicts with changes by somebody else
 
@@ -84,7 +85,7 @@ class ReviewDialog(Dialog[bool]):
 
     def body(self) -> Iterable[Widget]:
         """Places for the changes and for the request."""
-        yield Static(id="changes")
+        yield Lines(hang=LABEL_WIDTH, id="changes")
         request = Static(id="request")
         request.display = False
         yield request
@@ -106,7 +107,7 @@ class ReviewDialog(Dialog[bool]):
         """
         self._review, self._request = review, request
         above = (*preface, EMPTY) if preface else ()
-        self.query_one("#changes", Static).update(lines((*above, *review_lines(review, why=why))))
+        self.query_one("#changes", Lines).say((*above, *review_lines(review, why=why)))
         yes = ("y", "save and lose it") if review.losses else ("enter", "save")
         self.hint((yes, ("escape", "go back"), ("r", "show the request")))
         self.complain(None)
@@ -177,6 +178,7 @@ def _change_lines(line: Line) -> Iterator[Cell]:
     else:
         old: Cell = ((text.line(line.old), Tone.MUTED), (Shown(" → "), Tone.MUTED)) if line.old else ()
         yield (label, *old, (text.line(line.new), tone))
+    indent = (Shown(" " * LABEL_WIDTH), Tone.PLAIN)
     for said, tone in below:
         if said:
-            yield cell(Shown(" " * LABEL_WIDTH + text.line(said)), tone)
+            yield (indent, (text.line(said), tone))
