@@ -31,7 +31,7 @@ async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, st
         await add_secret(seat, "API_TOKEN")
         await seat.go_to("secret:API_TOKEN")
         await seat.sees("enter Describe", "D Delete")
-        await seat.press("enter", "tab", "end")
+        await seat.press("enter", "end")
         await seat.type("!", "enter")
         await seat.sees("for tests!", "The secret API_TOKEN is changed.")
         await seat.choose("New value")

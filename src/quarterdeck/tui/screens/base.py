@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
-from textual.events import Resize, ScreenResume, Unmount
+from textual.events import DescendantBlur, DescendantFocus, Resize, ScreenResume, Unmount
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -23,7 +23,7 @@ from quarterdeck.tui.commands import Command, Place, command_at, commands_at, ke
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, MessageLine
+from quarterdeck.tui.widgets.bars import Header, HeaderState, Hint, KeyBar, MessageLine
 from quarterdeck.tui.widgets.watch_strip import WatchStrip
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
@@ -83,6 +83,8 @@ class DeckScreen(Screen[None]):
 
     @on(Resize)
     @on(ScreenResume)
+    @on(DescendantFocus)
+    @on(DescendantBlur)
     def _catch_up_with_frame(self) -> None:
         self.refresh_frame()
 
@@ -96,10 +98,14 @@ class DeckScreen(Screen[None]):
         """The content of the message line while there is no message."""
         return ()
 
+    def hints(self) -> tuple[Hint, ...]:
+        """The content of the key bar: the keys that work where the focus is."""
+        return key_bar_hints(self.PLACE, lambda command: self.why_not(command) is None)
+
     def refresh_frame(self) -> None:
         """Update header, key bar and message line; paints only what changed."""
         self.refresh_health()
-        self.key_bar.hints = key_bar_hints(self.PLACE, lambda command: self.why_not(command) is None)
+        self.key_bar.hints = self.hints()
 
     def refresh_health(self) -> None:
         """Update the parts that show how fresh the data is: header and message line."""

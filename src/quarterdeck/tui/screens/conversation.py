@@ -7,7 +7,6 @@ from typing import ClassVar
 from pydantic import SecretStr
 from textual import on, work
 from textual.binding import BindingType
-from textual.events import DescendantBlur, DescendantFocus
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -135,15 +134,11 @@ class ConversationScreen(DeckScreen):
         self._below.display = below > 0
         self._below.update(content(((Shown(f"{below:,} new below, G"), Tone.WARN),)))
 
-    @on(DescendantFocus)
-    @on(DescendantBlur)
-    def refresh_frame(self) -> None:
-        """Update the frame; the key bar has the keys of the focused field."""
-        super().refresh_frame()
+    def hints(self) -> tuple[Hint, ...]:
+        """The keys of the focused field, else those of the screen."""
         if self._composer.has_focus:
-            self.key_bar.hints = WRITING
-        elif self._find.has_focus:
-            self.key_bar.hints = FINDING
+            return WRITING
+        return FINDING if self._find.has_focus else super().hints()
 
     def health(self) -> Cell:
         """The source of the events."""

@@ -29,7 +29,8 @@ from quarterdeck.tui.lists.listing import Contents, Listing, R
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.filter_bar import FilterBar
+from quarterdeck.tui.widgets.bars import Hint
+from quarterdeck.tui.widgets.filter_bar import FILTERING, FilterBar
 from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.table import Table
 
@@ -270,6 +271,10 @@ class ListScreen(DeckScreen, Generic[R]):
             error = self.contents.watch(self.app.session).health.error
         wrong = cell(text.line(error.sentences), Tone.BAD) if error is not None else ()
         return self.sandboxes.job_line or wrong
+
+    def hints(self) -> tuple[Hint, ...]:
+        """The keys of the filter while it is typed, else those of the screen."""
+        return FILTERING if self.filter_bar.has_focus_within else super().hints()
 
     def counts(self) -> Cell:
         """The number of marked rows; a subclass adds the counts by state."""

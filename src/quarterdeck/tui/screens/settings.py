@@ -32,7 +32,8 @@ from quarterdeck.tui.settings.saving import Saves
 from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.settings.unsaved import KeptEdits
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.filter_bar import FilterBar
+from quarterdeck.tui.widgets.bars import Hint
+from quarterdeck.tui.widgets.filter_bar import FILTERING, FilterBar
 from quarterdeck.tui.widgets.form.actions import acts_at_once, row_hints, row_menu, why_not
 from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.form import SettingsForm
@@ -96,16 +97,15 @@ class SettingsScreen(DeckScreen):
             return cell(Shown("no settings" if failed else "loading…"), Tone.BAD if failed else Tone.BUSY)
         return cell(Shown(f"read {read_at.astimezone():%H:%M}"), Tone.GOOD)
 
-    def refresh_frame(self) -> None:
-        """Update header, key bar and message line; the key bar has the open editor's keys, or those for the row."""
-        super().refresh_frame()
+    def hints(self) -> tuple[Hint, ...]:
+        """The keys of the filter or of the open editor, else those for the row."""
         if not self.is_mounted:
-            return
+            return super().hints()
+        if self.bar.has_focus_within:
+            return FILTERING
         if self.form.editor is not None:
-            self.key_bar.hints = tuple((key, label, True) for key, label in self.form.editor.hints)
-        else:
-            works = commands_at(self.PLACE)
-            self.key_bar.hints = row_hints(works, self.form.row, lambda command: self.why_not(command) is None)
+            return tuple((key, label, True) for key, label in self.form.editor.hints)
+        return row_hints(commands_at(self.PLACE), self.form.row, lambda command: self.why_not(command) is None)
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
         """Show one sentence until the edits change."""

@@ -134,7 +134,7 @@ class AtOnceActions:
         def describe(typed: Typed) -> Awaitable[object]:
             return client.secrets.update(secret.name, new_name=typed["name"], description=typed["description"])
 
-        fields = (_secret_name(secret.name), Field("description", "Description", secret.about))
+        fields = (Field("description", "Description", secret.about), _secret_name(secret.name))
         said = ["Its value stays as it is; f2 gives it a new one."]
         await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said)
 

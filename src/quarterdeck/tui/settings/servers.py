@@ -147,9 +147,11 @@ class ServerList:
     async def action_convert(self) -> None:
         """Convert a server between SSE and HTTP."""
         entry = self._entry
-        other = converted(entry.server)
+        before, other = entry.before, converted(entry.server)
+        if before is not None and converted(before) == entry.server:
+            other = before  # with what the other type does not have
         if other is not None:
-            said = f"It is {other.kind} from the next save on; f2 makes it what it was."
+            said = f"It is {other.kind} from the next save on; ctrl+z takes that back."
             await self._change(lambda servers: servers.edit(entry.row, other), said)
 
     async def action_remove_duplicates(self) -> None:

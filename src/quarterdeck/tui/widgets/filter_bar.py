@@ -12,10 +12,13 @@ from textual.widgets import Input, Static
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.form.inputs import LineInput
 from quarterdeck.tui.widgets.lines import Lines
 
 NO_TOKENS = Shown("")
+FILTERING: tuple[Hint, ...] = (("enter", "keep it", True), ("esc", "show all", True), ("f4", "$EDITOR", True))
+"""What the key bar says while a filter is typed."""
 
 
 class FilterBar(Vertical):
