@@ -38,7 +38,7 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(
     async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.sees("Fix the build")
         await seat.press("slash")
-        await seat.sees("status:")
+        await seat.sees("status:", "enter keep it  esc show all")
         for typed, ids in {
             "orphan status:paused": ["off4", "off5"],
             "!orphan": ["run1"],

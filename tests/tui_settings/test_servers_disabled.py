@@ -54,6 +54,11 @@ async def test_disabling_where_secrets_are_not_told_says_that_they_go(sit: Sit) 
 
 async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
+        await seat.go_to("mcp:1")
+        await seat.choose("Convert to SSE")
+        await seat.sees("It is SSE from the next save on", "edited")
+        await seat.choose("Convert to HTTP")
+        assert not seat.form.draft.edited  # not even its time-out, which SSE has not
         await seat.go_to("mcp:0")
         await seat.choose("Convert to HTTP")
         await seat.sees("It is HTTP from the next save on", "edited")
