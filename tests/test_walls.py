@@ -136,7 +136,7 @@ from quarterdeck.tui.screens.conversations import ConversationsScreen
 from quarterdeck.tui.screens.sandboxes import SandboxesScreen
 from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.settings.servers import ServerList
-from quarterdeck.tui.talk import Talk
+from quarterdeck.tui.conversation.talk import Talk
 from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS
 from quarterdeck.tui.widgets.table import Table
 helpers = {

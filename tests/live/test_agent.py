@@ -24,7 +24,7 @@ from quarterdeck.fleet.entries import EntryKind, Outcome
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.widgets.question import Question
+from quarterdeck.tui.conversation.question import Question
 from tests.live.conftest import Target
 from tests.live.kit import changed, delete_sandbox_left_by, ended, listed_tasks, refused, settings_of, until
 from tests.tui.seat import Seat, connecting, seated_at

@@ -11,8 +11,8 @@ from textual.widgets import TextArea
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import answering as answering_rules
+from quarterdeck.tui.conversation.log import Log
 from quarterdeck.tui.kept_state import KeptState
-from quarterdeck.tui.widgets.log import Log
 from tests.client.fakes import Answer, Asked, FakeServer
 from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
 from tests.tui.fake_fleet import FakeFleet

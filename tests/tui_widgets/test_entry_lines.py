@@ -6,7 +6,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome, Task
-from quarterdeck.tui.entry_lines import Layout
+from quarterdeck.tui.conversation.entry_lines import Layout
 
 AT = datetime(2026, 11, 24, 9, 14, tzinfo=UTC)
 EDIT = Edit(41, (("-", "return url"), ("+", "return url, query"), (" ", "")))

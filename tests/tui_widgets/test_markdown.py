@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.tui.cells import Cell
-from quarterdeck.tui.markdown import markdown_lines
+from quarterdeck.tui.conversation.markdown import markdown_lines
 
 EVIL = (
     *("&#x202E;", "&#27;[31m", "&rlm;", "&#x1b;]8;;http://x\x07", "\x1b[2J", "\u202e", "&NewLine;", "&Tab;", "&#0;"),

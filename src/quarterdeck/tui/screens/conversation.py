@@ -21,19 +21,19 @@ from quarterdeck.tui import external, text
 from quarterdeck.tui.app import ReadingPosition
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
-from quarterdeck.tui.conversation_head import about_line, origin_cell
+from quarterdeck.tui.conversation.composer import Composer
+from quarterdeck.tui.conversation.entry_lines import copied
+from quarterdeck.tui.conversation.head import about_line, origin_cell
+from quarterdeck.tui.conversation.log import Log
+from quarterdeck.tui.conversation.markdown import plain_lines
+from quarterdeck.tui.conversation.question import Question
+from quarterdeck.tui.conversation.talk import Talk, Tell
 from quarterdeck.tui.copying import Copyable, conversation_json
 from quarterdeck.tui.dialogs.page import PageDialog
-from quarterdeck.tui.entry_lines import copied
-from quarterdeck.tui.markdown import plain_lines
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.screens.base import DeckScreen
-from quarterdeck.tui.talk import Talk, Tell
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Header, Hint
-from quarterdeck.tui.widgets.composer import Composer
-from quarterdeck.tui.widgets.log import Log
-from quarterdeck.tui.widgets.question import Question
 
 PAINTED_EVERY = 0.1
 """Seconds in which events are collected before painting."""

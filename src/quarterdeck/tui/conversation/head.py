@@ -13,7 +13,7 @@ from quarterdeck.fleet.entries import POLICIES
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
-from quarterdeck.tui.entry_lines import took
+from quarterdeck.tui.conversation.entry_lines import took
 from quarterdeck.tui.look import signed
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip

@@ -12,7 +12,7 @@ from quarterdeck.fleet.entries import Entry
 from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, indented
-from quarterdeck.tui.entry_lines import CHANGES, RISKS
+from quarterdeck.tui.conversation.entry_lines import CHANGES, RISKS
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import Lines
 

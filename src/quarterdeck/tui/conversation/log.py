@@ -22,7 +22,7 @@ from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import MOVING
-from quarterdeck.tui.entry_lines import Layout
+from quarterdeck.tui.conversation.entry_lines import Layout
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import cell_strip, tone_styles
 
