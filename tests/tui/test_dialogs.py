@@ -76,10 +76,16 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet, tmp_path
         await click(seat, "Filter")
         await seat.type("nothing")
         await seat.sees("0 of 12")
+        await click(seat, "enter keep it")
+        await seat.sees("0 of 12", "n Start")
         await click(seat, "n Start")
         await seat.sees("Start a sandbox")
         await click(seat, "esc cancel")
-        await seat.sees("0 of 12", "/ nothing ")
+        await seat.sees("0 of 12", "Filter")
+        await click(seat, "Filter")
+        await seat.sees("esc show all")
+        await click(seat, "esc show all")
+        await seat.until(lambda: "of 12" not in seat.text)
 
 
 @pytest.mark.parametrize("size", [(50, 12), NARROW])

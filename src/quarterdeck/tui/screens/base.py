@@ -19,7 +19,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import log_lines
-from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints, named_key
+from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.text import Shown
@@ -133,14 +133,6 @@ class DeckScreen(Screen[None]):
         if command.changes and self.app.client is None:
             return f"{command.label}: not connected yet."
         return None
-
-    async def action_press(self, shown: str) -> None:
-        """Run the command of a key in the key bar; a letter means its command even while a field is focused."""
-        named = (command for command in commands_at(self.PLACE) if command.key == shown and len(shown) == 1)
-        if (command := next(named, None)) is not None:
-            await self.action_command(command.name)
-        else:
-            self.app.simulate_key(named_key(shown))
 
     async def action_command(self, name: str) -> None:
         """Run a command, or show why not; its action is a method of the screen, a helper or the app."""

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.commands import Place
+from quarterdeck.tui.commands import Place, named_key
 from quarterdeck.tui.paint import band, content, plain
 from quarterdeck.tui.text import Shown
 
@@ -131,7 +131,7 @@ class KeyBar(Widget):
             more = hint_content(key, label, works=works)
             if bar.cell_length + more.cell_length > self.size.width:
                 break
-            bar += more.stylize(Style.from_meta({"@click": f"screen.press('{key}')"}))
+            bar += more.stylize(Style.from_meta({"@click": f"app.simulate_key('{named_key(key)}')"}))
         return bar
 
 
