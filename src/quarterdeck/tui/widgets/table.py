@@ -94,6 +94,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """The id that was marked last, where a range of marks begins."""
         self._sorted: tuple[str | None, bool] = (None, False)
         self._empty = (Shown(""), Shown(""))
+        self._empty_strips: list[Strip] = []
+        self._empty_size = (0, 0)
+        """The size that they were made for."""
         self._widest: dict[str, int] = {}
         """Width of the widest text so far in each column; columns only grow, so that they do not jump."""
         self._places: tuple[Placed, ...] = ()
@@ -155,7 +158,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def say_empty(self, title: Shown, hint: Shown) -> None:
         """Set what is shown if there are no rows."""
         if self._empty != (title, hint):
-            self._empty = (title, hint)
+            self._empty, self._empty_size = (title, hint), (0, 0)
             self.refresh()
 
     def move_to(self, row_id: str) -> bool:
@@ -347,6 +350,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """Discard the styles, because the theme may have changed."""
         super().notify_style_update()
         self._palette = None
+        self._empty_size = (0, 0)
 
     # Drawing
 
@@ -359,15 +363,23 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if y < HEADER:
             return header_strip(self._columns, self._placed(), self._sorted, palette, width)
         if not self._ids:
-            title, hint = self._empty
-            said = lines((cell(title, Tone.STRONG), EMPTY, cell(hint, Tone.MUTED)))
-            return Visual.to_strips(self, said, width, self._page, self.visual_style, pad=True)[y - HEADER]
+            return self._empty_line(y - HEADER)
         if y not in self._lines:
             self._lines[y] = self._line_at(y)
         line = self._lines[y]
         if line is None:
             return Strip.blank(width, palette.ground)
         return row_strip(line.cells, line.look, self._columns, self._placed(), palette, width)
+
+    def _empty_line(self, y: int) -> Strip:
+        """Return a line of the message in place of rows, which is laid out once for all of its lines."""
+        size = self.size.width, self._page
+        if self._empty_size != size:
+            title, hint = self._empty
+            said = lines((cell(title, Tone.STRONG), EMPTY, cell(hint, Tone.MUTED)))
+            self._empty_strips = Visual.to_strips(self, said, *size, self.visual_style, pad=True)
+            self._empty_size = size
+        return self._empty_strips[y]
 
     def _draw_changed(self, lines: Iterable[int] | None = None) -> None:
         """Redraw what changed on these lines, or on all; of a row that stays, only its changed cells."""
