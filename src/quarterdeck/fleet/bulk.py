@@ -169,6 +169,8 @@ class BulkAction:
     verdict: Callable[[str], RowState | None]
     """Returns what readings since then say of a row, None while they say nothing."""
     noun: Noun = SANDBOXES
+    pauses_quiet: bool = False
+    """Whether the rows are paused because they are quiet."""
 
 
 def _nobody(row: BulkRow) -> None:
@@ -178,9 +180,8 @@ def _nobody(row: BulkRow) -> None:
 class BulkJob:
     """A bulk command and its progress: `await run()`, and again after `retry_failed()`.
 
-    Only the readings decide the result, never the server's response. `progress` is called with each row that changes;
-    `place` is where the command was given, `pauses_quiet` means that it pauses quiet sandboxes. `clock` is monotonic,
-    in seconds; `sleep` is `asyncio.sleep` or a replacement.
+    Only the readings decide the result, never the server's response. `progress` is called with each row that changes.
+    `clock` is monotonic, in seconds; `sleep` is `asyncio.sleep` or a replacement.
     """
 
     def __init__(
@@ -188,15 +189,11 @@ class BulkJob:
         order: BulkAction,
         planned: Plan[N],
         *,
-        place: str = "",
-        pauses_quiet: bool = False,
         progress: Callable[[BulkRow], None] = _nobody,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.order = order
-        self.place = place
-        self.pauses_quiet = pauses_quiet
         left_out = (*planned.skipped, *((row, "The filter hides it.") for row in planned.hidden))
         self.named: Mapping[str, NamedRow] = {row.id: row for row in (*planned.rows, *(row for row, _ in left_out))}
         """The rows of the plan as they were when the command was given."""
@@ -236,7 +233,8 @@ class BulkJob:
     def title(self) -> str:
         """What the command does."""
         count = sum(row.state is not RowState.SKIPPED for row in self.rows.values())
-        return f"{'Quiet sandboxes: pause' if self.pauses_quiet else self.order.verb} {self.order.noun.counted(count)}"
+        order = self.order
+        return f"{'Quiet sandboxes: pause' if order.pauses_quiet else order.verb} {order.noun.counted(count)}"
 
     @property
     def result(self) -> str:
@@ -246,7 +244,7 @@ class BulkJob:
     @property
     def saved(self) -> str:
         """What the pause of quiet sandboxes stopped, and what those had cost."""
-        if not self.pauses_quiet:
+        if not self.order.pauses_quiet:
             return ""
         done = [self.named[row_id].spent for row_id, row in self.rows.items() if row.state is RowState.DONE]
         return f"It stopped {len(done):,}, which had cost ${sum(done):,.2f} so far."

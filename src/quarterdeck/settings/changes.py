@@ -182,7 +182,7 @@ def restored(changes: KeptChanges, draft: Draft, *, over_others: bool = True) ->
         is_moved = not change.secret and not holds(draft, key, change.old)
         if is_moved and not over_others:
             moved.append(label)
-        elif not change.cleared if change.secret else holds_hidden(change.new) or not fits(entry, change.new):
+        elif not _can_be_made(entry, change):
             left_out.append(label)
         else:
             values[key] = change.new
@@ -210,6 +210,13 @@ def fits(entry: Field, value: Any) -> bool:
         return isinstance(value, bool) and is_switch
     read = entry.reads(typed(value))
     return not isinstance(read, Unreadable) and isinstance(read, str) is isinstance(value, str)
+
+
+def _can_be_made(entry: Field, change: FieldChange) -> bool:
+    """Whether the new value is known: of a secret only that it was cleared."""
+    if change.secret:
+        return change.cleared
+    return not holds_hidden(change.new) and fits(entry, change.new)
 
 
 def _takes(entry: Field, change: FieldChange) -> bool:

@@ -37,7 +37,7 @@ class Journal(BaseModel):
 def with_save(kept: Journal | None, meant: Draft, found: Settings | None, when: AwareDatetime) -> Journal:
     """Add what a save changed; `found` is what was read back, None if it could not be read.
 
-    KeptChanges that were not stored are left out.
+    Changes that were not stored are left out.
     """
     changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields))
     saved = Saved(when=when, fields=changes.fields, servers=changes.servers)

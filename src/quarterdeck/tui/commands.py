@@ -1,6 +1,6 @@
 """Every command, declared once: bindings, key bar, palette and help are all generated from these."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -180,7 +180,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
         Command("undo_save", "", "Undo save", "Take back what the last save did, after a review", changes=True),
         Command("export", "", "Export", "Write the settings to a file, without secrets"),
         Command("import", "", "Import", "Take settings from a file, as edits"),
-        Command("unsaved_edits", "", "Restore unsaved edits", "Bring back edits that an earlier run left"),
+        Command("unsaved_edits", "", "Restore edits", "Bring back edits that an earlier run left"),
         Command("back", "escape,q", "Back", "Go back to the conversations"),
     ),
     Place.CONVERSATION: (
@@ -218,10 +218,14 @@ def command_at(place: Place, name: str) -> Command:
     return next(command for command in commands_at(place) if command.name == name)
 
 
+def bar_commands(place: Place) -> Sequence[Command]:
+    """Return the commands in the key bar, the most needed first."""
+    return sorted((command for command in commands_at(place) if command.bar), key=lambda command: command.bar)
+
+
 def key_bar_hints(place: Place, works: Callable[[Command], bool]) -> tuple[tuple[str, str, bool], ...]:
-    """Return key, label and whether it works, for each command in the key bar, the most needed first."""
-    shown = sorted((command for command in commands_at(place) if command.bar), key=lambda command: command.bar)
-    return tuple((command.key, command.label, works(command)) for command in shown)
+    """Return key, label and whether it works, for each command in the key bar."""
+    return tuple((command.key, command.label, works(command)) for command in bar_commands(place))
 
 
 def bindings_at(place: Place) -> list[BindingType]:

@@ -73,6 +73,7 @@ class Talk:
     def action_go_on(self) -> None:
         """Let the agent continue, or resume its sandbox if that is paused."""
         following, session = self._following, self._session
+        # The followed one comes first: by it the message line says that its sandbox is paused.
         record = following.record or session.conversations.records.get(following.conversation_id)
         sandbox_id = record.sandbox_id if record is not None else None
         if record is None or sandbox_id is None or record.sandbox_status != SandboxStatus.PAUSED:

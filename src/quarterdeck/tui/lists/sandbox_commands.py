@@ -4,6 +4,7 @@ Readings confirm what was done, never the server's response. Dialogs open before
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
@@ -62,6 +63,8 @@ class SandboxCommands:
         self._screen = screen
         self._targets = targets
         self._unmark = unmark
+        self._begun: BulkJob | None = None
+        """The last bulk command given here."""
 
     # Pause and resume
 
@@ -93,10 +96,11 @@ class SandboxCommands:
     async def change_many(self, action: Action, planned: Plan[SandboxRow], *, pauses_quiet: bool = False) -> None:
         """Show the plan, and run it if the person agrees."""
         session = self._screen.app.session
-        if session is not None and not self._is_busy(session):
+        if session is not None and not self._is_busy():
+            order = replace(session.order(action), pauses_quiet=pauses_quiet)
             title = Shown(f"{action.verb} {SANDBOXES.counted(len(planned.rows))}?")
             dialog = PlanDialog(title, action.verb, planned, _warnings(session, action, planned.rows))
-            await self._ask(session, session.order(action), lambda: dialog.planned, dialog, pauses_quiet=pauses_quiet)
+            await self._ask(session, order, lambda: dialog.planned, dialog)
 
     # Delete
 
@@ -111,7 +115,7 @@ class SandboxCommands:
     async def delete(self, session: Session, order: BulkAction, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
         """Delete rows after the person typed the short id of the only one, or the number of several."""
         rows = planned.rows
-        if not planned.alone and self._is_busy(session):
+        if not planned.alone and self._is_busy():
             return
         if not rows:
             hidden = "The filter hides every marked row; esc shows them, - unmarks them."
@@ -129,30 +133,23 @@ class SandboxCommands:
     # Running commands
 
     async def _ask(
-        self,
-        session: Session,
-        order: BulkAction,
-        planned: Callable[[], Plan[N]],
-        question: Dialog[bool],
-        *,
-        pauses_quiet: bool = False,
+        self, session: Session, order: BulkAction, planned: Callable[[], Plan[N]], question: Dialog[bool]
     ) -> None:
         """Ask, and run what is planned by then if the person agrees."""
 
         async def answered(agreed: bool | None) -> None:
             if agreed:
-                await self._carry_out(session, order, planned(), pauses_quiet=pauses_quiet)
+                await self._carry_out(session, order, planned())
 
         await self._screen.app.push_screen(question, answered)
 
-    async def _carry_out(
-        self, session: Session, order: BulkAction, planned: Plan[N], *, pauses_quiet: bool = False
-    ) -> None:
+    async def _carry_out(self, session: Session, order: BulkAction, planned: Plan[N]) -> None:
         self._unmark()
-        if planned.alone and not pauses_quiet:
+        if planned.alone and not order.pauses_quiet:
             self._screen.run_worker(self._do_one(order, planned.rows[0]), group="change")
             return
-        session.begin(BulkJob(order, planned, place=self._screen.PLACE, pauses_quiet=pauses_quiet))
+        self._begun = BulkJob(order, planned)
+        session.begin(self._begun)
         await self.action_bulk_job()
 
     async def _do_one(self, order: BulkAction, row: NamedRow) -> None:
@@ -168,18 +165,20 @@ class SandboxCommands:
             others = f" {shared} conversations live in it." if shared > 1 else ""
             say(text.line(f"{order.verb} of {row.short_id} asked for; the list shows when it is done.{others}"))
 
-    def _is_busy(self, session: Session) -> bool:
+    def _is_busy(self) -> bool:
         """Whether the last bulk command is still running; shows a message if so."""
-        busy = session.job is not None and not session.job.ended
-        if busy:
+        if self._running is not None:
             self._screen.say(Shown("Another command for several is still going on; B shows it."), Tone.WARN)
-        return busy
+        return self._running is not None
 
     # The bulk job
 
     @property
-    def _job(self) -> BulkJob | None:
-        return self._screen.app.session.job if self._screen.app.session is not None else None
+    def _running(self) -> BulkJob | None:
+        """The last bulk command, while it runs."""
+        session = self._screen.app.session
+        job = session.job if session is not None else None
+        return None if job is None or job.ended else job
 
     async def action_bulk_job(self) -> None:
         """Show the progress and results of the last bulk command."""
@@ -194,20 +193,19 @@ class SandboxCommands:
     @property
     def job_line(self) -> Cell:
         """The progress of a running bulk job, for the message line."""
-        job = self._job
-        if job is None or job.ended:
+        job = self._running
+        if job is None:
             return ()
         return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(" B shows it."), Tone.MUTED))
 
     @property
     def is_under_way(self) -> bool:
         """Whether a job started on this screen is still running."""
-        job = self._job
-        return job is not None and job.place == self._screen.PLACE and not job.ended
+        return self._running is not None and self._running is self._begun
 
     async def may_leave(self) -> bool:
         """Ask whether to give up the rest of the job; runs inside a worker."""
-        job = self._job
+        job = self._running
         if job is None:
             return True
         said = [counts_cell(job), cell(Shown("Waiting rows are then not changed."), Tone.WARN)]

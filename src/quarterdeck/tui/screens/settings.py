@@ -20,7 +20,7 @@ from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
-from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, command_at, commands_at
+from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, command_at
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.paint import lines
@@ -105,7 +105,7 @@ class SettingsScreen(DeckScreen):
             return FILTERING
         if self.form.editor is not None:
             return tuple((key, label, True) for key, label in self.form.editor.hints)
-        return row_hints(commands_at(self.PLACE), self.form.row, lambda command: self.why_not(command) is None)
+        return row_hints(self.form.row, lambda command: self.why_not(command) is None)
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
         """Show one sentence until the edits change."""
@@ -417,7 +417,7 @@ class SettingsScreen(DeckScreen):
         answer = await self.app.push_screen_wait(words.leave_dialog(self.form.draft.count, saving=self.saves.under_way))
         if answer == "s":
             await self.form.stop_editing()
-            return bool(await self.saves.save())
+            return await self.saves.save()
         if answer == "d":
             await self.form.change(Draft.discard)
             self._count_edits()

@@ -1,18 +1,20 @@
 """The commands for a row of the form, their labels in its menu and key bar, and why some cannot be done."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from quarterdeck.client.models.mcp import ShttpServer
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.mcp import converted, duplicates
-from quarterdeck.tui.commands import EVERYWHERE, Command, Place, command_at
+from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bar_commands, command_at
 from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Row, RowKind
 
 LIST_COMMANDS = frozenset(("edit", "add", "delete", "rename", "new_value"))
 """Commands for a row of a list that is saved at once, by name."""
-_IN_BAR = {"save": "Review & save", "undo": "Undo", "filter": "Filter", "row_menu": "Menu"}
-_OF_ALL = {"undo_save": "Undo save", "export": "Export", "import": "Import", "unsaved_edits": "Restore edits"}
+_OF_FORM = frozenset({"save", "undo", "filter"})
+"""Commands that the key bar always has."""
+_OF_ALL = ("undo_save", "export", "import", "unsaved_edits")
+"""Commands for all settings, at the end of each menu."""
 _OF_ROW: Mapping[RowKind, Mapping[str, str]] = {
     RowKind.FIELD: {
         "edit": "Edit",
@@ -55,20 +57,21 @@ NOT_HERE = "Not for this row; f2 shows what can be done here."
 
 def row_menu(row: Row) -> tuple[tuple[Command, str], ...]:
     """Return the commands for a row, then those for all settings, each with its label there."""
-    labels = {**_OF_ROW[row.kind], **_OF_ALL}
+    labels = dict(_OF_ROW[row.kind])
     if row.entry is not None:
         labels["disable"] = "Enable" if row.entry.disabled else "Disable"
         labels["convert"] = f"Convert to {'SSE' if isinstance(row.entry.server, ShttpServer) else 'HTTP'}"
-    return tuple((command_at(Place.SETTINGS, name), label) for name, label in labels.items())
+    commands = [command_at(Place.SETTINGS, name) for name in (*labels, *_OF_ALL)]
+    return tuple((command, labels.get(command.name, command.label)) for command in commands)
 
 
-def row_hints(commands: Iterable[Command], row: Row, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
+def row_hints(row: Row, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
     """Return the key hints for a row, in the order of the bar, without commands that the row does not support."""
-    labels = {**_OF_ROW[row.kind], **_IN_BAR}
+    labels = _OF_ROW[row.kind]
     return tuple(
         (command.key, labels.get(command.name, command.label), works(command))
-        for command in sorted((command for command in commands if command.bar), key=lambda command: command.bar)
-        if command in EVERYWHERE or command.name in labels
+        for command in bar_commands(Place.SETTINGS)
+        if command in EVERYWHERE or command.name in _OF_FORM or command.name in labels
     )
 
 
