@@ -5,13 +5,22 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.fleet.ages import age_or_date
 from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationWord
 from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.fleet.start_tasks import FAILED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
-from quarterdeck.tui.columns.details import counted, fact, heading, moment_fact, text_column, text_fact
+from quarterdeck.tui.columns.details import (
+    age_cell,
+    cost_cell,
+    counted,
+    fact,
+    heading,
+    moment_fact,
+    text_column,
+    text_fact,
+    title_or_untitled,
+)
 from quarterdeck.tui.look import WATCHED, drawn, signed
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
@@ -34,8 +43,8 @@ def marked_state(row: ConversationRow, now: datetime) -> Cell:
 
 def title(row: ConversationRow, now: datetime) -> Cell:
     """Its title, muted during a start, after a sign if it is watched."""
-    shown = text.line(row.title) or Shown("(untitled)")
-    said = cell(shown, Tone.MUTED if row.task is not None or row.state.category is Category.GONE else Tone.PLAIN)
+    tone = Tone.MUTED if row.task is not None or row.state.category is Category.GONE else Tone.PLAIN
+    said = cell(title_or_untitled(row.title), tone)
     return (drawn(WATCHED), (Shown(" "), Tone.PLAIN), *said) if row.watched else said
 
 
@@ -53,11 +62,6 @@ def family_title(row: ConversationRow, now: datetime, folded: Sequence[Conversat
     return ((Shown(f"+{len(folded)}"), tone), (Shown(" "), Tone.PLAIN), *title(row, now))
 
 
-def cost(row: ConversationRow, now: datetime) -> Cell:
-    """Its cost so far in US dollars."""
-    return cell(Shown(f"${row.cost:,.2f}")) if row.cost else DASH
-
-
 def sandbox(row: ConversationRow, now: datetime) -> Cell:
     """The short id of its sandbox, and whether that is gone."""
     if row.sandbox_id is None:
@@ -71,8 +75,8 @@ def pull_requests(row: ConversationRow, now: datetime) -> Cell:
     return cell(Shown(" ".join(f"#{number}" for number in numbers)), Tone.MUTED) if numbers else DASH
 
 
-def _quiet(words: str) -> Cell:
-    return cell(Shown(words), Tone.MUTED)
+def _cost(row: ConversationRow, now: datetime) -> Cell:
+    return cost_cell(row.spent)
 
 
 def _of_record(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow], str | None]:
@@ -88,11 +92,11 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
         "updated",
         "UPDATED",
         8,
-        lambda row, now: _quiet(age_or_date(row.told.changed_at, row.updated, now)),
+        lambda row, now: age_cell(row.told.changed_at, row.updated, now),
         sort=lambda row: row.updated,
         right=True,
     ),
-    Column("cost", "COST", 7, cost, sort=lambda row: row.cost or None, priority=2, right=True),
+    Column("cost", "COST", 7, _cost, sort=lambda row: row.spent or None, priority=2, right=True),
     text_column("model", "MODEL", 16, _of_record(lambda record: record.llm_model), flex=1, priority=3),
     Column("sandbox", "SANDBOX", 9, sandbox, sort=lambda row: row.sandbox_id, priority=4),
     text_column("trigger", "TRIGGER", 10, _of_record(lambda record: record.trigger), priority=6),
@@ -101,7 +105,7 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
         "created",
         "CREATED",
         9,
-        lambda row, now: _quiet(age_or_date(row.told.created_at, row.created, now)),
+        lambda row, now: age_cell(row.told.created_at, row.created, now),
         sort=lambda row: row.created,
         priority=5,
         right=True,

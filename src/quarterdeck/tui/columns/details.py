@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from quarterdeck.client.request import LoggedRequest
-from quarterdeck.fleet.ages import JUST_NOW, age_of
+from quarterdeck.fleet.ages import JUST_NOW, age_of, age_or_date
 from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, Cell, Span, Tone, cell
@@ -56,6 +56,26 @@ def text_column(
         return cell(text.line(value), Tone.MUTED) if value else DASH
 
     return Column(key, title, width, shown, sort=of, flex=flex, priority=priority)
+
+
+def money(dollars: float) -> Shown:
+    """US dollars, to the cent."""
+    return Shown(f"${dollars:,.2f}")
+
+
+def cost_cell(dollars: float) -> Cell:
+    """A cost so far in US dollars, or a dash if there is none."""
+    return cell(money(dollars)) if dollars else DASH
+
+
+def age_cell(told: datetime | None, here: datetime | None, now: datetime) -> Cell:
+    """How long ago the server's moment `told` was, or its date if `here` is None: too far in the future."""
+    return cell(Shown(age_or_date(told, here, now)), Tone.MUTED)
+
+
+def title_or_untitled(title: str | None) -> Shown:
+    """A conversation's title, or that it has none."""
+    return text.line(title or "") or Shown("(untitled)")
 
 
 LABEL_WIDE = 16

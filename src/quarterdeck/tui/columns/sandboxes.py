@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.request import LoggedRequest
-from quarterdeck.fleet.ages import age, age_of, age_or_date, calm_age
+from quarterdeck.fleet.ages import age, age_of, calm_age
 from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.sandbox_state import UP, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -15,13 +15,17 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.details import (
     LABEL_WIDE,
+    age_cell,
+    cost_cell,
     counted,
     fact,
     heading,
     logged_line,
     moment_fact,
+    money,
     text_column,
     text_fact,
+    title_or_untitled,
 )
 from quarterdeck.tui.look import glyph, signed
 from quarterdeck.tui.text import Shown
@@ -40,9 +44,8 @@ def conversation(row: SandboxRow, now: datetime) -> Cell:
     """The newest title in it and how many more conversations, or that there is none."""
     if not row.conversations:
         return cell(Shown("no conversation" if row.unlinked else "…"), Tone.MUTED)
-    first = text.line(row.conversation_titles[0]) or Shown("(untitled)")
     more: Cell = ((Shown(f" +{len(row.conversations) - 1}"), Tone.MUTED),) if len(row.conversations) > 1 else ()
-    return (*cell(first), *more)
+    return (*cell(title_or_untitled(row.conversation_titles[0])), *more)
 
 
 def lasted(row: SandboxRow, now: datetime) -> Cell:
@@ -55,16 +58,6 @@ def quiet(row: SandboxRow, now: datetime) -> Cell:
     if row.quiet_since is not None:
         return cell(Shown(calm_age(row.quiet_since, now)))
     return UNKNOWN if row.state(now).known in UP and not row.working else DASH
-
-
-def cost(row: SandboxRow, now: datetime) -> Cell:
-    """The cost of its conversations in US dollars."""
-    return cell(money(row.spent)) if row.spent else DASH
-
-
-def money(dollars: float) -> Shown:
-    """US dollars, to the cent."""
-    return Shown(f"${dollars:,.2f}")
 
 
 def urls(row: SandboxRow, now: datetime) -> Cell:
@@ -90,8 +83,12 @@ def _by_title(row: SandboxRow) -> tuple[str, ...] | None:
     return tuple(title.casefold() for title in row.conversation_titles) or None
 
 
+def _cost(row: SandboxRow, now: datetime) -> Cell:
+    return cost_cell(row.spent)
+
+
 def _age(row: SandboxRow, now: datetime) -> Cell:
-    return cell(Shown(age_or_date(row.record.created_at, row.created, now)), Tone.MUTED)
+    return age_cell(row.record.created_at, row.created, now)
 
 
 COLUMNS: tuple[Column[SandboxRow], ...] = (
@@ -101,7 +98,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
     Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3),
     Column("agent", "AGENT", 12, agent, sort=_agent_word, priority=1),
     Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
-    Column("cost", "COST", 7, cost, sort=lambda row: row.spent or None, priority=3, right=True),
+    Column("cost", "COST", 7, _cost, sort=lambda row: row.spent or None, priority=3, right=True),
     text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
     Column("age", "AGE", 6, _age, sort=lambda row: row.created, priority=5, right=True),
     Column("urls", "URLS", 14, urls, sort=lambda row: len(row.memory.urls) or None, flex=1, priority=6),
@@ -196,5 +193,5 @@ def _conversations(row: SandboxRow) -> list[Cell]:
 
 def _conversation(record: Conversation, word: str) -> Cell:
     sign, tone = glyph(word)
-    return ((sign, tone), (Shown(" "), tone), (text.line(record.title or "") or Shown("(untitled)"), Tone.PLAIN),
+    return ((sign, tone), (Shown(" "), tone), (title_or_untitled(record.title), Tone.PLAIN),
             (Shown("  "), Tone.MUTED), (text.line(word), Tone.MUTED))  # fmt: skip

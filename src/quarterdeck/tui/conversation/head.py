@@ -13,6 +13,7 @@ from quarterdeck.fleet.entries import POLICIES
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
+from quarterdeck.tui.columns.details import money
 from quarterdeck.tui.conversation.entry_lines import took
 from quarterdeck.tui.look import signed
 from quarterdeck.tui.text import Shown
@@ -59,7 +60,7 @@ def about_line(
     if (stats := transcript.stats) is not None:
         used, window = stats.context
         of = f"/{_thousands(window)}" if window else ""
-        parts["cost"] = (text.line(f"${stats.cost:,.2f}"), Tone.PLAIN)
+        parts["cost"] = (money(stats.cost), Tone.PLAIN)
         parts["context"] = (text.line(f"ctx {_thousands(used)}{of}"), Tone.MUTED)
     if (policy := transcript.policy) is not None and policy.kind:
         parts["asks"] = (text.line(f"asks: {POLICIES.get(policy.kind, policy.kind)}"), Tone.MUTED)

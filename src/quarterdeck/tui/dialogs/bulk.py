@@ -14,6 +14,7 @@ from quarterdeck.fleet.bulk import BulkJob, BulkRow, N, NamedRow, Plan, RowState
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
+from quarterdeck.tui.columns.details import title_or_untitled
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
@@ -209,7 +210,7 @@ def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
 
 def titles_listed(titles: Sequence[str]) -> list[Cell]:
     """Return the first titles, one per line."""
-    return [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]
+    return [indented(title_or_untitled(title), Tone.MUTED) for title in titles[:LISTED]]
 
 
 # The progress

@@ -12,6 +12,7 @@ from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.columns.details import title_or_untitled
 from quarterdeck.tui.columns.sandboxes import status
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickSeveralDialog
@@ -106,7 +107,7 @@ def _sandbox(row: SandboxRow, now: datetime) -> Cell:
 def _conversation(row: ConversationRow, now: datetime) -> Cell:
     return (
         (Shown("  "), Tone.MUTED),
-        (text.line(row.title) or Shown("(untitled)"), Tone.PLAIN),
+        (title_or_untitled(row.title), Tone.PLAIN),
         (Shown("  "), Tone.MUTED),
         (text.line(row.state.word), Tone.MUTED),
         (Shown(f"  {calm_age(row.updated, now)} ago"), Tone.MUTED),

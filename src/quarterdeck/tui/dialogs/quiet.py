@@ -15,7 +15,8 @@ from quarterdeck.fleet.filters import Kind, example, quantity
 from quarterdeck.fleet.sandboxes import QuietSandboxes, SandboxRow, find_quiet
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.sandboxes import COLUMNS, money
+from quarterdeck.tui.columns.details import money
+from quarterdeck.tui.columns.sandboxes import COLUMNS
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
