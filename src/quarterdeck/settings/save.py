@@ -40,7 +40,7 @@ class Caller:
     note: Callable[[Draft, Settings | None], Awaitable[object]]
     """Stores what was meant and what was read afterwards, for undo; may raise ServiceError."""
     keep: Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]] | None = None
-    """Called with (gone, new): keeps `new` here, no longer `gone`, and returns all kept ones; may raise ServiceError."""
+    """Called with (gone, new): keeps `new` here and `gone` no longer; returns all kept ones, may raise ServiceError."""
     sending: Callable[[], AbstractContextManager[None]] = nullcontext
     """A context that is entered while a request is under way and its outcome is unknown."""
     tell: Callable[[str], None] = lambda step: None
