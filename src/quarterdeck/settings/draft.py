@@ -51,6 +51,11 @@ class Draft:
         """The number of edits: fields, and MCP servers one by one."""
         return len(self.edits) - (MCP in self.edits) + len(self.servers.edited)
 
+    @property
+    def tokens(self) -> Mapping[str, str | None]:
+        """The host of each git provider that has a stored token."""
+        return (self.base.provider_tokens_set if self.base is not None else None) or {}
+
     def field_at(self, key: str) -> Field:
         """Return the setting of a key; raises KeyError for an unknown one."""
         return self.fields.by_key[key]

@@ -13,7 +13,7 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.mcp_server import place_of
-from quarterdeck.settings.words import has_secret
+from quarterdeck.settings.words import has_secret, holds_secret
 
 TypedSecrets = dict[tuple[str, str], McpServer]
 """The MCP servers sent with secrets in this run, by kind and name or address."""
@@ -43,7 +43,8 @@ class RememberingStore:
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
         """Store changes, and remember the secrets in them."""
         config = changes.get("mcp_config")
-        new = {place_of(one): one for one in listed(config) if _secrets(one)} if isinstance(config, McpConfig) else {}
+        sent = listed(config) if isinstance(config, McpConfig) else ()
+        new = {place_of(one): one for one in sent if holds_secret(one)}
         try:
             await self._client.settings.store(base, changes)
         except ServiceError as error:

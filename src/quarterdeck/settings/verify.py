@@ -113,7 +113,7 @@ def verify(
         differences += others
         if hidden:
             sent = (entry.server for entry in meant.servers.edited if entry.stays)
-            titles = (words.server_title(server) for server in sent if _has_unproven(server))
+            titles = (words.server_title(server) for server in sent if words.holds_secret(server))
             unproven += (
                 UnverifiedSecret(MCP, title) for title in titles if title not in {each.label for each in others}
             )
@@ -141,17 +141,11 @@ def _is_unproven(seen: Draft, key: str) -> bool:
     return stored is None or (stored and seen.edits[key] is not None)
 
 
-def _has_unproven(server: McpServer) -> bool:
-    """Whether a server has a part that is not returned by a service that hides secrets."""
-    return words.has_secret(server) or bool((server.model_extra or {}).get("headers"))
-
-
 def _dropped(meant: Draft, seen: Draft, secrets_gone: Collection[str]) -> Iterator[Difference]:
     """Yield what was stored besides the form's settings and is no longer there."""
     if meant.base is None or seen.base is None:
         return
-    had, has = meant.base.provider_tokens_set or {}, seen.base.provider_tokens_set or {}
-    if had.keys() - has.keys():
+    if meant.tokens.keys() - seen.tokens.keys():
         key = "secrets_store"
         held = words.former(meant, key), words.former(seen, key)
         yield Difference(key, seen.field_at(key).label, *held, asked=False)

@@ -70,10 +70,8 @@ def former(draft: Draft, key: str) -> str:
 
 def tokens_words(draft: Draft) -> str:
     """Return the git providers for which the server has a token."""
-    held = (draft.base.provider_tokens_set if draft.base else None) or {}
-    if not held:
-        return "none"
-    return ", ".join(f"{provider} ({host})" if host else provider for provider, host in held.items())
+    held = (f"{provider} ({host})" if host else provider for provider, host in draft.tokens.items())
+    return ", ".join(held) or "none"
 
 
 def server_name(server: McpServer) -> str:
@@ -108,7 +106,7 @@ def key_words(server: McpServer, *, hidden: bool = False) -> str:
     if any(missing(server)):
         return "to type"
     if hidden:
-        return "typed" if has_secret(server) or (server.model_extra or {}).get("headers") else "not told"
+        return "typed" if holds_secret(server) else "not told"
     if isinstance(server, StdioServer):
         return ""
     return "stored" if has_secret(server) else "none"
@@ -125,6 +123,11 @@ def has_secret(server: McpServer) -> bool:
     if isinstance(server, StdioServer):
         return bool(server.env)
     return server.api_key is not None and bool(server.api_key.get_secret_value())
+
+
+def holds_secret(server: McpServer) -> bool:
+    """Whether anything of a server is known here that a service which hides secrets does not return."""
+    return has_secret(server) or bool((server.model_extra or {}).get("headers"))
 
 
 def unknown_words(name: str, value: object) -> str:

@@ -100,7 +100,7 @@ class AtOnceActions:
             case RowKind.TOKEN, "edit":
                 await self._set_token(client, name, view)
             case RowKind.TOKEN, "delete":
-                said = f"All of them go: {', '.join(view.tokens)}. There is no way to clear a single one."
+                said = f"All of them go: {', '.join(view.draft.tokens)}. There is no way to clear a single one."
                 title = "Clear the tokens of all git providers?"
                 await self._confirm(title, said, secrets.clear_tokens, "All git tokens are cleared.")
             case RowKind.PROFILE, "add":
@@ -173,14 +173,15 @@ class AtOnceActions:
             if provider is not None:
                 await self._set_token(client, provider, view)
 
+        held = view.draft.tokens
         items = [
-            Item(((Shown(f"{name:<24}"), Tone.STRONG), (HELD if name in view.tokens else NOT_HELD, Tone.MUTED)), name)
+            Item(((Shown(f"{name:<24}"), Tone.STRONG), (HELD if name in held else NOT_HELD, Tone.MUTED)), name)
             for name in PROVIDERS
         ]
         await self.app.push_screen(PickDialog(Shown("Set the token of a git provider"), items), picked)
 
     async def _set_token(self, client: Client, provider: str, view: FormView) -> None:
-        is_stored = provider in view.tokens
+        is_stored = provider in view.draft.tokens
 
         def check(token: str) -> str | None:
             problem = checks.secret(SecretStr(token)) if token or not is_stored else None
@@ -196,7 +197,7 @@ class AtOnceActions:
         hint = "•••• kept; type to replace" if is_stored else "type or paste it"
         fields = (
             Field("token", "Token", placeholder=hint, secret=True, check=check),
-            Field("host", "Host", view.tokens.get(provider) or "", placeholder="the provider's usual one"),
+            Field("host", "Host", view.draft.tokens.get(provider) or "", placeholder="the provider's usual one"),
         )
         said = (
             "The server asks the provider whether it accepts the token, then stores it.",

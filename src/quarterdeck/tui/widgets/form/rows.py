@@ -141,11 +141,6 @@ class FormView:
         return self.server is not None and self.server.nested
 
     @property
-    def tokens(self) -> Mapping[str, str | None]:
-        """The host of each git provider that has a stored token."""
-        return (self.draft.base.provider_tokens_set if self.draft.base is not None else None) or {}
-
-    @property
     def edits_llm(self) -> bool:
         """Whether settings of the LLM are edited."""
         return any(self.draft.field_at(key).group == Group.LLM for key in self.draft.edits)
@@ -235,7 +230,7 @@ class FormView:
             case RowKind.SECRET if secrets is not None:
                 return [(each.name, each.description or "", "value stored") for each in secrets]
             case RowKind.TOKEN:
-                return [(name, host or "its usual host", "token stored") for name, host in self.tokens.items()]
+                return [(name, host or "its usual host", "token stored") for name, host in self.draft.tokens.items()]
             case RowKind.PROFILE if profiles is not None:
                 is_active = {profiles.active: "active"}
                 return [(each.name, each.model or "", is_active.get(each.name, "")) for each in profiles.items]
