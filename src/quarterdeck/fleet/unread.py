@@ -28,12 +28,14 @@ Moment = Annotated[float, Field(ge=0, lt=1e11, allow_inf_nan=False)]
 """Seconds since 1970, within the range that a clock may show."""
 
 
-class Outcome(NamedTuple):
+class LastResult(NamedTuple):
     """The last known result of a conversation, or that its agent is working."""
 
     word: str
     after: Moment
-    """When its word was last known to be different; while the agent works, when that was last read. 0 if it never was.
+    """The result is not older than this moment; while the agent works, the last reading that said so.
+
+    0 if the first reading found a result that is no news.
     """
     looked: Moment = 0.0
     """When somebody last looked at the result."""
@@ -50,7 +52,7 @@ class Outcome(NamedTuple):
         """The latest of its three moments."""
         return max(self.after, self.looked, self.updated)
 
-    def joined(self, theirs: "Outcome") -> "Outcome":
+    def joined(self, theirs: "LastResult") -> "LastResult":
         """Merge what two decks know of one conversation: the later reading and the later look win."""
         latest = theirs if theirs.after > self.after else self
         return latest._replace(looked=max(self.looked, theirs.looked), updated=max(self.updated, theirs.updated))
@@ -81,7 +83,7 @@ class KeptUnread(KeptModel):
 
     kind: ClassVar[str] = "unread"
     since: Moment
-    conversations: dict[str, Outcome]
+    conversations: dict[str, LastResult]
     watched: dict[str, str] = {}
     dismissed: tuple[str, ...] = ()
     ended: frozenset[str] = Field(default=frozenset(), exclude=True)
@@ -90,19 +92,19 @@ class KeptUnread(KeptModel):
     def joined(self, kept: "KeptUnread | None") -> "KeptUnread":
         """Merge with what another deck wrote; only the most recently changed conversations are kept."""
         theirs = kept or self
-        both = joined_outcomes(self.conversations, theirs.conversations)
+        both = joined_results(self.conversations, theirs.conversations)
         since = max(self.since, theirs.since)
-        worth = [(each, outcome) for each, outcome in both.items() if outcome.after or outcome.updated > since]
+        worth = [(each, result) for each, result in both.items() if result.after or result.updated > since]
         worth.sort(key=lambda item: item[1].moment, reverse=True)
         return KeptUnread(
-            since=max([since, *(outcome.updated for _, outcome in worth[KEPT:])]),
+            since=max([since, *(result.updated for _, result in worth[KEPT:])]),
             conversations=dict(worth[:KEPT]),
             watched=watched_by_both(self.watched, self.ended, theirs.watched),
             dismissed=tuple(dict.fromkeys([*theirs.dismissed, *self.dismissed]))[-DISMISSED:],
         )
 
 
-def joined_outcomes(mine: Mapping[str, Outcome], theirs: Mapping[str, Outcome]) -> dict[str, Outcome]:
+def joined_results(mine: Mapping[str, LastResult], theirs: Mapping[str, LastResult]) -> dict[str, LastResult]:
     """Merge what two decks know of all conversations."""
     return {**mine, **{each: mine[each].joined(last) if each in mine else last for each, last in theirs.items()}}
 
@@ -131,7 +133,7 @@ class Unread(KeptPart[KeptUnread]):
         """Dismissed start tasks, in the order of dismissal; kept because servers list start tasks for ever."""
         self.ids: set[str] = set()
         """The ids of the unread conversations."""
-        self._known: dict[str, Outcome] = {}
+        self._known: dict[str, LastResult] = {}
         self._elsewhere: set[str] = set()
         """Conversations that so far only another run or another deck has read."""
         self._since: float | None = None
@@ -155,7 +157,7 @@ class Unread(KeptPart[KeptUnread]):
             state = conversation_state(record)
             updated = clock.here(record.updated_at)
             if state.word == AT_WORK:
-                after = Outcome(state.word, moment, before.looked if before else 0.0)
+                after = LastResult(state.word, moment, before.looked if before else 0.0)
             elif state.has_result:
                 after = self._came_to(record.id, before, state.word, updated.timestamp() if updated else 0.0, moment)
             else:
@@ -167,20 +169,31 @@ class Unread(KeptPart[KeptUnread]):
                 news.add(record.id)
         return frozenset(news)
 
-    def _came_to(self, record_id: str, before: Outcome | None, word: str, updated: float, moment: float) -> Outcome:
+    def _came_to(
+        self, record_id: str, before: LastResult | None, word: str, updated: float, moment: float
+    ) -> LastResult:
+        """Return the result that a reading found, by what was known before.
+
+        - First reading: unread if it changed after the deck began to watch, otherwise as if already looked at.
+        - The agent was working: new, later than the last reading of the work.
+        - The same result: only the time of the last change moves.
+        - Another change since another deck's or run's reading: new, though the word is the same; later than any look.
+        - Another word: new, later than any look.
+        """
         if before is None:
             news = updated > (self._since or 0.0)
-            return Outcome(word, min(updated, moment), 0.0, updated) if news else Outcome(word, 0.0, moment, updated)
+            after, looked = (min(updated, moment), 0.0) if news else (0.0, moment)
+            return LastResult(word, after, looked, updated)
         if before.word == AT_WORK:
             return before._replace(word=word, updated=updated)
         meanwhile = record_id in self._elsewhere and updated > before.moment
         if before.word == word and not meanwhile:
             return before._replace(updated=max(before.updated, updated))
-        return Outcome(word, max(before.after, before.looked), before.looked, updated)
+        return LastResult(word, max(before.after, before.looked), before.looked, updated)
 
-    def _know(self, conversation_id: str, outcome: Outcome) -> None:
-        self._known[conversation_id] = outcome
-        if outcome.unread:
+    def _know(self, conversation_id: str, result: LastResult) -> None:
+        self._known[conversation_id] = result
+        if result.unread:
             self.ids.add(conversation_id)
         else:
             self.ids.discard(conversation_id)
@@ -191,9 +204,9 @@ class Unread(KeptPart[KeptUnread]):
         `ended` means that the person saw the result, even if the last reading said that the agent was working.
         """
         known = {each: self._known[each] for each in conversation_ids if each in self._known}
-        seen = {each: outcome for each, outcome in known.items() if ended or outcome.word != AT_WORK}
-        for each, outcome in seen.items():
-            self._know(each, outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf))))
+        seen = {each: result for each, result in known.items() if ended or result.word != AT_WORK}
+        for each, result in seen.items():
+            self._know(each, result._replace(looked=max(now.timestamp(), nextafter(result.after, inf))))
             self.changed.set()
         return frozenset(seen)
 
@@ -265,6 +278,6 @@ class Unread(KeptPart[KeptUnread]):
         self.watched = watched_by_both(self.watched, self._ended, kept.watched)
         self.dismissed = dict.fromkeys([*kept.dismissed, *self.dismissed])
         self._elsewhere |= kept.conversations.keys() - self._known.keys()
-        for each, outcome in joined_outcomes(self._known, kept.conversations).items():
-            self._know(each, outcome)
+        for each, result in joined_results(self._known, kept.conversations).items():
+            self._know(each, result)
         return before ^ self.ids
