@@ -31,7 +31,7 @@ def agent_at(url: str) -> tuple[AgentServer, list[Asked]]:
 async def test_its_key_goes_to_its_own_origin_and_the_servers_key_never() -> None:
     agent, asked = agent_at(f"https://sandbox.test:8123/prefix/api/conversations/{ID}?x=1")
     await agent.send("hello")
-    await agent.answer(accept=False, reason="no")
+    await agent.answer(accept=False)
     assert await agent.alive()
     assert [(each.method, each.path) for each in asked] == [
         ("POST", f"/prefix/api/conversations/{ID}/events"),
@@ -47,12 +47,12 @@ async def test_its_key_goes_to_its_own_origin_and_the_servers_key_never() -> Non
 async def test_an_answer_and_a_policy_hold_what_they_have_and_nothing_empty() -> None:
     agent, asked = agent_at(f"https://sandbox.test/api/conversations/{ID}")
     await agent.answer(accept=True)
-    await agent.answer(accept=False, reason="no")
+    await agent.answer(accept=False)
     await agent.set_policy(NEVER)
     await agent.set_policy(RISKY)
     risky = {"kind": "ConfirmRisky", "threshold": "MEDIUM", "confirm_unknown": True}
     policies = [{"policy": {"kind": "NeverConfirm"}}, {"policy": risky}]
-    assert [each.body for each in asked] == [{"accept": True}, {"accept": False, "reason": "no"}, *policies]
+    assert [each.body for each in asked] == [{"accept": True}, {"accept": False}, *policies]
 
 
 @pytest.mark.parametrize("host", ["localhost:8001", "127.0.0.1:8001", "[::1]:8001"])

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE
+from quarterdeck.settings.catalogue import CATALOGUE
+from quarterdeck.settings.form_fields import CANONICAL
 
 VALUES: Mapping[str, tuple[Any, Any]] = {
     "llm_model": ("openai/gpt-4o", "anthropic/claude-sonnet-4-5"),
@@ -57,7 +58,7 @@ def test_every_field_of_the_catalogue_is_tried_on_real_servers() -> None:
     assert {entry.key for entry in CATALOGUE} - VALUES.keys() == {"mcp_config", "secrets_store"}
 
 
-@pytest.mark.parametrize("name", sorted(VALUES.keys() & BY_KEY.keys()))
+@pytest.mark.parametrize("name", sorted(VALUES.keys() & CANONICAL.by_key.keys()))
 def test_the_deck_lets_each_tried_value_be_saved(name: str) -> None:
-    problems = [check(value) for value in VALUES[name] for check in BY_KEY[name].checks]
+    problems = [check(value) for value in VALUES[name] for check in CANONICAL.by_key[name].checks]
     assert [problem for problem in problems if problem and problem.stops] == []

@@ -3,9 +3,9 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings.catalogue import BY_KEY
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Problem
+from quarterdeck.settings.form_fields import CANONICAL
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_checks import problems, server_problems
@@ -13,7 +13,7 @@ from tests.settings.strategies import errors
 
 
 def problem_of(key: str, typed: str) -> Problem | None:
-    field = BY_KEY[key]
+    field = CANONICAL.by_key[key]
     value = SecretStr(typed) if field.secret else field.reads(typed)
     draft = Draft(Settings()).set(key, value)
     return next((problem for problem in draft.problems if problem.key == key), None)

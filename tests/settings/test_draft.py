@@ -3,8 +3,9 @@ from hypothesis import strategies as st
 
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.settings import LOAD_ONLY, Settings
-from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE
+from quarterdeck.settings.catalogue import CATALOGUE
 from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.form_fields import CANONICAL
 from quarterdeck.settings.mcp import Servers
 from tests.settings.strategies import EDITS, RECORDS, edited, errors
 
@@ -48,7 +49,7 @@ def test_edits_change_no_other_field_and_are_undone_and_redone(
     touched = dict(edits)
     assert set(draft.changes) <= set(touched)
     assert all(draft.value(key) == value for key, value in touched.items())
-    untouched = data.draw(st.sampled_from([key for key in BY_KEY if key not in touched]))
+    untouched = data.draw(st.sampled_from([key for key in CANONICAL.by_key if key not in touched]))
     assert draft.value(untouched) == Draft(base).value(untouched)
     undone = draft
     while undone.past:

@@ -109,10 +109,9 @@ class AgentServer:
         lacking = "This agent server only stops after a step."
         await self._post("/interrupt", seconds=self.transport.limits.quick, lacking=lacking)
 
-    async def answer(self, *, accept: bool, reason: str = "") -> None:
+    async def answer(self, *, accept: bool) -> None:
         """Accept or refuse whatever actions are pending by now: the request names no action."""
-        body = {"accept": accept, **({"reason": reason} if reason else {})}
-        await self._post("/events/respond_to_confirmation", body)
+        await self._post("/events/respond_to_confirmation", {"accept": accept})
 
     async def set_policy(self, policy: Policy) -> None:
         """Set when the agent asks; the setting is lost when the agent server restarts."""

@@ -253,8 +253,6 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
 CATALOGUE = tuple(replace(entry, group=group) for group, entries in BY_GROUP.items() for entry in entries)
 """The 25 fields of the documented record and two more that some servers' records have, by group."""
 
-BY_KEY: Mapping[str, Field] = {entry.key: entry for entry in CATALOGUE}
-
 
 def takes(entry: Field) -> str:
     """Return in words which values a setting accepts."""
