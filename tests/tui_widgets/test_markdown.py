@@ -32,7 +32,7 @@ def test_it_looks_like_what_it_means() -> None:
     said = words(
         markdown_lines(
             "# Why\n\nThe *redirect* drops `query`, see [the docs](http://docs).\n\n- one\n- two\n  1. deep\n\n"
-            "```py\nprint(1)\n```\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n![a plot](http://plot)",
+            "```py\nprint(1)\n```\n\n> quoted\n\n| a | b |\n|---|---|\n| 1, 2 | 日本 |\n\n![a plot](http://plot)",
             60,
         )
     )
@@ -49,8 +49,8 @@ def test_it_looks_like_what_it_means() -> None:
         "",
         "▏ quoted",
         "",
-        "│ a │ b │ ",
-        "│ 1 │ 2 │ ",
+        "│ a    │ b    │ ",
+        "│ 1, 2 │ 日本 │ ",
         "",
         "(a picture: a plot, http://plot)",
     ]

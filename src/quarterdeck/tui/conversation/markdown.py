@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -19,6 +20,7 @@ _CONSOLE = Console()
 """Rich asks it for the tab size, but texts here have no tabs."""
 _TONES = {"strong": Tone.STRONG, "em": Tone.EDITED, "s": Tone.MUTED}
 BAR: Span = (Shown("│ "), Tone.MUTED)
+BETWEEN: Span = (Shown(" │ "), Tone.MUTED)
 NARROWEST = 8
 """Minimum cells of a text, however deeply it is indented."""
 
@@ -66,8 +68,7 @@ def _block(node: SyntaxTreeNode, width: int) -> list[Cell]:
         case "hr":
             return [cell(Shown("─" * 12), Tone.MUTED)]
         case "table":
-            rows = [row for part in node.children for row in part.children]
-            return [line for row in rows for line in wrap((BAR, *_row(row)), width)]
+            return list(_table(node, width))
         case kind:
             return wrap(tuple(_spans(node.children, Tone.STRONG if kind == "heading" else Tone.PLAIN)), width)
 
@@ -78,11 +79,25 @@ def _behind(first: str, rest: str, node: SyntaxTreeNode, width: int) -> list[Cel
     return [((Shown(rest if number else first), Tone.MUTED), *line) for number, line in enumerate(inside)]
 
 
-def _row(row: SyntaxTreeNode) -> Iterator[Span]:
-    """Yield the cells of a table row, with a bar after each."""
-    for each in row.children:
-        yield from _spans(each.children, Tone.PLAIN)
-        yield Shown(" │ "), Tone.MUTED
+def _table(table: SyntaxTreeNode, width: int) -> Iterator[Cell]:
+    """Yield the rows of a table with a bar after each cell, in columns if these fit."""
+    rows = [
+        [tuple(_spans(each.children, Tone.PLAIN)) for each in row.children]
+        for part in table.children
+        for row in part.children
+    ]
+    widths = [max(map(_cells, column)) for column in zip(*rows, strict=True)]  # the parser evens the rows out
+    padded = sum(widths) + len(BETWEEN[0]) * len(widths) + len(BAR[0]) <= width
+    for row in rows:
+        spans: list[Span] = [BAR]
+        for told, most in zip(row, widths, strict=True):
+            blank = Shown(" " * (most - _cells(told)) if padded else "")
+            spans += [*told, (blank, Tone.PLAIN), BETWEEN]
+        yield from wrap(tuple(spans), width)
+
+
+def _cells(spans: Cell) -> int:
+    return sum(cell_len(part) for part, _ in spans)
 
 
 def _spans(nodes: Iterable[SyntaxTreeNode], tone: Tone) -> Iterator[Span]:
