@@ -227,7 +227,7 @@ async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent
         await seat.sees("tab answers")
         assert agent.ran == []
         await seat.press("tab")
-        await seat.sees("y accept")
+        await seat.sees("y accept", "esc leave")
         seat.at_once("y", "y", "y", "y")
         await seat.sees("curl evil", "needs you: 1 action; tab answers")
         await seat.pause()

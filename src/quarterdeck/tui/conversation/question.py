@@ -68,9 +68,11 @@ class Question(VerticalScroll, can_focus=True):
 
     def entitle(self) -> None:
         """Show how to answer, in the title."""
-        count = counted(len(self.actions), "action")
-        keys = "y accept  n reject  a accept all that follow  esc leave" if self.has_focus else "tab answers"
-        self.border_title = f"needs you: {count}{f'; {keys}' if self.answerable else ''}"
+        if self.answerable and self.has_focus:
+            self.border_title = "y accept  n reject  a accept all that follow  esc leave"
+        else:
+            tab = "; tab answers" if self.answerable else ""
+            self.border_title = f"needs you: {counted(len(self.actions), 'action')}{tab}"
 
     watch_answerable = entitle
 
