@@ -353,11 +353,12 @@ class ListScreen(DeckScreen, Generic[R]):
         rows, out_of_sight = self.targets()
         if session is None:
             return [], frozenset()
-        found = [(sandbox, row.id in out_of_sight) for row in rows if (sandbox := self.contents.sandbox(session, row))]
-        seen = {sandbox.id for sandbox, hidden in found if not hidden}
-        return list({sandbox.id: sandbox for sandbox, _ in found}.values()), frozenset(
-            sandbox.id for sandbox, _ in found if sandbox.id not in seen
-        )
+        found: dict[str, tuple[SandboxRow, bool]] = {}
+        for row in rows:  # shown ones come first
+            if sandbox := self.contents.sandbox(session, row):
+                found.setdefault(sandbox.id, (sandbox, row.id in out_of_sight))
+        hidden = frozenset(each for each, (_, is_hidden) in found.items() if is_hidden)
+        return [sandbox for sandbox, _ in found.values()], hidden
 
     # Commands for a row in both lists
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.client.models.sandbox import SandboxSpec
+from quarterdeck.client.models.enums import SandboxStatus, UrlName
+from quarterdeck.client.models.sandbox import ExposedUrl, SandboxSpec
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.sandbox_state import Action, StateWord, why_not
@@ -31,17 +31,16 @@ def _newest_conversation(row: SandboxRow) -> str | None:
     return row.conversations[0].id if row.conversations else None
 
 
-def _agent_server(row: SandboxRow) -> tuple[str, str] | None:
-    """Return the address of its agent server, or its first one: in full, and as it may be shown."""
-    secret = row.memory.agent_server
-    urls = [url for url in row.memory.urls if secret is None or url.url == secret]
-    return (urls[0].url.get_secret_value(), urls[0].address) if urls else None
+def _agent_server(row: SandboxRow) -> ExposedUrl | None:
+    """Return the address of its agent server, or its first one."""
+    urls = row.memory.urls
+    return next((url for url in urls if url.name == UrlName.AGENT_SERVER), urls[0] if urls else None)
 
 
 def _copies(row: SandboxRow) -> Sequence[Copyable]:
     """Return its id, the address of its agent server, and all of it as JSON."""
-    address = _agent_server(row)
-    known = (Copyable(Shown("agent URL"), address[1]),) if address is not None else ()
+    url = _agent_server(row)
+    known = (Copyable(Shown("agent URL"), url.address),) if url is not None else ()
     return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), sandbox_json(row.record)))
 
 
@@ -157,11 +156,11 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     def action_open_url(self) -> None:
         """Open the address of its agent server, or its first address."""
         row = self.table.cursor_row
-        address = _agent_server(row) if row is not None else None
-        if address is None:
+        url = _agent_server(row) if row is not None else None
+        if url is None:
             self.say(Shown("It has no address."), Tone.WARN)
         else:
-            self.open_address(*address)
+            self.open_address(url.url.get_secret_value(), url.address)
 
     async def action_back(self) -> None:
         """Go back to the conversations."""
