@@ -16,6 +16,8 @@ from quarterdeck.settings.form_fields import CANONICAL, FormFields
 from quarterdeck.settings.mcp import Servers
 
 MCP = "mcp_config"
+TOKENS = "secrets_store"
+"""The field for git tokens and custom secrets."""
 P = ParamSpec("P")
 STEPS_KEPT = 200
 """How many changes can be undone."""

@@ -9,7 +9,7 @@ from quarterdeck.client.models.settings import Loss
 from quarterdeck.client.nested import AGENT, AGENT_KIND, PLACES
 from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
-from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Field, Group, Problem
 from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
@@ -93,7 +93,7 @@ def _loss_words(draft: Draft, lost: Loss) -> str:
         if len(lost.parts) > 1:
             servers, its, it_has = ("MCP servers", "their keys", "they have")
         return f"{servers} {', '.join(lost.parts)}: {its} and hidden values, if {it_has} any, {TYPE_AGAIN}"
-    if lost.field == "secrets_store":
+    if lost.field == TOKENS:
         tokens = f"Git tokens ({', '.join(lost.parts)})" if lost.parts else "Git tokens"
         return f"{tokens} and custom secrets: {UNKNOWN} Set them again afterwards."
     label = draft.field_at(lost.field).label

@@ -13,7 +13,7 @@ from quarterdeck.client.models.mcp import LISTS, McpServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import named
 from quarterdeck.client.settings import PreparedRequest, losses
-from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.kept import DisabledServers, disabled_in
 from quarterdeck.settings.mcp import Servers
@@ -24,9 +24,6 @@ from quarterdeck.settings.verify import Verified, verify
 
 TRIES = 3
 """How many times a save is tried while the server says that somebody else was faster."""
-
-TOKENS = "secrets_store"
-"""The field for git tokens and custom secrets."""
 HERE = "Done on this machine; the server is not involved."
 
 

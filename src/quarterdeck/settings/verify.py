@@ -8,7 +8,7 @@ from quarterdeck.client.models.mcp import McpServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.settings import words
-from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.mcp import Servers, held_of
 from quarterdeck.settings.mcp_server import members, place_of
 from quarterdeck.settings.merge import merge
@@ -100,7 +100,7 @@ def verify(
     merged = merge(meant, found)
     seen = merged.draft
     unproven = [UnverifiedSecret(key, seen.field_at(key).label) for key in seen.edits if _is_unproven(seen, key)]
-    changed = {*seen.edits, *merged.arrived} - {each.key for each in unproven} - {"secrets_store", MCP}
+    changed = {*seen.edits, *merged.arrived} - {each.key for each in unproven} - {TOKENS, MCP}
     differences = [
         Difference(key, entry.label, words.after_save(meant, key), words.former(seen, key), key in meant.edits)
         for key, entry in meant.fields.by_key.items()
@@ -146,9 +146,8 @@ def _dropped(meant: Draft, seen: Draft, secrets_gone: Collection[str]) -> Iterat
     if meant.base is None or seen.base is None:
         return
     if meant.tokens.keys() - seen.tokens.keys():
-        key = "secrets_store"
-        held = words.former(meant, key), words.former(seen, key)
-        yield Difference(key, seen.field_at(key).label, *held, asked=False)
+        held = words.former(meant, TOKENS), words.former(seen, TOKENS)
+        yield Difference(TOKENS, seen.field_at(TOKENS).label, *held, asked=False)
     if secrets_gone:
         yield Difference("secrets", "Custom secrets", ", ".join(sorted(secrets_gone)), "not there", asked=False)
     if AGENT_KIND in meant.edits:

@@ -24,6 +24,12 @@ Typed = Mapping[str, Any]
 Check = Callable[[Any], str | None]
 
 
+def failure_words(error: ServiceError) -> str:
+    """Return what went wrong with a change and what to do, and whether it may have been made all the same."""
+    unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
+    return f"{unsure}{error.sentences}"
+
+
 class RefusedError(Exception):
     """The typed values were refused: one sentence, and the field that it concerns, if any."""
 
@@ -219,5 +225,4 @@ class FormDialog(FieldsDialog[Result]):
             told = error.problems[0].message if error.problems else error.words
             self.refuse(told[:1].upper() + told[1:], self._blamed)
         else:
-            unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
-            self.refuse(f"{unsure}{error.sentences}")
+            self.refuse(failure_words(error))

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.enums import is_mask
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import CustomSecret, Profiles, ProviderToken
@@ -21,7 +21,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import Check, Field, FormDialog, RefusedError, Typed
+from quarterdeck.tui.dialogs.form import Check, Field, FormDialog, RefusedError, Typed, failure_words
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
@@ -245,8 +245,7 @@ class AtOnceActions:
                 with self._under_way():
                     await act()
             except ServiceError as error:
-                unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
-                self.done(text.line(f"{unsure}{error.sentences}"), Tone.BAD)
+                self.done(text.line(failure_words(error)), Tone.BAD)
             else:
                 self.done(text.line(done), Tone.GOOD)
 
