@@ -15,6 +15,7 @@ from quarterdeck import local
 from quarterdeck.client import models
 from quarterdeck.client.models.base import Kept
 from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.client.models.event import StateEvent
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.local.sandboxes import Sandbox
@@ -30,6 +31,13 @@ UNKNOWN = {
     "deep": [{"clientSecret": {"value": SENTINEL}}, ["--api-key", SENTINEL, f"--token={SENTINEL}"]],
 }
 """Members that no record knows."""
+
+
+def test_a_change_of_state_is_hidden_by_the_name_of_what_changed() -> None:
+    changed = StateEvent.model_validate({"kind": "x", "id": "1", "key": "llm_api_key", "value": SENTINEL})
+    assert SENTINEL not in f"{changed!r} {changed.model_dump_json()}"
+    shown = StateEvent.model_validate({"kind": "x", "id": "1", "key": "execution_status", "value": "idle"})
+    assert shown.model_dump(mode="json").items() >= {"key": "execution_status", "value": "idle"}.items()
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,16 @@ from pydantic import (
     BeforeValidator,
     Field,
     InstanceOf,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    model_serializer,
 )
 
 from quarterdeck.client.models.base import HidesSecrets, Moment, PageId, Wire
 from quarterdeck.client.models.conversation import Metrics
+from quarterdeck.client.redact import with_stars
 
 Text = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
 """Anything that is not a text is read as empty."""
@@ -127,7 +130,15 @@ class StateEvent(Event):
     """One member of the conversation's state changed."""
 
     key: Text = ""
-    value: Any = None
+    value: Any = Field(default=None, repr=False)
+
+    @model_serializer(mode="wrap", when_used="json")
+    def _as_json(self, write: SerializerFunctionWrapHandler) -> Any:
+        """Hide the value by the name in `key`, which is no secret itself if it is a name."""
+        members = write(self)
+        hidden: dict[str, Any] = with_stars(members)
+        named = with_stars({self.key: members["value"]})
+        return hidden | {"key": self.key, "value": named[self.key]} if self.key.isidentifier() else hidden
 
     @property
     def state(self) -> "AgentState":
