@@ -70,7 +70,7 @@ async def test_its_sandbox_is_gone_to_and_back_and_paused_and_resumed_from_the_c
         await seat.press("r")
         await seat.sees("1 Idle")
         await seat.press("D")
-        await seat.sees("No sandbox goes too.")
+        await seat.sees("Its sandbox stays.")
 
 
 async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tmp_path: Path) -> None:

@@ -203,9 +203,9 @@ def _applies(session: Session) -> list[Cell]:
 
 def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:
     """Return what a server deletes together with these conversations."""
-    if _is_local(session):
-        return [cell(Shown("No sandbox goes too."))]
     one = len(ids) == 1
+    if _is_local(session):
+        return [cell(Shown("Its sandbox stays." if one else "Their sandboxes stay."))]
     what = "Its sandbox goes too, with all files in it" if one else "Their sandboxes go too, with all files in them"
     unless = "another conversation lives there" if one else "other conversations live there"
     said = [cell(Shown(f"{what}, unless {unless}."))]
