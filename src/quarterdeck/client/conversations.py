@@ -161,7 +161,7 @@ class StartTasksResource:
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
         """Read the newest start tasks, only one page: servers list them for ever."""
-        yield Page(await self._tasks.newest_if_offered(f"{START_TASKS}/search", background=background))
+        yield Page(await self._tasks.newest(f"{START_TASKS}/search", background=background))
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
         """Return these start tasks in this order, None for an unknown id; None alone if there is no batch read."""

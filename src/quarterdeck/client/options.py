@@ -111,7 +111,7 @@ class OptionsResource:
         """Return models as provider/name; from a nested server, the first page of verified ones."""
         if not self._transport.server.nested:
             return await self._texts("models")
-        found = await self._models.newest_if_offered(MODELS, ("verified__eq", "true"))
+        found = await self._models.newest(MODELS, ("verified__eq", "true"))
         return tuple(model.id for model in found if not model.hidden)
 
     async def agents(self) -> tuple[str, ...]:

@@ -105,17 +105,12 @@ class Records(Generic[R]):
         return tuple([record async for page in self.pages(path, self.limit) for record in page.items])
 
     async def newest(self, path: str, *query: tuple[str, str], background: bool = False) -> tuple[R, ...]:
-        """Return the first page of a list."""
-        async for page in self.pages(path, (*self.limit, *query), background=background):
-            return page.items
-        return ()
-
-    async def newest_if_offered(self, path: str, *query: tuple[str, str], background: bool = False) -> tuple[R, ...]:
         """Return the first page of a list; empty if the server has no such list, which is then not requested again."""
         if path in self._transport.lacks:
             return ()
         try:
-            return await self.newest(path, *query, background=background)
+            async for page in self.pages(path, (*self.limit, *query), background=background):
+                return page.items
         except ServiceError as error:
             if not not_offered(error):
                 raise
