@@ -40,7 +40,8 @@ def refusal(response: Response, secrets: Iterable[str] = ()) -> ServiceError:
     """
     secrets = tuple(secrets)
     content = None if response.is_html else response.json_or_none()
-    said = _target(response) if response.status < BAD_REQUEST else _said(content, response)
+    problems = tuple(_problems(content, secrets))
+    said = _target(response) if response.status < BAD_REQUEST else _said(response, content, problems)
     said = scrub(said, secrets)[:LONGEST].strip()
     wait = _seconds_to_wait(response.headers.get("Retry-After"))
     kind, words, advice = _explained(response, content, said, wait)
@@ -49,7 +50,7 @@ def refusal(response: Response, secrets: Iterable[str] = ()) -> ServiceError:
         server_words=said,
         retry_after=wait,
         outcome=Outcome.UNKNOWN if kind is ErrorKind.SERVER and not response.request.reads else Outcome.NOT_APPLIED,
-        problems=tuple(_problems(content, secrets)),
+        problems=problems,
     )
 
 
@@ -146,15 +147,15 @@ def _target(response: Response) -> str:
     return f"to {origin or 'another path'}, which is not followed"
 
 
-def _said(content: Any, response: Response) -> str:
+def _said(response: Response, content: Any, problems: Iterable[FieldProblem]) -> str:
     """Return the server's own words, from where servers put them (SERVERS.md: refusals)."""
     if isinstance(content, str):
         return content
+    if problems:
+        return "; ".join(
+            ": ".join(filter(None, (".".join(map(str, each.location)), each.message))) for each in problems
+        )
     if isinstance(content, dict):
-        if problems := tuple(_problems(content, ())):
-            return "; ".join(
-                ": ".join(filter(None, (".".join(map(str, each.location)), each.message))) for each in problems
-            )
         texts = (content.get(name) for name in ("detail", "error", "message"))
         return next((text for text in texts if isinstance(text, str)), "")
     if content is None and not response.is_html:
