@@ -116,4 +116,4 @@ def test_a_server_under_a_new_name_still_loses_what_was_stored_of_it_and_a_new_o
     renamed = McpConfig(stdio_servers=(StdioServer(name="files", command="npx", args=("a",)),))
     other = McpConfig(stdio_servers=(StdioServer(name="other", command="uvx"),))
     assert lost(base, renamed) == ("files",)
-    assert lost(base, other) == lost(base, None) == secrets_lost(None, {"mcp_config": other}) == ()
+    assert lost(base, other) == lost(base, None) == ()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quarterdeck.client.models.enums import is_mask
-from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.mcp import LISTS, McpConfig
 from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Loss, Settings, SettingsChanges
 from quarterdeck.client.redact import invalid
@@ -103,8 +103,7 @@ def flat_losses(base: Settings, changes: SettingsChanges, server: Server) -> Ite
 
 def mcp_body(config: McpConfig) -> dict[str, Any]:
     """Return tool servers with exactly the members they were given, and always all three lists."""
-    lists: dict[str, Any] = {"sse_servers": (), "stdio_servers": (), "shttp_servers": ()}
-    return lists | config.model_dump(exclude_unset=True)
+    return dict.fromkeys(LISTS, ()) | config.model_dump(exclude_unset=True)
 
 
 def _loaded(base: Settings) -> dict[str, Any]:

@@ -50,14 +50,14 @@ def map_of(config: McpConfig) -> dict[str, Any]:
     return {name: _members(server) for name, server in named(config)} | _unlisted(config)
 
 
-def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
+def secrets_lost(base: Settings, changes: SettingsChanges) -> tuple[str, ...]:
     """Return the names of MCP servers that lose their stored secrets, if any, because none was typed again.
 
     A load does not tell whether an environment or header is stored, so a server counts unless something was typed.
     Raises ServiceError(INVALID) for two servers with the same name.
     """
     new = changes.get("mcp_config")
-    if base is None or base.mcp_config is None or not isinstance(new, McpConfig):
+    if base.mcp_config is None or not isinstance(new, McpConfig):
         return ()
     held = {*(name for name, _ in named(base.mcp_config)), *map(_target, listed(base.mcp_config))}
     return tuple(
