@@ -24,6 +24,10 @@ class KeyHeader(StrEnum):
     SESSION = "X-Session-API-Key"
     BEARER = "Authorization"
 
+    def holding(self, key: str) -> str:
+        """Return what the header holds to carry a key."""
+        return f"Bearer {key}" if self is KeyHeader.BEARER else key
+
 
 class Request(NamedTuple):
     """A request; `path` is already quoted, `body` is None or JSON data in which secrets are still `SecretStr`."""

@@ -46,13 +46,13 @@ class PreparedRequest(NamedTuple):
 
     def curl(self) -> str:
         """Return it as a shell command that reads the key and every secret from environment variables."""
-        prefix = "Bearer " if self.header is KeyHeader.BEARER else ""
+        key = self.header.holding("$QUARTERDECK_API_KEY")
         shown = json.dumps(replace_secrets(self.request.body, _marked), ensure_ascii=False, indent=2)
         data = re.sub(f"{_MARK}(\\w+){_MARK}", r"""'"$\1"'""", shlex.quote(shown))
         return " \\\n  ".join(
             (
                 f"curl -X {self.request.method} {shlex.quote(self.url)}",
-                f'-H "{self.header.value}: {prefix}$QUARTERDECK_API_KEY"',
+                f'-H "{self.header.value}: {key}"',
                 "-H 'Content-Type: application/json'",
                 f"--data {data}",
             )

@@ -369,10 +369,7 @@ def _checked_key(key: SecretStr | None) -> SecretStr | None:
 
 
 def _key_headers(key: SecretStr | None, header: KeyHeader) -> dict[str, str]:
-    if key is None:
-        return {}
-    prefix = "Bearer " if header is KeyHeader.BEARER else ""
-    return {header.value: prefix + key.get_secret_value()}
+    return {} if key is None else {header.value: header.holding(key.get_secret_value())}
 
 
 def _now() -> float:
