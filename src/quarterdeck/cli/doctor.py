@@ -91,7 +91,7 @@ def _clock(client: Client) -> list[Finding]:
     return [Finding("clock", hint, sign="careful")] if hint else []
 
 
-def _answer_words(server: Server, release: str | None) -> str:
+def _answer_words(server: Server, release: str) -> str:
     words = [_GENERATION_WORDS[server.generation]]
     if server.simulated:
         words.append("Quarterdeck's simulated service: its sandboxes and conversations are simulated, in memory only")

@@ -65,7 +65,7 @@ class Client:
 
     async def release(self) -> str:
         """Return the server's release, empty if it cannot be found; this may read half a megabyte."""
-        return self.server.release or await release_of(self.transport) or ""
+        return self.server.release or await release_of(self.transport)
 
     async def alive(self, url: SecretStr) -> bool:
         """Whether anything responds at `/alive` of the origin of a sandbox's address; no key is sent."""

@@ -47,11 +47,11 @@ def _server(generation: Generation, key: KeyState, about: dict[str, Any]) -> Ser
     )
 
 
-async def release_of(transport: Transport) -> str | None:
-    """Return the release from the server's description of its interface, half a megabyte; None if there is none."""
+async def release_of(transport: Transport) -> str:
+    """Return the release from the server's description of its interface, half a megabyte; empty if there is none."""
     request = Request("GET", "/openapi.json", seconds=transport.limits.release, background=True)
     info = (await _object(transport, request)).get("info")
-    return _release(info) if isinstance(info, dict) else None
+    return _release(info) if isinstance(info, dict) else ""
 
 
 async def _key_state(transport: Transport, path: str) -> KeyState | None:
@@ -83,9 +83,9 @@ async def _object(transport: Transport, request: Request) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _release(about: dict[str, Any]) -> str | None:
+def _release(about: dict[str, Any]) -> str:
     version = about.get("version")
-    return version if isinstance(version, str) else None
+    return version if isinstance(version, str) else ""
 
 
 READ_REFUSED = (400, 405, 406)

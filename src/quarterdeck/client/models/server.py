@@ -40,7 +40,8 @@ class Server(NamedTuple):
 
     generation: Generation
     key: KeyState
-    release: str | None = None
+    release: str = ""
+    """Its release, empty if it does not tell."""
     local: bool = False
     """Whether it is Quarterdeck's own local service, which runs no agent."""
     simulated: bool = False
