@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -205,8 +205,6 @@ class BulkJob:
         self._sleep = sleep
         self.stopped = False
         """No more requests are sent."""
-        self._line: deque[str] = deque()
-        """The ids that wait for their turn."""
         self._resume_at = 0.0
         self._tries: Counter[str] = Counter()
         self._pending: dict[str, tuple[float, str]] = {}
@@ -262,7 +260,6 @@ class BulkJob:
         """Apply the action to the waiting rows; returns when every row is in a final state."""
         self.stopped = False
         self._tries.clear()
-        self._line.extend(row.id for row in self.rows.values() if row.state is RowState.WAITING)
         async with asyncio.TaskGroup() as group:
             for _ in range(AT_ONCE):
                 group.create_task(self._send_all())
@@ -271,7 +268,6 @@ class BulkJob:
     def stop(self, words: str = "Stopped before its turn.") -> None:
         """Send nothing more; what was already sent is still followed to its end."""
         self.stopped = True
-        self._line.clear()
         for row in list(self.rows.values()):
             if row.state is RowState.WAITING:
                 self._say(row.id, RowState.STOPPED, words)
@@ -285,12 +281,17 @@ class BulkJob:
 
     # Sending requests
 
+    @property
+    def _next(self) -> str | None:
+        """The id of the first row that waits for its turn."""
+        return next((row.id for row in self.rows.values() if row.state is RowState.WAITING), None)
+
     async def _send_all(self) -> None:
-        while self._line:
+        while (row_id := self._next) is not None:
             if (wait := self.waits) > 0:
                 await self._sleep(min(wait, LOOK_AGAIN))  # in short waits, because it may be stopped meanwhile
             else:
-                await self._send(self._line.popleft())
+                await self._send(row_id)
 
     async def _send(self, row_id: str) -> None:
         self._say(row_id, RowState.SENT)
@@ -317,7 +318,7 @@ class BulkJob:
                 self.stop(f"Not tried: {words}")
 
     def _again_after(self, row_id: str, error: ServiceError, words: str) -> None:
-        """Make all rows wait as long as the server asks, then try this row again before the others."""
+        """Make all rows wait as long as the server asks, then try this row again."""
         asked = error.retry_after if error.retry_after is not None and error.retry_after > 0 else WAIT
         self._tries[row_id] += 1
         if asked > LONGEST_ASKED_FOR or self._tries[row_id] >= TRIES:
@@ -326,8 +327,6 @@ class BulkJob:
             return
         self._resume_at = max(self._resume_at, self._clock() + asked)
         self._say(row_id, RowState.STOPPED if self.stopped else RowState.WAITING, words)
-        if not self.stopped:
-            self._line.appendleft(row_id)
 
     # Results from readings
 
