@@ -236,7 +236,7 @@ class Session:
         self._publish_beside(About.CONVERSATIONS, living_there, changes, self.sandboxes)
         for news in self.displacement.read(now):
             self._publish(news)
-        if (found := self._starts.find_lost(About.SANDBOXES, self.sandboxes)) is not None:
+        if (found := self._starts.find_lost(self.sandboxes)) is not None:
             self.memories.timelines.started(found)
             words = f"The answer was lost, but it was started: {short_id(found)} is new in the list."
             self._publish(News(About.SANDBOXES, frozenset({found}), words=words, wanted=found))
@@ -277,7 +277,7 @@ class Session:
                 self.memories.timelines.started(sandbox_id)
             self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
         self._publish(News(About.CONVERSATIONS, changes.changed | changes.added | changes.gone))
-        if (found := self._starts.find_lost(About.CONVERSATIONS, self.start_tasks)) is not None:
+        if (found := self._starts.find_lost(self.start_tasks)) is not None:
             self._starts.created(self.start_tasks.records[found])
             words = "The answer was lost, but it was created: its start is followed in the list."
             self._publish(News(About.CONVERSATIONS, frozenset({found}), words=words, wanted=found))
@@ -366,7 +366,7 @@ class Session:
 
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers respond once it is up or has failed."""
-        asking = self._starts.asking(About.SANDBOXES, self.sandboxes, f"start of {spec_id or 'a sandbox'}")
+        asking = self._starts.asking(self.sandboxes, f"start of {spec_id or 'a sandbox'}")
         running = self._running
         try:
             with asking:
@@ -393,7 +393,7 @@ class Session:
     async def create(self, new: NewConversation) -> str | None:
         """Create a conversation and follow its start; returns the id in the response, if any."""
         try:
-            with self._starts.asking(About.CONVERSATIONS, self.start_tasks, "creation of a conversation"):
+            with self._starts.asking(self.start_tasks, "creation of a conversation"):
                 answer = await self.client.conversations.create(new)
                 if answer is not None:
                     self._starts.created(answer)

@@ -9,7 +9,6 @@ from typing import Any
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.fleet.news import About
 from quarterdeck.fleet.watch import Watch
 
 RESPONSE_LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
@@ -59,9 +58,9 @@ class Starts:
         self._without_sandbox: set[str] = set()
         """Those whose sandbox is not known yet."""
         self._unanswered = 0
-        self._lost: dict[About, tuple[frozenset[str] | None, datetime]] = {}
-        """For each lost response: the ids listed at the time of the request, None if not all were known, and the time.
-        """
+        self._lost: dict[Watch[Any], tuple[frozenset[str] | None, datetime]] = {}
+        """Lost responses by the watch of their list: the ids in it at the time of the request, None if not all were
+        known, and the time."""
 
     @property
     def awaited(self) -> bool:
@@ -69,7 +68,7 @@ class Starts:
         return bool(self._unanswered or self._without_sandbox or self._lost)
 
     @contextmanager
-    def asking(self, about: About, watch: Watch[Any], words: str) -> Iterator[None]:
+    def asking(self, watch: Watch[Any], words: str) -> Iterator[None]:
         """Track the start requested inside the block; `watch` polls the list in which the new row will appear."""
         known = None if watch.health.incomplete else frozenset(watch.records)
         self._unanswered += 1
@@ -78,7 +77,7 @@ class Starts:
                 yield
         except ServiceError as error:
             if error.outcome in RESPONSE_LOST:
-                self._lost[about] = known, self._clock()
+                self._lost[watch] = known, self._clock()
             raise
         finally:
             self._unanswered -= 1
@@ -99,11 +98,11 @@ class Starts:
         self._without_sandbox.difference_update(record.id for record in told)
         return [record.sandbox_id for record in told]
 
-    def find_lost(self, about: About, watch: Watch[Any]) -> str | None:
+    def find_lost(self, watch: Watch[Any]) -> str | None:
         """Return the id of the only new row that has not failed, whose response was lost; None if there is none."""
-        if about not in self._lost or watch.health.incomplete:
+        if watch not in self._lost or watch.health.incomplete:
             return None
-        known, at = self._lost[about]
+        known, at = self._lost[watch]
         rows = watch.records.items()
         new = [
             each
@@ -111,5 +110,5 @@ class Starts:
             if known is not None and each not in known and record.status != SandboxStatus.ERROR
         ]
         if new or self._clock() - at > LOOKED_FOR:
-            del self._lost[about]
+            del self._lost[watch]
         return new[0] if len(new) == 1 else None
