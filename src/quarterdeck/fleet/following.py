@@ -136,14 +136,16 @@ class Following:
         """Read the page before the known events; returns whether there was one."""
         async with self._reading:
             page_id = self.transcript.older
-            if page_id is None or (self._of_agent and self.agent is None):
+            if page_id is None:
                 return False
-            if self._of_agent and self.agent is not None:
-                self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
-            else:
+            if not self._of_agent:
                 page = await copied_events(self._client.transport, self.conversation_id, page_id)
                 self.transcript.copied(page.events, older=True)
                 self.transcript.older = page.next_page_id
+            elif self.agent is not None:
+                self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
+            else:
+                return False
         self._changed()
         return True
 

@@ -97,14 +97,14 @@ def health_words(health: Health, now: float) -> str:
             return "key refused"
         case HealthState.LOADING:
             return "loading…"
-        case state:
-            return ", ".join([*(_failing(health, now) or _fresh(health, state, now)), *_doubts(health)])
+        case _:
+            return ", ".join([*(_failing(health, now) or _fresh(health, now)), *_doubts(health)])
 
 
-def _fresh(health: Health, state: HealthState, now: float) -> list[str]:
+def _fresh(health: Health, now: float) -> list[str]:
     """Return the age of the visible rows, and that of the last full pass if it is long ago."""
     old = age(now - (health.read_at or now))
-    words = [f"{'live' if state is HealthState.ONLINE else 'back'} {old if old == JUST_NOW else f'{old} ago'}"]
+    words = [f"{'live' if health.state is HealthState.ONLINE else 'back'} {old if old == JUST_NOW else f'{old} ago'}"]
     if health.whole_at is not None and now - health.whole_at >= WORTH_A_WORD:
         words.append(f"all {age(now - health.whole_at)} ago")
     return words

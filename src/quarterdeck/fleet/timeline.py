@@ -91,7 +91,7 @@ class Timelines(KeptPart[KeptTimelines]):
 
     model = KeptTimelines
 
-    def __init__(self, awaited: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, awaited: Callable[[], bool]) -> None:
         super().__init__()
         self._awaited = awaited
         self._by_id: dict[str, tuple[Event, ...]] = {}
