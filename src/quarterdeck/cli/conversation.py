@@ -44,8 +44,7 @@ class Conversation:
 
     def __init__(self, client: Client, arguments: CommandLine) -> None:
         self._news = asyncio.Event()
-        self._json = arguments.json
-        self._named = arguments.id
+        self._arguments = arguments
         self.following = Following(client, arguments.id.replace("-", "").lower(), self._news.set, utc_now)
         self.transcript = self.following.transcript
         self.answering = Answering(self.following)
@@ -56,8 +55,8 @@ class Conversation:
             await self.following.look()
         except ServiceError as error:
             if error.kind is ErrorKind.INVALID and self.following.record is None:
-                words, advice = f"{self._named!a} is no id of a conversation.", "`conversations list` shows them."
-                raise CommandError(words, advice, status=2) from None
+                words = f"{self._arguments.id!a} is no id of a conversation."
+                raise CommandError(words, "`conversations list` shows them.", status=2) from None
             if self.result is None:
                 raise
 
@@ -104,7 +103,7 @@ class Conversation:
     def tell(self, result: Result) -> int:
         """Print its result and its question; returns the exit status."""
         question = self.transcript.question
-        if self._json:
+        if self._arguments.json:
             asked = [{"id": each.id, "tool": each.who, "what": each.title, "risk": each.risk} for each in question]
             as_json({"id": self.following.conversation_id, "status": result.word, "question": asked})
         else:
@@ -125,11 +124,11 @@ class Conversation:
             return self.tell(result) if (result := self.result) is not None and result.status else NOT_KNOWN
         return None
 
-    async def wait(self, arguments: CommandLine, *, seconds: float | None, begins_within: float = 0.0) -> int:
+    async def wait(self, *, seconds: float | None, begins_within: float = 0.0) -> int:
         """Wait for the requested result and print it; returns the exit status."""
         loop = asyncio.get_running_loop()
         begins_until = loop.time() + begins_within
-        for_question = arguments.wanted == "needs-you"
+        for_question = self._arguments.wanted == "needs-you"
 
         def reached() -> bool:
             result = self.result
@@ -211,7 +210,7 @@ def send(arguments: CommandLine, config: Config) -> int:
         if (refused := await conversation.refusal(sending)) is not None:
             return refused
         if arguments.wait:
-            return await conversation.wait(arguments, seconds=arguments.timeout, begins_within=BEGINS_WITHIN)
+            return await conversation.wait(seconds=arguments.timeout, begins_within=BEGINS_WITHIN)
         return NEEDS_SOMEONE if transcript.waiting and not arguments.accept else 0
 
     return _about_one(arguments, config, act)
@@ -225,14 +224,14 @@ def stop(arguments: CommandLine, config: Config) -> int:
             return conversation.tell(result)
         if (refused := await conversation.refusal(conversation.answering.stop())) is not None:
             return refused
-        return await conversation.wait(arguments, seconds=STOPS_WITHIN)
+        return await conversation.wait(seconds=STOPS_WITHIN)
 
     return _about_one(arguments, config, act)
 
 
 def wait(arguments: CommandLine, config: Config) -> int:
     """Wait until the agent is done (0) or needs somebody (4), or until it asks, and print the result."""
-    return _about_one(arguments, config, lambda conversation: conversation.wait(arguments, seconds=arguments.timeout))
+    return _about_one(arguments, config, lambda conversation: conversation.wait(seconds=arguments.timeout))
 
 
 def _print(event: Event, following: Following) -> None:

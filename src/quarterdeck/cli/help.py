@@ -40,15 +40,11 @@ _FORMS = {
 
 def run(arguments: CommandLine, config: Config) -> int:
     """Print one reference, or the usage, which lists them."""
-    match arguments.topic:
-        case "keys":
-            print("\n".join(_keys()))
-        case "settings":
-            print("\n".join(_settings()))
-        case "filters":
-            print("\n".join(_filters()))
-        case _:
-            print(usage(), end="")
+    references = {"keys": _keys, "settings": _settings, "filters": _filters}
+    if arguments.topic:
+        print("\n".join(references[arguments.topic]()))
+    else:
+        print(usage(), end="")
     return 0
 
 
