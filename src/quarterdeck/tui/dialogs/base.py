@@ -15,9 +15,9 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import MOVING, shown_key
-from quarterdeck.tui.paint import plain
+from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import hint_content
 
@@ -37,10 +37,11 @@ class Dialog(ModalScreen[Result | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
     HINTS: ClassVar[Hints] = (("escape", "cancel"),)
 
-    def __init__(self, title: Shown, *, wide: bool = False) -> None:
-        """Create a dialog as wide as its text, or a `wide` one for a table."""
+    def __init__(self, title: Shown, said: Iterable[Cell] = (), *, wide: bool = False) -> None:
+        """Create a dialog that begins with the lines `said`; it is as wide as its text, or `wide` for a table."""
         super().__init__(classes="-wide" if wide else None)
         self._title = title
+        self._said = tuple(said)
 
     def compose(self) -> ComposeResult:
         """The frame; its content comes from `body`."""
@@ -56,8 +57,9 @@ class Dialog(ModalScreen[Result | None]):
                 yield hints
 
     def body(self) -> Iterable[Widget]:
-        """The widgets inside the frame."""
-        return ()
+        """The widgets inside the frame: the first lines, and what a dialog adds."""
+        if self._said:
+            yield Static(lines(self._said), id="said")
 
     def foot(self) -> Iterable[Widget]:
         """Widgets that stay visible below a scrolling body."""

@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import SCROLLING, Dialog, Hints
-from quarterdeck.tui.paint import lines, plain
+from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 
 
@@ -23,14 +23,6 @@ class ConfirmDialog(Dialog[bool]):
     ]
     HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no (enter too)"))
 
-    def __init__(self, title: Shown, said: Iterable[Cell]) -> None:
-        super().__init__(title)
-        self._said = tuple(said)
-
-    def body(self) -> Iterable[Widget]:
-        """What will happen."""
-        yield Static(lines(self._said), id="said")
-
     def action_accept(self) -> None:
         """Yes."""
         self.dismiss(result=True)
@@ -43,13 +35,8 @@ class TypedConfirmDialog(Dialog[bool]):
     HINTS = (("enter", "do it"), ("escape", "cancel"))
 
     def __init__(self, title: Shown, said: Iterable[Cell], word: Shown) -> None:
-        super().__init__(title)
-        self._said = tuple(said)
+        super().__init__(title, said)
         self._word = word
-
-    def body(self) -> Iterable[Widget]:
-        """What will happen."""
-        yield Static(lines(self._said))
 
     def foot(self) -> Iterable[Widget]:
         """The field, which stays visible below a long text."""

@@ -93,7 +93,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def body(self) -> Iterable[Widget]:
         """Notes, the list, and everything about the connection under the cursor."""
-        yield Static(id="notes", classes="value")
+        yield Static(id="notes")
         yield ChoiceList()
         yield Static(id="about")
 

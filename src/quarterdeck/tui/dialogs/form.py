@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Input, Select, Static
+from textual.widgets import Input, Select
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
-from quarterdeck.tui.paint import lines, plain
+from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormControl, FormRow, LineInput
 
@@ -86,9 +86,8 @@ class FieldsDialog(Dialog[Result]):
     """Whether escape discards changes only when pressed twice."""
 
     def __init__(self, title: Shown, fields: Iterable[Field], *, said: Iterable[Cell] = (), verb: str) -> None:
-        super().__init__(title)
+        super().__init__(title, said)
         self.fields = {field.key: field for field in fields}
-        self._said = tuple(said)
         self._may_go: list[Mapping[str, Any]] = []
         """Values that may be discarded without a warning."""
         one_line = all(isinstance(field.control, LineInput) for field in self.fields.values())
@@ -97,8 +96,7 @@ class FieldsDialog(Dialog[Result]):
 
     def body(self) -> Iterable[Widget]:
         """The introduction and the fields."""
-        if self._said:
-            yield Static(lines(self._said), classes="value")
+        yield from super().body()
         yield from self.fields.values()
 
     def on_mount(self) -> None:

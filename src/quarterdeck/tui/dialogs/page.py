@@ -31,7 +31,7 @@ class PageDialog(Dialog[None]):
 
     def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]], *, label: int = 0) -> None:
         super().__init__(title)
-        self._said = said
+        self._lines_now = said
         self._label = label
 
     def body(self) -> Iterable[Widget]:
@@ -44,7 +44,7 @@ class PageDialog(Dialog[None]):
         self.set_interval(1.0, self._show)
 
     def _show(self) -> None:
-        self.query_one(Lines).say(self._said())
+        self.query_one(Lines).say(self._lines_now())
 
 
 def help_page(place: Place) -> PageDialog:

@@ -94,13 +94,12 @@ class PickDialog(Dialog[T]):
         about: Callable[[T], Sequence[Cell]] | None = None,
         wide: bool = False,
     ) -> None:
-        super().__init__(title, wide=wide)
+        super().__init__(title, said, wide=wide)
         self._offered: Sequence[Item[T]] = items if isinstance(items, Sequence) else ()
         self._read = None if isinstance(items, Sequence) else items
         self._typed_ahead: list[int] = []
         """Moves made before there was a line, and 0 for enter."""
         self._listed = self._offered
-        self._said = tuple(said)
         self._take = take
         self._leave = leave
         self._other = other
@@ -108,8 +107,7 @@ class PickDialog(Dialog[T]):
 
     def body(self) -> Iterable[Widget]:
         """The introduction, the list, and details of the line under the cursor."""
-        if self._said:
-            yield Static(lines(self._said), classes="value")
+        yield from super().body()
         yield ChoiceList()
         if self._about is not None:
             yield Static(id="about")
