@@ -10,9 +10,8 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.style import Style
-from textual.types import CSSPathType
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone
@@ -32,7 +31,7 @@ SCROLLING: list[BindingType] = [*MOVING, Binding("space", "page(1.0)", "Page dow
 class Dialog(ModalScreen[Result | None]):
     """A dialog above a screen. It changes nothing itself: it dismisses with the answer, or with None for escape."""
 
-    CSS_PATH: ClassVar[CSSPathType | None] = "dialog.tcss"
+    CSS_PATH = "dialog.tcss"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
     HINTS: ClassVar[Hints] = (("escape", "cancel"),)
@@ -121,23 +120,3 @@ def hints_line(hints: Hints) -> Content:
             hint = hint.stylize(Style.from_meta({"@click": f"app.simulate_key('{key}')"}))
         line += hint
     return line
-
-
-class ChoiceList(OptionList):
-    """Lines to choose from, with the same keys for moving as the lists."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "cursor_down", "Down", show=False),
-        Binding("k", "cursor_up", "Up", show=False),
-        Binding("g", "first", "First", show=False),
-        Binding("G", "last", "Last", show=False),
-        Binding("ctrl+d", "page_down", "Page down", show=False),
-        Binding("ctrl+u", "page_up", "Page up", show=False),
-    ]
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
-        super().__init__(id=id, markup=False, compact=True)
-
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        """A key that the dialog treats as an answer does not move the cursor."""
-        return self.screen.check_consume_key(key, character)

@@ -25,12 +25,13 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.connections import Verdict, check
-from quarterdeck.tui.dialogs.base import ChoiceList, Dialog, Result
+from quarterdeck.tui.dialogs.base import Dialog, Result
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.connection import HEADERS, Filled, GivenKey, KeyChoice, ask_key, edit_connection
 from quarterdeck.tui.dialogs.form import FormDialog
 from quarterdeck.tui.paint import content, lines, mark, plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.choices import ChoiceList
 
 if TYPE_CHECKING:
     from quarterdeck.tui.connecting import Connecting

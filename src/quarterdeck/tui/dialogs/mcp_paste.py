@@ -26,7 +26,6 @@ ASKED = Shown(
 class PasteServersDialog(FieldsDialog[MergedPaste]):
     """Asks for JSON; the answer is the list with the servers added; `nested` is passed to `pasted`."""
 
-    CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
     ASKS_TWICE = True
 
     def __init__(self, servers: Servers, *, nested: bool) -> None:

@@ -236,7 +236,6 @@ class McpServerDialog(FieldsDialog[McpServer]):
     `hidden` means that the service returns no secrets of its servers, `stored` that it has this one.
     """
 
-    CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
     ASKS_TWICE = True
 
     def __init__(

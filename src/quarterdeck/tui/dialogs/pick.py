@@ -14,9 +14,10 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, shown_key
-from quarterdeck.tui.dialogs.base import ChoiceList, Dialog
+from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import content, lines, plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.choices import ChoiceList
 
 T = TypeVar("T")
 MANY = 8
@@ -202,10 +203,8 @@ class PickDialog(Dialog[T]):
         """Move in the list, even from the filter."""
         if self._read is not None:
             self._typed_ahead.append(step)
-        elif step > 0:
-            self._list.action_cursor_down()
         else:
-            self._list.action_cursor_up()
+            self._list.step(step)
 
     def action_filter(self) -> None:
         """Type what the lines must contain."""

@@ -67,7 +67,6 @@ _BY_ITSELF: Mapping[str, str] = {EntryState.ADDED: "added", EntryState.REMOVED: 
 class ReviewDialog(Dialog[bool]):
     """Asks whether to send. It opens before the review is ready, and accepts no yes until then."""
 
-    CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,ctrl+s", "agree", "Save", show=False),
         Binding("y", "lose", "Save and lose it", show=False),

@@ -15,6 +15,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.choices import ChoiceList
 from quarterdeck.tui.widgets.form.inputs import KEEP, ChoiceLine, FormControl, FormRow, LineInput, SecretControl
 from quarterdeck.tui.widgets.strips import CURSOR
 
@@ -82,22 +83,6 @@ class FieldEditor(FormRow):
             super().say_problem(problem)
 
 
-class Choices(OptionList):
-    """A list below a field, which keeps the focus."""
-
-    def __init__(self) -> None:
-        super().__init__(compact=True, markup=False)
-        self.can_focus = False
-
-    def step(self, step: int) -> int:
-        """Move to the next or previous item, and return its index."""
-        if step > 0:
-            self.action_cursor_down()
-        else:
-            self.action_cursor_up()
-        return self.highlighted or 0
-
-
 class TextEditor(FieldEditor):
     """A line of text or a number, with the server's suggestions below; any other text is allowed."""
 
@@ -107,7 +92,7 @@ class TextEditor(FieldEditor):
         self._offered: Sequence[str] = ()
         self._chosen = ""
         self._field = LineInput(words.editable(entry, self._was), placeholder=text.line(entry.default or "not set"))
-        self._choices = Choices()
+        self._choices = ChoiceList(focusable=False)
         self._choices.display = False
         super().__init__(entry, draft, self._field, self._choices)
 
@@ -129,7 +114,8 @@ class TextEditor(FieldEditor):
     def choose(self, step: int) -> bool:
         """Put the next or previous suggestion into the line, if there are any."""
         if self._offered:
-            self._take(self._choices.step(step))
+            self._choices.step(step)
+            self._take(self._choices.highlighted or 0)
         return bool(self._offered)
 
     def _offer(self, query: str) -> None:
@@ -163,7 +149,7 @@ class SelectEditor(FieldEditor):
         self._suggested: Sequence[str] = ()
         self._offered: Sequence[Any] = ()
         self._field = LineInput(placeholder="type to find a choice, or another value")
-        self._choices = Choices()
+        self._choices = ChoiceList(focusable=False)
         hints = (("↑ ↓", "choose"), ("type", "to find or set another"))
         super().__init__(entry, draft, self._field, self._choices, hints=hints)
 

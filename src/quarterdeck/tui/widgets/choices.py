@@ -1,0 +1,35 @@
+"""A list of lines to choose from, in a dialog or below a field."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widgets import OptionList
+
+
+class ChoiceList(OptionList):
+    """Lines to choose from, with the same keys for moving as the lists."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", "Down", show=False),
+        Binding("k", "cursor_up", "Up", show=False),
+        Binding("g", "first", "First", show=False),
+        Binding("G", "last", "Last", show=False),
+        Binding("ctrl+d", "page_down", "Page down", show=False),
+        Binding("ctrl+u", "page_up", "Page up", show=False),
+    ]
+
+    def __init__(self, *, focusable: bool = True) -> None:
+        """Create an empty list; one that is not `focusable` belongs to a field, which keeps the focus."""
+        super().__init__(markup=False, compact=True)
+        self.can_focus = focusable
+
+    def step(self, step: int) -> None:
+        """Move to the next or previous line."""
+        if step > 0:
+            self.action_cursor_down()
+        else:
+            self.action_cursor_up()
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """A key that the dialog treats as an answer does not move the cursor."""
+        return self.screen.check_consume_key(key, character)
