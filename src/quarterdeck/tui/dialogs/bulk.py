@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from itertools import islice
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -161,20 +160,20 @@ class ProgressDialog(Dialog[Copyable]):
 def plan_lines(verb: str, planned: Plan[N]) -> list[Cell]:
     """Return the rows the command applies to, those left out and why, and those hidden by the filter."""
     said = [cell(Shown(f"{len(planned.rows):,} will be {_DONE_WORDS[verb]}"), Tone.STRONG)]
-    said += _named(((row, "") for row in planned.rows), len(planned.rows), Tone.PLAIN)
+    said += _named([(row, "") for row in planned.rows], Tone.PLAIN)
     if planned.hidden:
         left_out = "marked, but hidden by the filter: left out"
         said += [EMPTY, cell(Shown(f"{len(planned.hidden):,} {left_out}"), Tone.WARN)]
-        said += _named(((row, "") for row in planned.hidden), len(planned.hidden), Tone.MUTED)
+        said += _named([(row, "") for row in planned.hidden], Tone.MUTED)
     if planned.skipped:
         said += [EMPTY, cell(Shown(f"{len(planned.skipped):,} skipped"), Tone.STRONG)]
-        said += _named(planned.skipped, len(planned.skipped), Tone.MUTED)
+        said += _named(planned.skipped, Tone.MUTED)
     return said
 
 
-def _named(pairs: Iterable[tuple[NamedRow, str]], count: int, tone: Tone) -> list[Cell]:
-    named = [indented(name_of(row, why), tone) for row, why in islice(pairs, LISTED)]
-    return [*named, cell(Shown(f"  and {count - LISTED:,} more"), Tone.MUTED)] if count > LISTED else named
+def _named(rows: Sequence[tuple[NamedRow, str]], tone: Tone) -> list[Cell]:
+    named = [indented(name_of(row, why), tone) for row, why in rows[:LISTED]]
+    return [*named, cell(Shown(f"  and {len(rows) - LISTED:,} more"), Tone.MUTED)] if len(rows) > LISTED else named
 
 
 def name_of(row: NamedRow, why: str = "") -> Shown:

@@ -44,15 +44,15 @@ class QuietDialog(Dialog[QuietSandboxes]):
         self._clock = clock
         self._threshold = THRESHOLD
         self._found = QuietSandboxes()
+        self._table = Table(chosen(COLUMNS, SHOWN), clock=clock, id="found")
+        self._table.can_focus = False
 
     def body(self) -> Iterable[Widget]:
         """The threshold, what it finds, and what is left out."""
         quiet = plain(Shown("Quiet for at least"), Tone.MUTED)
         threshold = age(THRESHOLD)
         yield Horizontal(Static(quiet, id="quiet"), Input(threshold, id="threshold", compact=True), id="asked")
-        table = Table(chosen(COLUMNS, SHOWN), clock=self._clock, id="found")
-        table.can_focus = False
-        yield table
+        yield self._table
         yield Static(id="total")
 
     def on_mount(self) -> None:
@@ -62,11 +62,10 @@ class QuietDialog(Dialog[QuietSandboxes]):
 
     def _refresh(self) -> None:
         self._found = find_quiet(self._rows(), self._threshold, self._clock())
-        table: Table[SandboxRow] = self.query_one("#found", Table)
         rows = {row.id: row for row in self._found.rows}
-        table.show(list(rows), rows, anew=True)
+        self._table.show(list(rows), rows, anew=True)
         if not self._found.rows:
-            table.say_empty(Shown("Nothing has been quiet for so long."), Shown("A shorter time may find some."))
+            self._table.say_empty(Shown("Nothing has been quiet for so long."), Shown("A shorter time may find some."))
         self.query_one("#total", Static).update(lines(self._total()))
 
     def _total(self) -> list[Cell]:
@@ -103,4 +102,4 @@ class QuietDialog(Dialog[QuietSandboxes]):
 
     def action_look(self, step: int) -> None:
         """Move in the result."""
-        self.query_one("#found", Table).action_move(step)
+        self._table.action_move(step)
