@@ -101,7 +101,6 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self._lines: Sequence[Line] = ()
         self._spans: dict[str, range] = {}
         """The lines of each row, in the order shown."""
-        self._rows: Sequence[str] = ()
 
     def compose(self) -> ComposeResult:
         """Two blocks of lines; an editor is placed between them."""
@@ -118,7 +117,6 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         """Show these lines; if the cursor's row is gone, the cursor moves to the row in its place."""
         place = self._rows.index(self.cursor) if self.cursor in self._spans else 0
         self._lines, self._spans = lines, _spans(lines)
-        self._rows = tuple(self._spans)
         if self.cursor not in self._spans:
             self.cursor = self._rows[min(place, len(self._rows) - 1)] if self._rows else ""
             self.post_message(self.Moved())
@@ -157,6 +155,10 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         """Move the cursor to the first row of a group."""
         self.move_to(dict(self._firsts()).get(group, ""))
 
+    @property
+    def _rows(self) -> Sequence[str]:
+        return tuple(self._spans)
+
     # Keys and mouse
 
     def action_move(self, rows: int) -> None:
@@ -176,13 +178,11 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def action_first(self) -> None:
         """Move to the first row."""
-        if self._rows:
-            self.move_to(self._rows[0])
+        self.action_move(-len(self._rows))
 
     def action_last(self) -> None:
         """Move to the last row."""
-        if self._rows:
-            self.move_to(self._rows[-1])
+        self.action_move(len(self._rows))
 
     def action_group(self, step: int) -> None:
         """Move to the first row of the next or previous group, wrapping at the ends."""
