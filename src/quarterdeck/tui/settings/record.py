@@ -1,6 +1,5 @@
 """The settings record of the open connection: read whenever it may have changed, and merged with the edits."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -124,11 +123,12 @@ class Record:
         old = view.draft.with_fields(self._fields_for(found))
         merged = merge(old, found, kept_here)
         if merged.conflicts:
-            self.put(old, {row_of(conflict.key, conflict.row) for conflict in merged.conflicts}, view.arrived)
+            contested = frozenset(row_of(conflict.key, conflict.row) for conflict in merged.conflicts)
+            self.put(old, contested, view.arrived)
             return False
         if first or merged.draft != view.draft or view.server != self.server:
             news = () if first else changed_rows(old, merged)
-            self.put(merged.draft, (), view.arrived.union(row_of(key, row) for key, row in news))
+            self.put(merged.draft, arrived=view.arrived.union(row_of(key, row) for key, row in news))
         return True
 
     def describe(self, schema: tuple[SchemaField, ...]) -> None:
@@ -136,7 +136,7 @@ class Record:
         self._schema = schema
         self.put(self.form.draft, self.form.view.contested)
 
-    def put(self, draft: Draft, contested: Iterable[str] = (), arrived: Iterable[str] = ()) -> None:
+    def put(self, draft: Draft, contested: frozenset[str] = frozenset(), arrived: frozenset[str] = frozenset()) -> None:
         """Show a draft that did not come from the form."""
         self.form.show(draft.with_fields(self._fields_for(draft.base)), self.server, contested, arrived)
 

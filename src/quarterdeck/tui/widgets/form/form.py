@@ -4,7 +4,7 @@ Every edit creates a new draft, which is reported at once, so that the form can 
 an edit.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -130,18 +130,12 @@ class SettingsForm(Vertical):
 
     # Methods for the screen
 
-    def show(
-        self,
-        draft: Draft,
-        server: Server | None,
-        contested: Iterable[str] = (),
-        arrived: Iterable[str] = (),
-    ) -> None:
+    def show(self, draft: Draft, server: Server | None, contested: frozenset[str], arrived: frozenset[str]) -> None:
         """Show a draft, what a server can do with it, and what somebody else changed; an open editor stays open."""
         if self.editor is not None:
             self.editor.draft = draft
-        marks = frozenset(contested), frozenset(arrived)
-        self._look(replace(self.view, draft=draft, server=server, contested=marks[0], arrived=marks[1], complaints=()))
+        shown = replace(self.view, draft=draft, server=server, contested=contested, arrived=arrived, complaints=())
+        self._look(shown)
         self.post_message(self.Edited())
 
     def show_lists(self, lists: Lists) -> None:
