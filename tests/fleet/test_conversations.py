@@ -164,4 +164,4 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
 )
 def test_a_filter_reads_both_words_for_a_state(sandbox: str, agent: str | None, typed: str) -> None:
     rows = [conversation_row(Conversation(id="c", sandbox_id="s", sandbox_status=sandbox, execution_status=agent))]
-    assert kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), NOON, CONVERSATION_GRAMMAR) == rows
+    assert kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), NOON) == rows

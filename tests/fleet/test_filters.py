@@ -47,7 +47,7 @@ ROWS = [
 
 
 def found(typed: str, rows: Sequence[Row] = ROWS, *, finished: bool = False) -> str:
-    return "".join(row.id for row in kept(rows, parse(typed, GRAMMAR, finished=finished), NOON, GRAMMAR))
+    return "".join(row.id for row in kept(rows, parse(typed, GRAMMAR, finished=finished), NOON))
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
 )
 def test_how_long_nothing_has_happened_in_it(seen: SandboxRow, quiet: float | None) -> None:
     assert seen.quiet(at(0)) == quiet
-    found = kept([seen], parse("!idle>1w idle<1w", SANDBOX_GRAMMAR), at(0), SANDBOX_GRAMMAR)
+    found = kept([seen], parse("!idle>1w idle<1w", SANDBOX_GRAMMAR), at(0))
     assert found == ([] if quiet is None else [seen])
 
 
@@ -178,7 +178,7 @@ def test_the_tokens_of_the_sandboxes(typed: str, ids: str) -> None:
     web = Conversation("w", selected_repository="acme/web", updated_at=at(-8000))
     living = {"a": (talk(),), "b": (replace(web, metrics=Metrics(accumulated_cost=3.0)),)}
     rows = [sandbox_row(record, memories.by_id[record.id], living.get(record.id, ())) for record in records]
-    found = kept(rows, parse(typed, SANDBOX_GRAMMAR, finished=True), at(0), SANDBOX_GRAMMAR)
+    found = kept(rows, parse(typed, SANDBOX_GRAMMAR, finished=True), at(0))
     assert "".join(each.id for each in found) == ids
 
 
@@ -202,5 +202,5 @@ def test_the_tokens_of_the_conversations(typed: str, ids: str) -> None:
     b = Conversation("b", None, "box-b", "RUNNING", "waiting_for_confirmation", llm_model="opus", created_at=at(-9000))
     b = replace(b, metrics=Metrics(accumulated_cost=2.0))
     rows = [conversation_row(each, sandboxes={"box-a"}) for each in (a, b)]
-    found = kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), at(0), CONVERSATION_GRAMMAR)
+    found = kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), at(0))
     assert "".join(each.id for each in found) == ids

@@ -32,7 +32,7 @@ def show(arguments: CommandLine, config: Config) -> int:
     async def read_and_print(session: Session) -> int:
         # Without the list of sandboxes, only a sandbox that the server calls missing counts as missing.
         await session.conversations.read_all()
-        rows = kept(session.conversation_rows, wanted, utc_now(), CONVERSATION_GRAMMAR)
+        rows = kept(session.conversation_rows, wanted, utc_now())
         if arguments.json:
             as_json([_plain(row.record) for row in rows if row.record is not None])
         else:

@@ -55,7 +55,7 @@ def words_of(error: ServiceError) -> str:
     return " ".join((error.words, *problems))
 
 
-def typed_filter(typed: str | None, grammar: Grammar[R]) -> Filter:
+def typed_filter(typed: str | None, grammar: Grammar[R]) -> Filter[R]:
     """Parse a filter; raises CommandError (status 2) if any part of it is invalid."""
     wanted = parse(typed or "", grammar, finished=True)
     if wanted.problems:

@@ -24,12 +24,12 @@ GRAMMAR = SANDBOX_GRAMMAR.without("for", "slow")
 _OF_CONVERSATIONS = frozenset({"repo", "quiet", "cost", "no-conversation"})
 
 
-def asks_about_conversations(wanted: Filter) -> bool:
+def asks_about_conversations(wanted: Filter[SandboxRow]) -> bool:
     """Whether a filter needs conversations, too; plain words also match titles."""
     return any(term.kind is Kind.WORD or term.name in _OF_CONVERSATIONS for term in wanted.terms)
 
 
-async def read(session: Session, wanted: Filter, ids: Sequence[str] = ()) -> int:
+async def read(session: Session, wanted: Filter[SandboxRow], ids: Sequence[str] = ()) -> int:
     """Read these sandboxes, or all, with all conversations if the filter needs them.
 
     Returns how many records of whole lists could not be read, and so were not filtered.
@@ -74,7 +74,7 @@ def show(arguments: CommandLine, config: Config) -> int:
 
     async def read_and_print(session: Session) -> int:
         unreadable, now = await read(session, wanted), utc_now()
-        found = kept(session.sandbox_rows, wanted, now, GRAMMAR)
+        found = kept(session.sandbox_rows, wanted, now)
         if arguments.json:
             as_json([row_plain(row, now) for row in found])
         else:

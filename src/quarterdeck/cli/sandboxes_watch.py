@@ -37,7 +37,7 @@ def run(arguments: CommandLine, config: Config) -> int:
 class _Watching:
     """Prints changes of the sandboxes that match a filter, while `run` runs."""
 
-    def __init__(self, client: Client, wanted: Filter, *, json: bool) -> None:
+    def __init__(self, client: Client, wanted: Filter[SandboxRow], *, json: bool) -> None:
         self._wanted = wanted
         self._json = json
         self._session = session = Session(client, self._read, utc_now)
@@ -81,7 +81,7 @@ class _Watching:
             self._print(sandbox_id, was, word)
 
     def _passes(self, row: SandboxRow) -> bool:
-        return self._wanted.matches(row, utc_now(), GRAMMAR)
+        return self._wanted.matches(row, utc_now())
 
     def _print(self, sandbox_id: str, was: str | None, word: str | None) -> None:
         """Print one change: `was` is None for a new sandbox, `word` for a removed one."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
@@ -63,6 +63,10 @@ class Token(NamedTuple, Generic[R]):
     """Alternative names."""
 
 
+_ANYWHERE: Token[Any] = Token(Kind.WORD, lambda row, now: row.haystack, "Some text of the row.")
+"""What a plain word stands for."""
+
+
 @dataclass(frozen=True)
 class Grammar(Generic[R]):
     """The tokens of a filter over one kind of row, by name."""
@@ -83,32 +87,35 @@ class Grammar(Generic[R]):
         """Return the same grammar without some tokens."""
         return Grammar({name: token for name, token in self.tokens.items() if name not in names})
 
-    def find(self, spelt: str) -> tuple[str, Kind]:
-        """Return the name and kind of a token, given one of its names; anything else is a plain word."""
+    def find(self, spelt: str) -> tuple[str, Token[R]]:
+        """Return a token with its name, given one of its names; anything else is a plain word, without a name."""
         for name, token in self.tokens.items():
             if spelt == name or spelt in token.also:
-                return name, token.kind
-        return "", Kind.WORD
+                return name, token
+        return "", _ANYWHERE
 
 
-class Term(NamedTuple):
+class Term(NamedTuple, Generic[R]):
     """One condition; its texts are case-folded."""
 
-    kind: Kind
-    name: str = ""
+    name: str
     """The name of the token; empty for a plain word."""
+    token: Token[R]
     texts: tuple[str, ...] = ()
     """The condition holds if one of these is found."""
     comparison: str = ""
     amount: float = 0.0
     inverted: bool = False
 
-    def holds(self, row: R, now: datetime, grammar: Grammar[R]) -> bool:
+    @property
+    def kind(self) -> Kind:
+        """What it compares."""
+        return self.token.kind
+
+    def holds(self, row: R, now: datetime) -> bool:
         """Whether a row meets the condition."""
-        if self.kind is Kind.WORD:
-            return (self.texts[0] in row.haystack) is not self.inverted
-        value = grammar.tokens[self.name].of(row, now)
-        if self.kind is Kind.TEXT:
+        value = self.token.of(row, now)
+        if self.kind in (Kind.WORD, Kind.TEXT):
             text = str(value or "").casefold()
             found = any(wanted in text for wanted in self.texts)
         elif self.kind is Kind.FLAG:
@@ -118,10 +125,10 @@ class Term(NamedTuple):
         return found is not self.inverted
 
 
-class Filter(NamedTuple):
+class Filter(NamedTuple, Generic[R]):
     """Conditions that must all hold; without conditions, every row matches."""
 
-    terms: tuple[Term, ...] = ()
+    terms: tuple[Term[R], ...] = ()
     problems: tuple[str, ...] = ()
     """A sentence for each token that makes no sense; it quotes the typed text raw."""
 
@@ -132,14 +139,14 @@ class Filter(NamedTuple):
         """Return the texts that a token may have, case-folded."""
         return tuple(text for term in self.terms if term.name == name and not term.inverted for text in term.texts)
 
-    def matches(self, row: R, now: datetime, grammar: Grammar[R]) -> bool:
+    def matches(self, row: R, now: datetime) -> bool:
         """Whether a row meets all conditions."""
-        return all(term.holds(row, now, grammar) for term in self.terms)
+        return all(term.holds(row, now) for term in self.terms)
 
 
-def kept(rows: Iterable[R], wanted: Filter, now: datetime, grammar: Grammar[R]) -> list[R]:
+def kept(rows: Iterable[R], wanted: Filter[R], now: datetime) -> list[R]:
     """Return the rows that match, in their order."""
-    return [row for row in rows if wanted.matches(row, now, grammar)]
+    return [row for row in rows if wanted.matches(row, now)]
 
 
 # Parsing
@@ -148,7 +155,7 @@ _WORDS = r'(?:[^\s"]|"[^"]*"?)+'
 _CONDITION = r"(?s)(\w+)(:|[<>]=?)(.*)"
 
 
-def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
+def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter[R]:
     """Parse a filter; never raises.
 
     Spaces separate conditions, except inside quotes; `status:paused,error` accepts either value; `!` negates a
@@ -160,29 +167,30 @@ def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
     return Filter(terms, tuple(each for each in read if isinstance(each, str)))
 
 
-def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term | str | None:
+def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term[R] | str | None:
     """Parse one word: returns a condition, a sentence that describes the problem, or None if it is unfinished."""
     bare = typed.removeprefix("!")
     inverted = bare != typed
     word = bare.replace('"', "")
     token = re.fullmatch(_CONDITION, word)
     spelt, sign, value = token.groups() if token is not None else (word, "", "")
-    name, kind = grammar.find(spelt)
-    term: Term | None
+    name, meant = grammar.find(spelt)
+    kind = meant.kind
+    term: Term[R] | None
     if sign == ":" and kind is Kind.TEXT:
         values = tuple(filter(None, value.split(",")))
-        term = Term(kind, name, values, inverted=inverted) if values else None
+        term = Term(name, meant, values, inverted=inverted) if values else None
     elif sign not in ("", ":") and kind in (Kind.NUMBER, Kind.DURATION):
         amount = quantity(value, kind)
         if value and amount is None:
             return f"write {spelt}{sign}{example(kind)}, not {value}."  # short enough to fit beside the filter
-        term = None if amount is None else Term(kind, name, (), sign, amount, inverted)
+        term = None if amount is None else Term(name, meant, (), sign, amount, inverted)
     elif not sign and kind is Kind.FLAG:
-        term = Term(kind, name, inverted=inverted)
+        term = Term(name, meant, inverted=inverted)
     elif finished and sign:
         return f"{typed}: there is no token {spelt}{sign}; there are {grammar.hint}"
     else:
-        term = Term(Kind.WORD, texts=(word,), inverted=inverted) if word else None
+        term = Term("", _ANYWHERE, (word,), inverted=inverted) if word else None
     return f"{typed}: it is incomplete." if term is None and finished else term
 
 

@@ -227,7 +227,7 @@ def _size(count: int) -> str:
 # Titles of conversations not read yet
 
 
-def title_words(typed: Filter) -> str:
+def title_words(typed: Filter[ConversationRow]) -> str:
     """Return the longest plain word of a filter, to search titles for; empty if there is none."""
     words = [term.texts[0] for term in typed.terms if term.kind is Kind.WORD and not term.inverted]
     longest = max(words, key=len, default="")

@@ -88,7 +88,7 @@ class Listing(Generic[R]):
         self.passing: set[str] = set()
         """Ids of rows whose word or rank may change as time passes."""
         self.view = View()
-        self.filter = Filter()
+        self.filter: Filter[R] = Filter()
         self.contents = contents
         self._clock = clock
         self._words: dict[str, str] = {}
@@ -207,5 +207,5 @@ class Listing(Generic[R]):
     def _let_through(self, ids: Iterable[str]) -> set[str]:
         if not self.filter:
             return set()
-        now, grammar = self._clock(), self.contents.grammar
-        return {row_id for row_id in ids if self.filter.matches(self.rows[row_id], now, grammar)}
+        now = self._clock()
+        return {row_id for row_id in ids if self.filter.matches(self.rows[row_id], now)}
