@@ -104,6 +104,14 @@ async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
     assert len(config.shttp_servers) == 1
 
 
+async def test_an_editor_that_cannot_run_is_named_in_the_dialog(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.choose("Paste JSON")
+        await seat.sees("Paste MCP servers")
+        await seat.press("f4")
+        await seat.sees("No other program can use this terminal.")
+
+
 async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_escape(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.choose("Paste JSON")

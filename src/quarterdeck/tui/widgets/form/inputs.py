@@ -18,6 +18,7 @@ from textual.widgets import Input, Select, Static, TextArea
 from quarterdeck.settings import masks
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.external import CannotRunError, edit
 from quarterdeck.tui.paint import content, plain
@@ -173,7 +174,7 @@ class PlainArea(TextArea):
         try:
             self.replace(text.whole(edit(self.app, self.text)), (0, 0), self.document.end)
         except CannotRunError as error:
-            self.notify(str(error), markup=False)
+            self.screen.post_message(Deck.Said(text.line(str(error))))
 
 
 class ChoiceLine(Widget, can_focus=True):
