@@ -82,8 +82,6 @@ class FieldsDialog(Dialog[Result]):
     """Asks for the values of fields; errors are shown at the fields and must be corrected first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Go on", show=False, priority=True)]
-    ASKS_TWICE: ClassVar[bool] = False
-    """Whether escape discards changes only when pressed twice."""
 
     def __init__(self, title: Shown, fields: Iterable[Field], *, said: Iterable[Cell] = (), verb: str) -> None:
         super().__init__(title, said)
@@ -149,8 +147,8 @@ class FieldsDialog(Dialog[Result]):
             self.complain(text.line(words))
 
     def action_cancel(self) -> None:
-        """Close without an answer."""
-        if not self.ASKS_TWICE or self.typed in self._may_go:
+        """Close without an answer; changes are discarded only when escape is pressed twice."""
+        if self.typed in self._may_go:
             self.dismiss(None)
         else:
             self._may_go.append(self.typed)
@@ -196,7 +194,7 @@ class FormDialog(FieldsDialog[Result]):
         if self._is_sending:
             self.say(Shown("The server has not answered yet; a moment."), Tone.WARN)
         else:
-            super().action_cancel()
+            self.dismiss(None)
 
     @work(exclusive=True, group="send")
     async def _send(self, typed: Typed) -> None:

@@ -26,8 +26,6 @@ ASKED = Shown(
 class PasteServersDialog(FieldsDialog[MergedPaste]):
     """Asks for JSON; the answer is the list with the servers added; `nested` is passed to `pasted`."""
 
-    ASKS_TWICE = True
-
     def __init__(self, servers: Servers, *, nested: bool) -> None:
         field = Field("pasted", "", control=PlainArea(soft_wrap=False))
         title = Shown("Paste MCP servers as JSON")

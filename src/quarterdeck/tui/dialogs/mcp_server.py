@@ -236,11 +236,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
     `hidden` means that the service returns no secrets of its servers, `stored` that it has this one.
     """
 
-    ASKS_TWICE = True
-
-    def __init__(
-        self, title: Shown, server: McpServer, check: Check, *, hidden: bool = False, stored: bool = False
-    ) -> None:
+    def __init__(self, title: Shown, server: McpServer, check: Check, *, hidden: bool, stored: bool) -> None:
         super().__init__(title, _fields(server, hidden=hidden, stored=stored), verb="take over")
         self._given = server
         self._check = check
