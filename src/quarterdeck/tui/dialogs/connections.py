@@ -231,10 +231,11 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @on(OptionList.OptionSelected)
     async def _open(self) -> None:
-        session, connection = self.app.session, self._chosen
-        if session is not None and self._is_open(connection) and session.server.key_refused:
+        connection = self._chosen
+        session = self.app.session if self._is_open(connection) else None
+        if session is not None and session.server.key_refused:
             await self.action_key()
-        elif session is not None and self._is_open(connection) and session.server.trouble is None:
+        elif session is not None and session.server.trouble is None:
             self.dismiss(None)
         else:
             self.app.forget_messages()
