@@ -125,15 +125,18 @@ class SettingsScreen(DeckScreen):
     def _count_edits(self) -> None:
         """Count the edits, and store them in case of a crash."""
         self.app.edits = self.form.draft.count
-        self._show_outcome(self._outcome)
+        self._show_edits()
         self.kept.keep()
         self.refresh_frame()
 
     def _show_outcome(self, outcome: Cell) -> None:
+        """Show a step or the result of a save."""
+        self._outcome, self._left_edits = outcome, self.form.draft.edited
+        self._show_edits()
+
+    def _show_edits(self) -> None:
         """Show in the bar what is edited, and the result of the last save."""
-        if outcome is not self._outcome:
-            self._outcome, self._left_edits = outcome, bool(self.form.draft.edited)
-        self.bar.say((*words.edited(self.form.view), GAP, *outcome) if self.record.loaded else EMPTY)
+        self.bar.say((*words.edited(self.form.view), GAP, *self._outcome) if self.record.loaded else EMPTY)
 
     def _trouble(self) -> ServiceError | None:
         session = self.app.session
