@@ -50,9 +50,8 @@ def with_session(arguments: CommandLine, config: Config, act: Callable[[Session]
 
 
 def words_of(error: ServiceError) -> str:
-    """Return the words of an error, with the server's errors about single fields."""
-    problems = (f"{'.'.join(map(str, problem.location))}: {problem.message}" for problem in error.problems)
-    return " ".join((error.words, *problems))
+    """Return the words of an error, with those of the server's errors about single fields that they do not hold."""
+    return " ".join((error.words, *(told for told in map(str, error.problems) if told not in error.words)))
 
 
 def typed_filter(typed: str | None, grammar: Grammar[R]) -> Filter[R]:

@@ -46,6 +46,9 @@ class FieldProblem(NamedTuple):
     location: tuple[str | int, ...]
     message: str
 
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (".".join(map(str, self.location)), self.message)))
+
 
 @dataclass(eq=False)
 class ServiceError(Exception):

@@ -133,13 +133,8 @@ def refuse_unsendable(body: Mapping[str, Any]) -> None:
 
 def invalid(at: Location, message: str) -> ServiceError:
     """Return the error for a value that is not sent; `at` begins with the field's name as the caller gave it."""
-    return ServiceError(
-        ErrorKind.INVALID,
-        f"{'.'.join(map(str, at))}: {message}",
-        "Change it and save again; nothing was sent.",
-        outcome=Outcome.NOT_SENT,
-        problems=(FieldProblem(at, message),),
-    )
+    problem, advice = FieldProblem(at, message), "Change it and save again; nothing was sent."
+    return ServiceError(ErrorKind.INVALID, str(problem), advice, outcome=Outcome.NOT_SENT, problems=(problem,))
 
 
 def _whole(at: Location, secret: str) -> str:

@@ -152,9 +152,7 @@ def _said(response: Response, content: Any, problems: Iterable[FieldProblem]) ->
     if isinstance(content, str):
         return content
     if problems:
-        return "; ".join(
-            ": ".join(filter(None, (".".join(map(str, each.location)), each.message))) for each in problems
-        )
+        return "; ".join(map(str, problems))
     if isinstance(content, dict):
         texts = (content.get(name) for name in ("detail", "error", "message"))
         return next((text for text in texts if isinstance(text, str)), "")
