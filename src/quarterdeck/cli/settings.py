@@ -106,12 +106,11 @@ def _plain(settings: Settings) -> dict[str, Any]:
     }
     if settings.leaves:
         plain["leaves"] = {place: masks.document(value, place) for place, value in settings.leaves.items()}
-    servers, hidden = listed(settings.mcp_config), bool(settings.leaves)
-    lists = {
-        name: [_server_plain(server, hidden=hidden) for server in servers if isinstance(server, model)]
-        for name, model in LISTS.items()
+    config, hidden = settings.mcp_config, bool(settings.leaves)
+    plain["mcp_config"] = config and {
+        name: [_server_plain(server, hidden=hidden) for server in getattr(config, name)] for name in LISTS
     }
-    return plain | {"mcp_config": None if settings.mcp_config is None else lists}
+    return plain
 
 
 def _server_plain(server: McpServer, *, hidden: bool) -> dict[str, Any]:

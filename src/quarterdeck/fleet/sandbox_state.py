@@ -241,9 +241,7 @@ def _before_any_reading(status: str, now: datetime, *, beginning: bool) -> Sandb
 
 def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
     """Note that the server answered 404 for it; the next reading may correct this."""
-    if memory.settled.word == StateWord.MISSING:
-        return memory
-    return memory._replace(settled=SandboxState(StateWord.MISSING, now, exact=True), asked=None, quiet=0, left=None)
+    return memory._replace(settled=_state_of(memory, StateWord.MISSING, now), asked=None, quiet=0, left=None)
 
 
 def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:

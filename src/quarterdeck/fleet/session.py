@@ -366,10 +366,9 @@ class Session:
 
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers respond once it is up or has failed."""
-        asking = self._starts.asking(self.sandboxes, f"start of {spec_id or 'a sandbox'}")
         running = self._running
         try:
-            with asking:
+            with self._starts.asking(self.sandboxes, f"start of {spec_id or 'a sandbox'}"):
                 record = await self.client.sandboxes.start(spec_id)
                 self.displacement.answered(record.id, running, self._clock())
                 self.memories.started(record, self._clock())
