@@ -344,18 +344,19 @@ class BulkJob:
 
     def _look(self, row: BulkRow) -> None:
         """Apply what the readings say of one row; a row that is done may be changed back while the others continue."""
-        until, otherwise = self._pending.get(row.id, (0.0, ""))
-        if row.state is not RowState.DONE and row.id not in self._pending:
+        if row.state is RowState.DONE and self.order.verdict(row.id) is not RowState.DONE:
+            self._say(row.id, RowState.UNDONE, _WHY[RowState.UNDONE])
+        if row.id not in self._pending:
             return
-        verdict = self.order.verdict(row.id)
-        if row.state is RowState.DONE:
-            if verdict is not RowState.DONE:
-                self._say(row.id, RowState.UNDONE, _WHY[RowState.UNDONE])
-        elif verdict is not None or self._clock() >= until:
-            del self._pending[row.id]
-            failed = verdict is None and otherwise
-            verdict = RowState.FAILED if failed else verdict or RowState.UNCHANGED
-            self._say(row.id, verdict, otherwise if failed else _WHY.get(verdict, ""))
+        (until, otherwise), verdict = self._pending[row.id], self.order.verdict(row.id)
+        if verdict is None and self._clock() < until:
+            return
+        del self._pending[row.id]
+        if verdict is None and otherwise:
+            self._say(row.id, RowState.FAILED, otherwise)
+        else:
+            verdict = verdict or RowState.UNCHANGED
+            self._say(row.id, verdict, _WHY.get(verdict, ""))
 
     def _say(self, row_id: str, state: RowState, words: str = "") -> None:
         row = self.rows[row_id] = BulkRow(row_id, state, words)
