@@ -227,25 +227,26 @@ class Following:
         agent, transcript, before = self.agent, self.transcript, self.transcript.known
         if agent is None:
             raise ServiceError(ErrorKind.NOT_OFFERED, self.note or "Its agent server is not reached.")
-        last = transcript.last_id if self._of_agent else None
-        while last is not None:
-            page = await agent.events(last)
-            if not page.events or page.events[0].id != last:
-                last = None  # this log is not the one known so far
-                break
-            transcript.catch_up(page.events[1:])
-            if len(page.events) > 1:
-                self._compare_clocks(page.events[-1])
-            if page.next_page_id is None:
-                break
-            last = transcript.last_id
-        if last is None:
+        if not (self._of_agent and await self._read_newer(agent)):
             transcript.begin(await agent.events(newest_first=True))
         self._of_agent = True
         if transcript.known != before:
             self.heard_at = self._clock()
         self.origin, self.note = Origin.LIVE if self._live else Origin.POLLING, ""
         self.as_of = self._clock()
+
+    async def _read_newer(self, agent: AgentServer) -> bool:
+        """Read what the log has after the last known event; false if it is another log, without that event."""
+        while (last := self.transcript.last_id) is not None:
+            page = await agent.events(last)
+            if not page.events or page.events[0].id != last:
+                return False
+            self.transcript.catch_up(page.events[1:])
+            if len(page.events) > 1:
+                self._compare_clocks(page.events[-1])
+            if page.next_page_id is None:
+                return True
+        return False
 
     async def _read_copy(self) -> None:
         page = await copied_events(self._client.transport, self.conversation_id)
