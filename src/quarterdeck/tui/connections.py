@@ -81,7 +81,7 @@ async def check(connecting: AbstractAsyncContextManager[Client], *, with_release
     try:
         async with connecting as client:
             server = await client.describe()
-            release = await client.release() if with_release else server.release or ""
+            release = await client.release() if with_release else server.release
             in_clear = sends_in_clear(client.url)
     except ServiceError as error:
         return Verdict((text.line(error.sentences), Tone.BAD))
