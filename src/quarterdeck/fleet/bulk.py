@@ -173,10 +173,6 @@ class BulkAction:
     """Whether the rows are paused because they are quiet."""
 
 
-def _nobody(row: BulkRow) -> None:
-    """The default callback for progress; does nothing."""
-
-
 class BulkJob:
     """A bulk command and its progress: `await run()`, and again after `retry_failed()`.
 
@@ -189,7 +185,7 @@ class BulkJob:
         order: BulkAction,
         planned: Plan[N],
         *,
-        progress: Callable[[BulkRow], None] = _nobody,
+        progress: Callable[[BulkRow], None] = lambda row: None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:

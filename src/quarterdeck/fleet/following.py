@@ -48,7 +48,7 @@ class Origin(StrEnum):
     GONE = "deleted"
 
 
-Access = tuple[SecretStr, SecretStr]
+AgentAccess = tuple[SecretStr, SecretStr]
 """The address of a conversation on its agent server, and the key of that server."""
 
 
@@ -65,7 +65,7 @@ class Following:
         conversation_id: str,
         changed: Callable[[], None],
         clock: Callable[[], datetime],
-        remembered: Callable[[str], Access | None] = lambda sandbox_id: None,
+        remembered: Callable[[str], AgentAccess | None] = lambda sandbox_id: None,
     ) -> None:
         self.conversation_id = conversation_id
         self.transcript = Transcript()
@@ -87,7 +87,7 @@ class Following:
         self._changed = changed
         self._clock = clock
         self._remembered = remembered
-        self._access: Access | None = None
+        self._access: AgentAccess | None = None
         self._of_agent = False
         """Whether the known events come from the agent server and not from a copy."""
         self._live = False
@@ -205,7 +205,7 @@ class Following:
             case _:
                 await self._reach(access)
 
-    async def _reach(self, access: Access) -> None:
+    async def _reach(self, access: AgentAccess) -> None:
         try:
             agent = AgentServer.at(self._client.transport, *access)
             if not await agent.alive():
@@ -262,7 +262,7 @@ class Following:
         """Stop using the agent server and record why; the next reading looks for it again."""
         self.agent, self.origin, self.note = None, origin, note
 
-    def _access_of(self, record: Conversation) -> Access | None:
+    def _access_of(self, record: Conversation) -> AgentAccess | None:
         """Return the address and key from the record, or those last read while the sandbox was up."""
         if record.conversation_url is not None and record.session_api_key is not None:
             return record.conversation_url, record.session_api_key

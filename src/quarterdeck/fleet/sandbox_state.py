@@ -199,9 +199,7 @@ class SandboxMemory(NamedTuple):
 # Applying a reading
 
 
-def after_reading(
-    memory: SandboxMemory | None, record: Sandbox, now: datetime, *, beginning: bool = False
-) -> SandboxMemory:
+def after_reading(memory: SandboxMemory | None, record: Sandbox, now: datetime, *, beginning: bool) -> SandboxMemory:
     """Return the memory after one reading, or the same object if nothing changed.
 
     `beginning` means that a sandbox read for the first time did not exist before, so that its start was observed.
