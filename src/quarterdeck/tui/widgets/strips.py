@@ -40,12 +40,12 @@ class Look(NamedTuple):
 
 
 class Palette:
-    """Styles from a theme's variables; `background` is the colour behind the table."""
+    """Styles from the current theme, on the background of a widget."""
 
-    def __init__(self, variables: Mapping[str, str], background: Color, *, colour: bool = True) -> None:
-        self._variables = dict(variables)
-        self._background = background
-        self._colour = colour
+    def __init__(self, widget: Widget) -> None:
+        self._variables = widget.app.theme_variables
+        self._background = widget.background_colors[1]
+        self._colour = not widget.app.no_color
         self._tones: dict[Look, dict[Tone, RichStyle]] = {}
         self.ground = self._style(None, f"${theme.tone_variable(Tone.PLAIN)}")
         self.header = self._style(theme.TABLE_HEADER_BACKGROUND, f"bold ${theme.TABLE_HEADER}")

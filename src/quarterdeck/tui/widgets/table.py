@@ -357,8 +357,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """Return a line of the widget."""
         if self._palette is None:
-            colour = not self.app.no_color
-            self._palette = Palette(self.app.theme_variables, self.background_colors[1], colour=colour)
+            self._palette = Palette(self)
         palette, width = self._palette, self.size.width
         if y < HEADER:
             return header_strip(self._columns, self._placed(), self._sorted, palette, width)

@@ -60,7 +60,7 @@ class LinePainter(Widget):
         """Return one line."""
         line, look = self._lines[y] if y < len(self._lines) else (Line(), Look())
         if self._palette is None:
-            self._palette = Palette(self.app.theme_variables, self.background_colors[1], colour=not self.app.no_color)
+            self._palette = Palette(self)
         tones, width = self._palette.tones(look), self.size.width
         text = LineOfText(tones[Tone.PLAIN])
         text.add(CURSOR if look.cursor else " ", 1, tones[Tone.BUSY if look.cursor else Tone.PLAIN])
