@@ -13,7 +13,6 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
 
 from quarterdeck.client.network import origin_of, sends_in_clear
 from quarterdeck.config import connections, edit
@@ -87,6 +86,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self._keys: dict[Connection, str] = {}
         """Where the key of each is, once found."""
         self._verdicts: dict[Connection, Verdict] = {}
+        self._list = ChoiceList()
 
     @property
     def _connecting(self) -> "Connecting":
@@ -95,7 +95,7 @@ class ConnectionsDialog(Dialog[Connection]):
     def body(self) -> Iterable[Widget]:
         """Notes, the list, and everything about the connection under the cursor."""
         yield Static(id="notes")
-        yield ChoiceList()
+        yield self._list
         yield Static(id="about")
 
     def on_mount(self) -> None:
@@ -113,10 +113,6 @@ class ConnectionsDialog(Dialog[Connection]):
             self.workers.cancel_node(self)
 
     # What is shown
-
-    @property
-    def _list(self) -> ChoiceList:
-        return self.query_one(ChoiceList)
 
     @property
     def _chosen(self) -> Connection:
@@ -138,7 +134,7 @@ class ConnectionsDialog(Dialog[Connection]):
         """List all connections again, with the cursor on one."""
         known, problems = self._read
         self._listed = known if any(map(self._is_open, known)) else (*known, self.app.endpoint)
-        self._list.set_options([Option(self._line(each)) for each in self._listed])
+        self._list.set_options([self._line(each) for each in self._listed])
         self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
         notes = [*self._why_connect(), *((text.line(f"{problem}."), Tone.WARN) for problem in problems)]
         said = self.query_one("#notes", Static)

@@ -6,6 +6,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from textual import events, on, work
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -105,11 +106,12 @@ class PickDialog(Dialog[T]):
         self._leave = leave
         self._other = other
         self._about = about
+        self._list = ChoiceList()
 
     def body(self) -> Iterable[Widget]:
         """The introduction, the list, and details of the line under the cursor."""
         yield from super().body()
-        yield ChoiceList()
+        yield self._list
         if self._about is not None:
             yield Static(id="about")
 
@@ -118,10 +120,6 @@ class PickDialog(Dialog[T]):
         field = Input(id="filter", placeholder="only lines with", compact=True)
         field.display = False
         yield field
-
-    @property
-    def _list(self) -> ChoiceList:
-        return self.query_one(ChoiceList)
 
     @property
     def _value(self) -> T | None:
@@ -281,12 +279,12 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         self._ordered = ordered
         self._at_least_one = at_least_one
         self._note = note
+        self._list = ChoiceList()
 
     def body(self) -> Iterable[Widget]:
         """One line per name."""
-        choices = ChoiceList()
-        choices.add_options([self._prompt(name) for name in self._names])
-        yield choices
+        self._list.add_options([self._prompt(name) for name in self._names])
+        yield self._list
         if self._note is not None:
             yield Static(plain(self._note, Tone.MUTED), classes="note")
 
@@ -296,18 +294,14 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         moving = [("J", "down"), ("K", "up")] if self._ordered else []
         self.hint([("space", "show or not"), *moving, ("d", self._usual[0]), ("enter", "apply"), *self.HINTS])
 
-    @property
-    def _list(self) -> ChoiceList:
-        return self.query_one(ChoiceList)
-
-    def _prompt(self, name: str) -> Option:
+    def _prompt(self, name: str) -> Content:
         is_on = name in self._chosen
         box = (Shown("[x] " if is_on else "[ ] "), Tone.KEY if is_on else Tone.MUTED)
-        return Option(content((box, *self._line(name, is_on))))
+        return content((box, *self._line(name, is_on)))
 
     def _show(self) -> None:
         for at, name in enumerate(self._names):
-            self._list.replace_option_prompt_at_index(at, self._prompt(name).prompt)
+            self._list.replace_option_prompt_at_index(at, self._prompt(name))
         self.complain(None)
 
     def action_turn(self) -> None:
