@@ -90,7 +90,7 @@ class TextEditor(FieldEditor):
         self._was = draft.value(entry.key)
         self._suggested: Sequence[str] = ()
         self._offered: Sequence[str] = ()
-        self._chosen = ""
+        self._chosen: str | None = None
         self._field = LineInput(words.editable(entry, self._was), placeholder=text.line(entry.default or "not set"))
         self._choices = ChoiceList(focusable=False)
         self._choices.display = False
@@ -127,13 +127,12 @@ class TextEditor(FieldEditor):
         self._choices.display = bool(self._offered)
 
     def _take(self, number: int) -> None:
-        self._chosen = text.line(self._offered[number])
-        self._field.value = self._chosen
-        self._field.cursor_position = len(self._chosen)
+        self._chosen = self._field.value = text.line(self._offered[number])
+        self._field.cursor_position = len(self._field.value)
 
     @on(LineInput.Changed)
     def _narrow(self, event: LineInput.Changed) -> None:
-        if not self._chosen or event.value != self._chosen:
+        if event.value != self._chosen:
             self._offer("" if self._field.untouched else event.value.strip())
 
     @on(OptionList.OptionSelected)
