@@ -34,7 +34,8 @@ class Lines(Widget):
         self._painted: list[Strip] = []
         self._drawn: dict[Cell, list[Strip]] = {}
         self._styles: Mapping[Tone, RichStyle] = {}
-        self._drawn_width = 0
+        self._drawn_width = -1
+        """The width that they were drawn for; -1 if they must be drawn anew."""
 
     def say(self, said: Sequence[Cell]) -> None:
         """Show these lines; unchanged lines cost nothing."""
@@ -60,11 +61,9 @@ class Lines(Widget):
         return strips[y] if y < len(strips) else self._blank
 
     def notify_style_update(self) -> None:
-        """Discard everything drawn, because the theme may have changed."""
+        """Draw everything anew, because the theme may have changed."""
         super().notify_style_update()
-        self._drawn = {}
-        self._styles = {}
-        self._drawn_width = 0
+        self._drawn_width = -1
 
     @property
     def _room(self) -> int:
@@ -77,11 +76,10 @@ class Lines(Widget):
 
     def _draw(self, width: int) -> list[Strip]:
         """Draw the lines that were not drawn before; from row to row, most lines of a detail are the same."""
-        before = self._drawn if width == self._drawn_width else {}
-        self._drawn_width = width
-        self._styles = self._styles or tone_styles(self)
+        if width != self._drawn_width:
+            self._drawn_width, self._drawn, self._styles = width, {}, tone_styles(self)
         self._drawn = {
-            cell: before.get(cell)
+            cell: self._drawn.get(cell)
             or ([cell_strip(cell, width, self._styles)] if _length(cell) <= width else self._wrapped(cell))
             for cell in dict.fromkeys(self._said)
         }
