@@ -223,8 +223,8 @@ async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent
     agent.next = ["curl evil"]
     async with opened(agent, tmp_path) as seat:
         await seat.sees("needs you: 2 actions; tab answers", "rm -r build", "git clean", "HIGH")
-        await seat.press("y", "n", "a")
-        await seat.sees("tab answers")
+        await seat.press("y", "n", "a", "r")
+        await seat.sees("tab answers", "The agent waits for an answer")
         assert agent.ran == []
         await seat.press("tab")
         await seat.sees("y accept", "esc leave")

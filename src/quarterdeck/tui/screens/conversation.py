@@ -191,6 +191,8 @@ class ConversationScreen(DeckScreen):
         match command.name:
             case "answer" if not self._question.actions:
                 return "The agent asks for nothing."
+            case "go_on" if transcript.waiting and self._following.reached:
+                return "The agent waits for an answer; tab goes to its question."
             case "stop" if not transcript.running:
                 return "The agent does not work now."
             case "send_on" if transcript.unanswered is None:
