@@ -138,7 +138,7 @@ async def test_a_run_is_followed_by_socket_word_by_word_and_goes_on_with_the_nex
     await chat.comes(ended)
     assert chat.outcome("echo hi") is Outcome.DONE
     assert any(words.startswith("one") for words in streamed)
-    assert chat.said("one two three four five six")
+    await chat.comes(lambda: chat.said("one two three four five six"))  # the log is read a moment after the state
     await chat.does("text and again")
     await chat.ends_with("and again")
     assert await whole_log(chat) == [event.id for event in chat.transcript.listed_after(None)]
