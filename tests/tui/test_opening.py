@@ -11,6 +11,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.health import Health
+from quarterdeck.tui import app
 from quarterdeck.tui.columns.details import health_cell
 from quarterdeck.tui.connecting import Connect
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
@@ -47,6 +48,17 @@ async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Pa
         await seat.press("escape")
         gate.set()
         await seat.sees("No sandboxes.", "live now")
+
+
+async def test_what_is_typed_before_the_connection_is_open_waits_for_it_a_moment(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "CONNECTED_WITHIN", 30.0)
+    gate = asyncio.Event()
+    async with seated(opening_after(gate, folder), crashes=tmp_path) as seat:
+        seat.at_once("n", *"hello", "ctrl+s")
+        gate.set()
+        await seat.sees("Created.", "hello")
 
 
 async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path, tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ SCREENS = {
 """The module and class of each screen."""
 FIRST_ROWS_WITHIN = 0.5
 """Seconds for the first rows to arrive; the other screens are imported after that or when needed."""
+CONNECTED_WITHIN = 1.0
+"""Seconds that keys typed ahead wait for the connection, which their commands may need."""
 ANSWERED_WITHIN = 3.0
 """Seconds that the app waits for unanswered writes when a person leaves."""
 LONGEST_NOTICE = 200
@@ -138,6 +140,8 @@ class Deck(KeysInOrder):
         """Phrases for the writes that were unanswered when the person left."""
         self.exit_messages: dict[str, None] = {}
         """Messages printed after the deck has ended, each once."""
+        self.connected = asyncio.Event()
+        """Set once the first connection is open, or could not be opened."""
         self.loaded = asyncio.Event()
         """Set once the first screen exists."""
         self.notices = list(notices)
@@ -172,6 +176,8 @@ class Deck(KeysInOrder):
         self.loaded.set()
         if self.notices:
             self.say_on_top(text.line(" ".join(self.notices)))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.connected.wait(), CONNECTED_WITHIN)
         self.release_keys()
         await asyncio.sleep(FIRST_ROWS_WITHIN)
         for place in SCREENS:

@@ -102,11 +102,13 @@ class Connecting:
         try:
             async with self.client_of(connection) as client:
                 app.session = Session(client, self._publish, app.clock, self.state, connection.about)
+                app.connected.set()
                 if connection.kept or connection.embedded:
                     self.remember(last_connection=LOCAL_NAME if connection.embedded else connection.name)
                 await app.session.run()
         except ServiceError as error:
             app.session, app.trouble = None, error
+            app.connected.set()
             self._publish(News(About.SERVER, all_rows=True))
 
     def remember(self, **what: str) -> None:
