@@ -1,14 +1,16 @@
 import stat
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
+from quarterdeck.tui.app import Deck
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
-from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
+from tests.tui.seat import NARROW, WIDE, Seat, answering, connecting, seated, seated_at
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
@@ -94,6 +96,22 @@ async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tm
         fleet.sandboxes["deaf"]["status"] = fleet.conversations["deaf"]["sandbox_status"] = "PAUSED"
         await seat.press("ctrl+r")
         await seat.sees("1 Sandbox paused", "1 Sandbox resuming")
+
+
+async def test_what_was_asked_of_a_sandbox_and_never_came_about_is_not_shown_for_ever(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    fleet.talk("deaf", fleet.add("deaf"), "Talk")
+    fleet.deaf.add("deaf")
+    later = timedelta()
+    connect = connecting(answering(fleet.server))
+    deck = Deck(PROD, connect, clock=lambda: datetime.now(UTC) + later, crash_folder=tmp_path)
+    async with seated_at(deck, WIDE) as seat:
+        await seat.sees("1 Finished")
+        await seat.press("p")
+        await seat.sees("1 Sandbox pausing")
+        later = timedelta(minutes=2)
+        await seat.sees("1 Finished")
+        assert "Sandbox pausing" not in seat.text
 
 
 ZIP = b"PK\x03\x04" + bytes(5000)

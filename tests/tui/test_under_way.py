@@ -234,6 +234,26 @@ async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells(tmp_p
         await seat.sees("No conversations.")
 
 
+async def test_a_conversation_whose_deletion_is_refused_reads_as_before_although_nothing_can_be_read(
+    tmp_path: Path,
+) -> None:
+    fleet = FakeFleet(nested=True)
+    fleet.add("box")
+    fleet.talk("c1", "box", "Fix the build")
+
+    def answer(asked: Asked) -> Answer | Exception:
+        refused = any(each.method == "DELETE" for each in server.asked)
+        return Answer({"detail": "It broke"}, 400) if refused else fleet.answer(asked)
+
+    server = FakeServer(answer)
+    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+        await seat.sees("1 Finished", "live")
+        await seat.press("D")
+        await seat.type("c1")
+        await seat.press("enter")
+        await seat.sees("It broke", "1 Finished")
+
+
 async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: FakeFleet, tmp_path: Path) -> None:
     def answer(asked: Asked) -> Answer | Exception:
         if asked.method == "POST" and asked.path == SANDBOXES:

@@ -415,11 +415,17 @@ class Session:
         await self._change("renaming of a conversation", self.client.conversations.rename(conversation_id, title))
 
     async def delete_conversation(self, conversation_id: str) -> None:
-        """Delete a conversation; it shows as being deleted until a reading tells what became of it."""
+        """Delete a conversation; it shows as being deleted until the server refuses that or a reading tells."""
+        news = News(About.CONVERSATIONS, frozenset({conversation_id}))
         self._deleting[conversation_id] = False
-        self._publish(News(About.CONVERSATIONS, frozenset({conversation_id})))
+        self._publish(news)
         try:
             await self._change("deletion of a conversation", self.client.conversations.delete(conversation_id))
+        except ServiceError as error:
+            if error.outcome not in RESPONSE_LOST:
+                self._deleting.pop(conversation_id, None)
+                self._publish(news)
+            raise
         finally:
             if conversation_id in self._deleting:
                 self._deleting[conversation_id] = True
