@@ -140,9 +140,11 @@ async def simulated(simulation: Simulation) -> AsyncIterator[Simulated]:
     clock = [datetime(2026, 3, 1, 12, tzinfo=UTC)]
     service = await LocalService.simulated(simulation, clock=lambda: clock[0])
     caller = Simulated(service, clock)
-    yield caller
-    await caller.http.aclose()
-    await service.aclose()
+    try:
+        yield caller
+    finally:
+        await caller.http.aclose()
+        await service.aclose()
 
 
 async def until(found: Callable[[], Json], within: float = 10.0) -> Json:

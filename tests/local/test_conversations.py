@@ -33,7 +33,8 @@ async def test_only_steps_that_do_something_are_entered(caller: Caller, steps: C
     assert steps() == ["STARTING_CONVERSATION", "READY"]
     await caller.post(f"/api/v1/sandboxes/{task['sandbox_id']}/pause")
     await caller.created({"sandbox_id": task["sandbox_id"]})
-    assert (steps()[-1], await caller.status(task["sandbox_id"])) == ("READY", "RUNNING"), "it was resumed for that"
+    assert steps() == ["WAITING_FOR_SANDBOX", "STARTING_CONVERSATION", "READY"]
+    assert await caller.status(task["sandbox_id"]) == "RUNNING", "it was resumed for that"
     refused = await caller.created({"sandbox_id": "nope"})
     assert steps() == ["ERROR"]
     assert ("nope" in refused["detail"], refused["app_conversation_id"]) == (True, None)

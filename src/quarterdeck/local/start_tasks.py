@@ -93,10 +93,7 @@ class StartTasks:
     async def _take_steps(self, task: sqlite3.Row) -> None:
         request = StartConversationBody.model_validate_json(task["request"])
         sandbox_id = await self._store.changes.run(self._take_sandbox(task, request.sandbox_id))
-        sandbox = await self._sandboxes.one(sandbox_id)
-        if sandbox is None or sandbox.status is not SandboxStatus.RUNNING:
-            await self._enter(task, StartTaskStatus.WAITING_FOR_SANDBOX)
-            await self._sandboxes.until_ready(sandbox_id)
+        await self._sandboxes.until_ready(sandbox_id)
         await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
         model = request.llm_model or await self._settings.llm_model()
         await self._conversations.add(task["conversation_id"], sandbox_id, request, model)
@@ -106,15 +103,19 @@ class StartTasks:
     async def _take_sandbox(self, task: sqlite3.Row, wanted: str | None) -> str:
         """Return the sandbox of the conversation, the requested one or a new one, and store it in the task."""
         sandbox_id: str | None = task["sandbox_id"] or wanted
+        status = None
         if sandbox_id is None:
             sandbox_id = await self._sandboxes.start(self._sandboxes.specs[0])
         else:
             sandbox = await self._sandboxes.one(sandbox_id)
             if sandbox is None or sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR}:
                 raise LocalServiceError(f"There is no sandbox {sandbox_id} that runs or could go on.")
-            if sandbox.status is SandboxStatus.PAUSED:
+            status = sandbox.status
+            if status is SandboxStatus.PAUSED:
                 await self._sandboxes.resume(sandbox_id)
         await self._store.run("UPDATE start_tasks SET sandbox_id = ? WHERE id = ?", (sandbox_id, task["id"]))
+        if status is not SandboxStatus.RUNNING:
+            await self._enter(task, StartTaskStatus.WAITING_FOR_SANDBOX)
         return sandbox_id
 
     async def _enter(self, task: sqlite3.Row, step: StartTaskStatus, *, detail: str | None = None) -> None:
