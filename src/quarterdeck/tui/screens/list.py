@@ -1,6 +1,6 @@
 """The screen of a list: live rows, a description of the one under the cursor, and the commands of both lists."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
@@ -40,6 +40,8 @@ AGED_AFTER = 10.0
 """Seconds between two updates of the ages: they are shown in minutes, and an update of all has a cost."""
 AT_ONCE = 200
 """Rows built at a time: a few milliseconds, so that no key press waits for all of a long list."""
+UNSEEN_WITHIN = 1.0
+"""Seconds in which changes of rows that are not visible are collected: a long list is read in many pages."""
 PAUSE = 0.005
 """Seconds between two such batches, in which keys are handled."""
 LIST_WIDTH = 76
@@ -108,12 +110,20 @@ class ListScreen(DeckScreen, Generic[R]):
         if self.app.session is not self._session or (news.all_rows and news.about is About.SERVER):
             self._follow()
         elif news.about is self.contents.about and self._session is not None:
-            if not self._due:
-                self.call_later(self._make_due)  # together with all other news until then
+            idle = not self._due
             ids = chain(self.rows, self.contents.ids(self._session)) if news.all_rows else news.ids
             self._due.update(dict.fromkeys(ids))
+            if news.wanted is None and self._only_unseen(news.ids):
+                if idle:
+                    self.set_timer(UNSEEN_WITHIN, self._make_due)
+            else:
+                self.call_later(self._make_due)
         else:
             self.refresh_frame()
+
+    def _only_unseen(self, ids: Collection[str]) -> bool:
+        visible = self.table.visible_ids
+        return bool(ids) and len(visible) < len(self.table.ids) and not any(each in ids for each in visible)
 
     def _follow(self) -> None:
         """Show what the current session knows, even if it is a new one, and tell it what is visible."""
