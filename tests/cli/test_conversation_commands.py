@@ -127,7 +127,7 @@ def test_waiting_ends_with_what_it_came_to(on: Simulated, status: str, word: str
 def test_what_is_gone_says_so(on: Simulated) -> None:
     for command in ("wait", "stop", "show"):
         gone = on(command, "0" * 32)
-        assert (gone.status, gone.out) == (5, "deleted\n")
+        assert (gone.status, gone.out) == (5, "not found\n")
         wrong = on(command, "nope")
         assert (wrong.status, wrong.out) == (2, "")
         assert "'nope' is no id of a conversation." in wrong.err

@@ -87,7 +87,7 @@ class Conversation:
         origin, record, status = self.following.origin, self.following.record, self.transcript.status
         sandbox = record.sandbox_status if record is not None else None
         if origin is Origin.GONE:
-            return Result("deleted", FAILED)
+            return Result("not found", FAILED)
         if origin is Origin.COPY and sandbox in (SandboxStatus.MISSING, SandboxStatus.ERROR):
             return Result("sandbox gone", FAILED)
         if origin is Origin.ASLEEP:
