@@ -201,8 +201,8 @@ async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent
     agent.set("finished")
     async with opened(agent, tmp_path) as seat:
         await seat.sees("The agent ended without reading your last message; R sends it again.")
-        await seat.press("R")
-        await seat.sees("Sent.", "done")
+        await seat.press("m", *"draft", "escape", "R")
+        await seat.sees("Sent.", "done", "draft")
         await seat.press("R")
         await seat.sees("There is no message that the agent has not seen.")
 

@@ -316,9 +316,9 @@ class ConversationScreen(DeckScreen):
         await self._composer.keep()
 
     def action_send_on(self) -> None:
-        """Send a message again that the agent has not read."""
+        """Send a message again that the agent has not read; the draft stays."""
         if (entry := self._following.transcript.unanswered) is not None:
-            self._talk.submit(entry.text, frozenset(), self._send)
+            self._talk.submit(entry.text, frozenset(), lambda _, send: self._talk.tell(send))
 
     # Answers
 
