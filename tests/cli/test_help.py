@@ -21,7 +21,7 @@ def test_every_key_is_named_where_it_works_with_what_it_does(run: Run) -> None:
         own = [f"{command.help}." for command in COMMANDS[place]]
         assert any(all(words in block for words in own) for block in read), place
     assert any("p Pause the sandbox, or all marked. r Resume the sandbox" in block for block in read)
-    assert any(": Rename Give the LLM profile another name." in block for block in read)
+    assert any(": Rename: Give the LLM profile another name." in block for block in read)
 
 
 def test_every_setting_is_named_with_what_it_takes_and_who_has_it(run: Run) -> None:

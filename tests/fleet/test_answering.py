@@ -200,7 +200,7 @@ async def test_an_agent_is_stopped_and_goes_on_but_never_with_what_waits() -> No
         agent.set("running")
         async with talking(agent) as (_, answering):
             assert words in await answering.stop()
-            assert await answering.go_on() == "It goes on."
+            assert await answering.go_on() == "It was asked to go on."
             agent.asks("rm -r build")
             with pytest.raises(ServiceError, match="waits for an answer"):
                 await answering.go_on()

@@ -36,7 +36,7 @@ def conversation(sandbox: str | None, agent: str | None, conversation_id: str = 
         ("RUNNING", "deleting", "Deleting", Category.BUSY),
         ("RUNNING", "dreaming", "dreaming", Category.RESTING),
         ("RUNNING", None, "No answer", Category.BUSY),
-        ("STARTING", None, "Sandbox resuming", Category.BUSY),
+        ("STARTING", None, "Sandbox starting", Category.BUSY),
         ("PAUSED", None, "Sandbox paused", Category.RESTING),
         ("PAUSED", "running", "Sandbox paused", Category.RESTING),
         ("ERROR", None, "Sandbox error", Category.RESTING),

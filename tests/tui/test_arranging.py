@@ -60,13 +60,14 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(
 async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.press("f")
-        await seat.sees("Which statuses are shown", "[ ] ‖ Paused")
-        await seat.press("down", "space", "enter")
+        await seat.sees("Which statuses are shown", "[x] ● Running", "[x] ‖ Paused")
+        await seat.press("space", "enter")
         await seat.sees("status:paused", "2 of 6")
         await seat.press("f")
-        await seat.sees("[x] ‖ Paused")
+        await seat.sees("[ ] ● Running", "[x] ‖ Paused")
         await seat.press("d", "enter")
         await seat.until(lambda: len(shown(seat)) == 6)
+        assert "status:" not in seat.text
 
 
 async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_lets_through(tmp_path: Path) -> None:
@@ -80,6 +81,33 @@ async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_l
         assert seat.list_screen.table.cursor_id == shown(seat)[0] == "box30"
         await seat.press("escape")
         assert seat.list_screen.table.cursor_id == "box30"
+
+
+async def test_the_row_of_the_cursor_is_in_sight_when_a_filter_that_matched_nothing_goes(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    for number in range(40):
+        fleet.add(f"box{number:02}")
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("G", "slash", *"zzz")
+        await seat.sees("0 of 40")
+        await seat.press("escape")
+        await seat.until(lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
+
+
+async def test_a_filter_that_matches_nothing_says_which_of_its_tokens_do_not_exist(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
+        await seat.press("slash", *"title", "colon", *"build")
+        await seat.sees("0 of 6", "title:build: there is no token title:")
+
+
+async def test_a_refusal_goes_with_the_next_command(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("minus")
+        await seat.sees("Nothing is marked")
+        await seat.press("slash")
+        await seat.until(lambda: "Nothing is marked" not in seat.text)
 
 
 async def test_the_column_sorted_by_is_there_where_there_is_room_for_few(fleet: FakeFleet, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ async def test_a_key_that_cannot_be_verified_is_used_for_this_run_only(desk: Des
     async with desk.sit() as seat:
         await at_list(seat, "down")
         await give_key(seat, "one", KEY)
-        await seat.sees("The key could not be verified", "key        typed for this run")
+        await seat.sees("The key of one could not be verified", "key        typed for this run")
     assert keyring.held == {}
 
 

@@ -207,6 +207,15 @@ async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent
         await seat.sees("There is no message that the agent has not seen.")
 
 
+async def test_a_conversation_of_which_nothing_can_be_read_says_so(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    fleet.talk(ID, fleet.add("box", "PAUSED"), "Fix login")
+    async with seated(answering(fleet.server), Connection("prod", "http://server.test"), crashes=tmp_path) as seat:
+        await seat.sees("Fix login")
+        await seat.press("enter")
+        await seat.sees("Nothing could be read. This server keeps no copy of what is said.")
+
+
 async def test_when_it_asks_is_chosen_in_its_menu(agent: FakeAgent, tmp_path: Path) -> None:
     agent.says("hello", "user")
     async with opened(agent, tmp_path) as seat:
@@ -374,7 +383,7 @@ async def test_it_is_stopped_and_goes_on(agent: FakeAgent, tmp_path: Path) -> No
         await seat.press("p")
         await seat.sees("The agent does not work now.")
         await seat.press("r")
-        await seat.sees("It goes on.", "Finished")
+        await seat.sees("It was asked to go on.", "Finished")
 
 
 async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent, tmp_path: Path) -> None:

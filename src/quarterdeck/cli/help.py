@@ -66,7 +66,7 @@ def _keys() -> Iterator[str]:
         yield from ("", title)
         for command in COMMANDS[place]:
             keys = " ".join(map(shown_key, filter(None, command.keys.split(","))))
-            yield from _entry(keys or f": {command.label}", f"{command.help}.")
+            yield from _entry(keys or ":", f"{command.help}." if keys else f"{command.label}: {command.help}.")
         if place is Place.EVERYWHERE:
             for keys, words in MOVES:
                 yield from _entry(keys, f"{words}.")

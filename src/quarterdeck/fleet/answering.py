@@ -151,7 +151,7 @@ class Answering:
                 raise _not_sent("It has finished; a message makes it go on.")
             if (why_not := await self._run_if_nothing_waits(agent)) is not None:
                 raise _not_sent(why_not)
-            return "It goes on."
+            return "It was asked to go on."
 
     async def set_policy(self, policy: Policy) -> str:
         """Set when the agent asks from now on."""

@@ -28,6 +28,7 @@ class ConversationWord(StrEnum):
     NO_ANSWER = "No answer"
     SANDBOX_PAUSED = "Sandbox paused"
     SANDBOX_PAUSING = "Sandbox pausing"
+    SANDBOX_STARTING = "Sandbox starting"
     SANDBOX_RESUMING = "Sandbox resuming"
     SANDBOX_ERROR = "Sandbox error"
     SANDBOX_MISSING = "Sandbox missing"
@@ -85,7 +86,7 @@ _SANDBOX: dict[str, ConversationState] = {
     StateWord.PAUSING: ConversationState(ConversationWord.SANDBOX_PAUSING, Category.BUSY),
     StateWord.RESUMING: ConversationState(ConversationWord.SANDBOX_RESUMING, Category.BUSY),
     SandboxStatus.PAUSED: ConversationState(ConversationWord.SANDBOX_PAUSED, Category.RESTING),
-    SandboxStatus.STARTING: ConversationState(ConversationWord.SANDBOX_RESUMING, Category.BUSY),
+    SandboxStatus.STARTING: ConversationState(ConversationWord.SANDBOX_STARTING, Category.BUSY),
     SandboxStatus.ERROR: ConversationState(ConversationWord.SANDBOX_ERROR, Category.RESTING),
     SandboxStatus.MISSING: ConversationState(ConversationWord.SANDBOX_MISSING, Category.GONE),
 }
@@ -270,6 +271,7 @@ _ALSO_CALLED: dict[str, str] = {
     ConversationWord.IDLE: "Ready",
     ConversationWord.NO_ANSWER: "Waking",
     ConversationWord.SANDBOX_PAUSED: "Asleep",
+    ConversationWord.SANDBOX_STARTING: "Waking\nSandbox resuming",
     ConversationWord.SANDBOX_RESUMING: "Waking",
     ConversationWord.SANDBOX_MISSING: "Archived",
 }

@@ -77,6 +77,8 @@ class Following:
         self.origin = Origin.OPENING
         self.note = ""
         """A sentence that says why the agent server is not the source; it may contain a server's text."""
+        self.unread = ""
+        """A sentence that says why nothing could be read last time; empty if something was."""
         self.as_of: datetime | None = None
         """When the state was last confirmed, by this machine's clock."""
         self.heard_at: datetime | None = None
@@ -105,8 +107,11 @@ class Following:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._wake.clear()
-                with suppress(ServiceError):
+                try:
                     await self.look()
+                    self.unread = ""
+                except ServiceError as error:
+                    self.unread = error.words
                 if self.agent is not None and self.safe_socket and (listening is None or listening.done()):
                     listening = group.create_task(self._listen(self.agent))
                 self._changed()

@@ -17,8 +17,7 @@ from quarterdeck.local.runtime.simulated_agent import SimulatedAgent
 from quarterdeck.local.store import Record, Store
 
 NOBODY_ANSWERS = (
-    "No agent runs here: this is Quarterdeck's local service. It keeps what is written, fetches no repository, and"
-    " nobody answers it."
+    "No agent runs here: the local service keeps what is written. It fetches no repository, and nobody answers."
 )
 MOST_WAITING = 10_000
 """Events queued for a listener; one that reads too slowly misses some, and must read the log to catch up."""

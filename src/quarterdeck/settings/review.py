@@ -51,7 +51,7 @@ def _is_used(entry: Field, server: Server) -> bool:
 
 
 UNKNOWN = "this server's release is not known, and a save may erase what it does not tell."
-TYPE_AGAIN = "unless you go back and type them again."
+TYPE_AGAIN = "unless they are typed again."
 
 
 def refusals(draft: Draft, server: Server) -> Iterator[Problem]:

@@ -297,10 +297,11 @@ class Deck(KeysInOrder):
     async def leave(self) -> None:
         """Leave the deck, unless the person wants to keep unsaved edits; unanswered writes get some time first.
 
-        They come before the edits because one of them may be the save of those edits. Leaving a second time does not
-        wait.
+        They come before the edits because one of them may be the save of those edits, but not before the question
+        about a bulk job, which goes on writing. Leaving a second time does not wait.
         """
-        if not self.unanswered:
+        job = self.session.job if self.session is not None else None
+        if not self.unanswered and (job is None or job.ended):
             await self._wait_for_writes()
         leaving = await self.may_leave()
         self.unanswered = self.session.writes.words if leaving and self.session is not None else ()

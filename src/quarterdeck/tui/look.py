@@ -25,6 +25,7 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "Deleting": ("◑", "-", Tone.BUSY),
     "Sandbox paused": ("‖", "=", Tone.REST),
     "Sandbox pausing": ("◑", "-", Tone.BUSY),
+    "Sandbox starting": ("◔", "~", Tone.BUSY),
     "Sandbox resuming": ("◔", "~", Tone.BUSY),
     "No answer": ("◔", "~", Tone.WARN),
     "failed": ("✗", "x", Tone.BAD),

@@ -144,9 +144,9 @@ def word(row: ConversationRow) -> str:
 
 def counts(words: Counter[str]) -> Cell:
     """How many conversations are in each state, except those already counted by `wanting`."""
-    known = [BEING_STARTED, *ConversationWord]
-    order = [*known, *sorted(words.keys() - set(known))]
-    return counted((word for word in order if word != ConversationWord.NEEDS_YOU), words)
+    trouble = (ConversationWord.STUCK, ConversationWord.ERROR, FAILED, ConversationWord.SANDBOX_ERROR)
+    others = words - Counter({ConversationWord.NEEDS_YOU: words[ConversationWord.NEEDS_YOU]})
+    return counted((*trouble, BEING_STARTED, *ConversationWord), others)
 
 
 # Everything known about one

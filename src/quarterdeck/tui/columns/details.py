@@ -32,13 +32,13 @@ def health_cell(health: Health, now: float) -> Cell:
     return cell(text.line(health_words(health, now)), HEALTH_TONES[health.state])
 
 
-def counted(words: Iterable[str], counts: Counter[str]) -> Cell:
-    """How many rows show each of these words, for the line above a list.
+def counted(first: Iterable[str], counts: Counter[str]) -> Cell:
+    """How many rows show each word, in the order of `first`, which has trouble first: a narrow screen cuts the end.
 
     The numbers have the same tone, so that a change sends few bytes.
     """
     said: list[Span] = []
-    for word in words:
+    for word in dict.fromkeys([*first, *sorted(counts)]):
         if counts[word]:
             sign, tone = glyph(word)
             said += [(Shown(f"{sign} "), tone), (Shown(f"{counts[word]:,}"), Tone.PLAIN)]

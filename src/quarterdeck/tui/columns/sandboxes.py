@@ -111,7 +111,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
 
 def counts(words: Counter[str]) -> Cell:
     """How many sandboxes are in each state."""
-    return counted([*StateWord, *sorted(words.keys() - set(StateWord))], words)
+    return counted((StateWord.ERROR, StateWord.MISSING, *StateWord), words)
 
 
 # Everything known about one

@@ -1,5 +1,6 @@
 """Bulk commands: the dialog with the plan, the dialog with the progress, and their texts."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import ClassVar
@@ -218,6 +219,6 @@ def titles_listed(titles: Sequence[str]) -> list[Cell]:
 def counts_cell(job: BulkJob) -> Cell:
     """Return how many rows are in each state."""
     said = [(Shown(f"{count:,} {state}  "), glyph(state)[1]) for state, count in counts(job.rows.values()).items()]
-    if not job.ended and (waits := job.waits) > 0:
-        said.append((Shown(f"the server asked to wait {waits:.0f}s"), Tone.WARN))
+    if not job.ended and (waits := math.ceil(job.waits)) > 0:
+        said.append((Shown(f"the server asked to wait {waits}s"), Tone.WARN))
     return tuple(said)

@@ -376,8 +376,8 @@ class ConnectionsDialog(Dialog[Connection]):
         except ConfigError as error:
             return text.line(f"{error.sentence} The key is used until the deck ends."), Tone.WARN
         if not given.proven:
-            words = Shown("The key could not be verified: it is used until the deck ends, and kept nowhere.")
-            return words, Tone.WARN
+            words = f"The key of {connection.name} could not be verified: it is used until the deck ends, kept nowhere."
+            return text.line(words), Tone.WARN
         return Shown("The server takes the key. It is used until the deck ends, and kept nowhere."), Tone.GOOD
 
     async def _keep_key(self, connection: Connection, key: SecretStr) -> str:

@@ -44,7 +44,7 @@ def pick_columns(titles: Mapping[str, str], chosen: Sequence[str] | None) -> Pic
 
 
 def pick_statuses(counts: Counter[str], chosen: Collection[str]) -> PickSeveralDialog:
-    """Return a dialog to show and hide statuses, with their counts; none selected means all."""
+    """Return a dialog to show and hide statuses, with their counts; all are selected if none is `chosen`."""
     present = [word for word, count in counts.most_common() if count]
     asked = [value for value in chosen if not any(value in word.casefold() for word in present)]
     words = [*present, *dict.fromkeys(asked)]
@@ -52,8 +52,8 @@ def pick_statuses(counts: Counter[str], chosen: Collection[str]) -> PickSeveralD
     def line(word: str, is_on: bool) -> Cell:
         return (*signed(word, Shown(f"{text.line(word):<{WORD_WIDE}}")), (Shown(f"{counts[word]:>6,}"), Tone.MUTED))
 
-    on = [word for word in words if any(value in word.casefold() for value in chosen)]
-    return PickSeveralDialog(Shown("Which statuses are shown"), words, on, line, usual=("all", ()))
+    on = [word for word in words if any(value in word.casefold() for value in chosen)] if chosen else words
+    return PickSeveralDialog(Shown("Which statuses are shown"), words, on, line, usual=("all", words))
 
 
 LISTED = 300

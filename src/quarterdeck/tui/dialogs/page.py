@@ -60,7 +60,8 @@ def help_page(place: Place) -> PageDialog:
 
 
 def _command_line(command: Command) -> Cell:
-    return _help_line(" ".join(map(shown_key, command.keys.split(","))), command.help)
+    keys = " ".join(map(shown_key, command.keys.split(",")))
+    return _help_line(keys or ":", command.help if keys else f"{command.label}. {command.help}")
 
 
 def _help_line(keys: str, words: str) -> Cell:

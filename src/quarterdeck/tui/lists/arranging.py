@@ -5,7 +5,7 @@ from typing import ClassVar, Generic
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.filters import with_statuses
+from quarterdeck.fleet.filters import parse, with_statuses
 from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
 from quarterdeck.tui.dialogs.list_pickers import pick_columns, pick_statuses
@@ -132,14 +132,15 @@ class Arranging(Generic[R]):
 
     async def action_statuses(self) -> None:
         """Choose which statuses are shown."""
-        typed, status = self._listing.view.filter, self._contents.status
+        typed, status, counts = self._listing.view.filter, self._contents.status, self._listing.counts
 
         def answered(statuses: tuple[str, ...] | None) -> None:
             if statuses is not None:
-                self.filter_by(with_statuses(typed, status, statuses))
+                wanted = () if counts.keys() <= set(statuses) else statuses
+                self.filter_by(with_statuses(typed, status, wanted))
                 self.keep()
 
-        dialog = pick_statuses(self._listing.counts, self._listing.filter.values_of(status))
+        dialog = pick_statuses(counts, self._listing.filter.values_of(status))
         await self._screen.app.push_screen(dialog, answered)
 
     def filter_by(self, words: str) -> None:
@@ -153,5 +154,9 @@ class Arranging(Generic[R]):
 
     def say_found(self) -> None:
         """Show how many rows match the filter, and what is wrong with it."""
-        problems = tuple(text.line(problem) for problem in self._listing.filter.problems)
-        self._filter_bar.say_found(len(self._listing.ids), len(self._listing.rows), problems)
+        listing = self._listing
+        problems = listing.filter.problems
+        if not listing.ids:  # a word may look like a token as long as rows have it
+            problems = parse(listing.view.filter, self._contents.grammar, finished=True).problems
+        said = tuple(map(text.line, problems))
+        self._filter_bar.say_found(len(listing.ids), len(listing.rows), said)

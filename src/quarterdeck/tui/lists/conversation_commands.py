@@ -102,7 +102,7 @@ class ConversationCommands:
             if created is None:
                 return
             self._screen.app.wanted = created or None
-            self._screen.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
+            self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
             if retried is not None:
                 session.dismiss((retried,))
 
@@ -194,11 +194,19 @@ def _is_local(session: Session) -> bool:
 
 
 def _applies(session: Session) -> list[Cell]:
-    if session.server.kind is not None and session.server.kind.simulated:
+    if session.server.kind is None:
+        return []
+    if session.server.kind.simulated:
         return [cell(Shown("This is a simulation: its agents only play."), Tone.MUTED)]
     if _is_local(session):
-        return [cell(Shown("The local service keeps conversations; it runs no agent in them."), Tone.MUTED)]
-    return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
+        return [
+            cell(
+                Shown("The local service keeps conversations; it runs no agent and fetches no repository."), Tone.MUTED
+            )
+        ]
+    return [
+        cell(Shown("What is stored in the settings (3) applies: model, key, tool servers, git identity."), Tone.MUTED)
+    ]
 
 
 def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:

@@ -208,6 +208,6 @@ class SandboxCommands:
         job = self._running
         if job is None:
             return True
-        said = [counts_cell(job), cell(Shown("Waiting rows are then not changed."), Tone.WARN)]
+        said = [cell(Shown("Rows that wait for their turn are then not changed."), Tone.WARN)]
         asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
         return await self._screen.app.push_screen_wait(asked) is True

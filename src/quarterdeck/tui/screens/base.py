@@ -46,6 +46,8 @@ class DeckScreen(Screen[None]):
         self.key_bar = KeyBar()
         self.helpers: tuple[object, ...] = ()
         """Parts of the screen that have actions of their own."""
+        self._refused = Shown("")
+        """Why the last command could not be run."""
 
     def compose(self) -> ComposeResult:
         """Header, the screen's own parts, the watched conversations, message line and key bar."""
@@ -138,8 +140,11 @@ class DeckScreen(Screen[None]):
         """Run a command, or show why not; its action is a method of the screen, a helper or the app."""
         reason = self.why_not(command_at(self.PLACE, name))
         if reason is not None:
-            self.say(text.line(reason), Tone.WARN)
+            self._refused = text.line(reason)
+            self.say(self._refused, Tone.WARN)
             return
+        if self.message_line.message == cell(self._refused, Tone.WARN):
+            self.message_line.clear()
         owner = next(each for each in (self, *self.helpers, self.app) if hasattr(each, f"action_{name}"))
         done = getattr(owner, f"action_{name}")()
         if isawaitable(done):

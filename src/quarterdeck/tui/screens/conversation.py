@@ -111,7 +111,9 @@ class ConversationScreen(DeckScreen):
         self._painting = None
         transcript = self._following.transcript
         if not transcript.entries and self._following.origin is not Origin.OPENING:
-            self.log_view.empty = cell(Shown("Nothing has happened yet."), Tone.MUTED)
+            unread = self._following.unread
+            nothing = f"Nothing could be read. {unread}" if unread else "Nothing has happened yet."
+            self.log_view.empty = cell(text.line(nothing), Tone.WARN if unread else Tone.MUTED)
         self.log_view.show(transcript.entries, waiting=transcript.waiting)
         if self._question.ask(transcript.question) and self._question.has_focus:
             self.set_focus(self.log_view)
@@ -198,7 +200,7 @@ class ConversationScreen(DeckScreen):
             case "send_on" if transcript.unanswered is None:
                 return "There is no message that the agent has not seen."
             case "unfold" | "copy" | "pager" if self.log_view.cursor_entry is None:
-                return "Nothing has happened yet."
+                return "There is no entry here."
             case _:
                 return None
 

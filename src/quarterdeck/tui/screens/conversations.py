@@ -111,6 +111,9 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         reason = super().why_not(command)
         if reason is None and command.name == "mark_read" and not self._unread:
             return "Nothing is unread."
+        folded = self.listing.folding.hidden.get(self.table.cursor_id or "")
+        if reason is None and command.name == "unfold" and not folded and not self.listing.filter:
+            return "Nothing is folded under it."
         if reason is None and not (command.name == "delete" and self._are_only_starts()):
             return self._conversation_commands.why_not_offered(command.name)
         return reason

@@ -296,7 +296,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def _scroll(self, top: int) -> None:
         if self._page and top != self.scroll_offset.y:
-            self.scroll_to(y=top, animate=False)
+            self.scroll_to(y=top, animate=False, force=True)
 
     # Reporting changes
 
