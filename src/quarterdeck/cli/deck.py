@@ -4,8 +4,6 @@ Textual handles no signals that end a program. Here, each becomes an ordinary ex
 is gone or a name lookup is stuck in a thread, the terminal is restored directly and the process ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -18,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from threading import Thread, Timer
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.output import CommandError, note
@@ -27,14 +25,12 @@ from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.config.load import Config
 from quarterdeck.tui.app import Deck
 
-if TYPE_CHECKING:
-    from quarterdeck.tui.connecting import Connecting
-
 CLEANUP = 1.0
 """Seconds for tasks and threads to end after the terminal is restored."""
 STDIN, STDERR = 0, 2
 ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 BEHIND_FRAME = "quarterdeck.cli.behind_frame"
+"""What the deck uses to connect, imported while its frame is shown."""
 GRACE = 2.0
 """Seconds for an ordinary exit after a signal."""
 _MODES_OFF = "".join(f"\x1b[?{mode}l" for mode in (1000, 1002, 1003, 1006, 1015, 1016, 2004, 2048, 1004, 2026))
@@ -52,7 +48,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     endpoint = _endpoint(arguments, config, notices)
     deck = Deck(
         endpoint,
-        lambda deck: _connecting(deck, arguments, config),
+        lambda deck: import_module(BEHIND_FRAME).connecting(deck, config, read_only=arguments.read_only),
         notices=notices,
         quiet=arguments.quiet,
         theme=config.preferences.theme,
@@ -86,12 +82,6 @@ def _endpoint(arguments: CommandLine, config: Config, notices: list[str]) -> Con
         notices.append(f"{error.words} The local service was opened.")
         note(notices[-1])
         return replace(LOCAL, read_only=arguments.read_only)
-
-
-def _connecting(deck: Deck, arguments: CommandLine, config: Config) -> Connecting:
-    """Return the `Connecting` of the deck, imported while its frame is shown."""
-    connecting: Connecting = import_module(BEHIND_FRAME).connecting(deck, config, read_only=arguments.read_only)
-    return connecting
 
 
 async def _open(deck: Deck, *, mouse: bool) -> int:
