@@ -6,7 +6,7 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import table
-from quarterdeck.cli.output import as_json
+from quarterdeck.cli.output import answer
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME
 from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
@@ -15,14 +15,11 @@ from quarterdeck.config.load import Config
 def show(arguments: CommandLine, config: Config) -> int:
     """Print the connections and where the key of each is; 1 if something in the file could not be used."""
     listed = asyncio.run(_listed(config))
-    if arguments.json:
-        as_json(listed)
-    else:
-        rows = [
-            (each["name"], each["url"] or "inside the deck", "read-only" if each["read_only"] else "", each["key_from"])
-            for each in listed
-        ]
-        table(("NAME", "ADDRESS", "CHANGES", "KEY FROM"), rows)
+    rows = [
+        (each["name"], each["url"] or "inside the deck", "read-only" if each["read_only"] else "", each["key_from"])
+        for each in listed
+    ]
+    answer(arguments, listed, table(("NAME", "ADDRESS", "CHANGES", "KEY FROM"), rows))
     return 1 if config.problems else 0
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import until_signal, utc_now, with_client, words_of
-from quarterdeck.cli.output import CommandError, as_json, note, say, typed_text
+from quarterdeck.cli.output import CommandError, answer, as_json, note, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
@@ -19,6 +19,7 @@ from quarterdeck.config.load import Config
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.entries import Entries, Entry, Outcome
 from quarterdeck.fleet.following import Following, Origin
+from quarterdeck.tui.text import line
 
 NEEDS_SOMEONE, FAILED, TIME_IS_UP, NOT_KNOWN = 4, 5, 6, 1
 """Exit statuses besides 0, which means that the requested result was reached."""
@@ -103,11 +104,9 @@ class Conversation:
     def tell(self, result: Result) -> int:
         """Print its result and its question; returns the exit status."""
         question = self.transcript.question
-        if self._arguments.json:
-            asked = [{"id": each.id, "tool": each.who, "what": each.title, "risk": each.risk} for each in question]
-            as_json({"id": self.following.conversation_id, "status": result.word, "question": asked})
-        else:
-            say(result.word)
+        asked = [{"id": each.id, "tool": each.who, "what": each.title, "risk": each.risk} for each in question]
+        data = {"id": self.following.conversation_id, "status": result.word, "question": asked}
+        answer(self._arguments, data, [line(result.word)])
         for action in question:
             risk = f" (risk: {action.risk.lower()})" if action.risk else ""
             note(f"it asks to be allowed {action.id}  {action.who}: {action.title or action.summary}{risk}")
@@ -179,10 +178,7 @@ def show(arguments: CommandLine, config: Config) -> int:
         gone = conversation.result if following.origin is Origin.GONE else None
         return conversation.tell(gone) if gone is not None else 0
 
-    async def read_until_signal(conversation: Conversation) -> int:
-        return await until_signal(read(conversation)) or 0
-
-    return _about_one(arguments, config, read_until_signal)
+    return _about_one(arguments, config, lambda conversation: until_signal(read(conversation)))
 
 
 def send(arguments: CommandLine, config: Config) -> int:

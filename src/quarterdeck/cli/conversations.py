@@ -5,7 +5,7 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter, utc_now, with_client, with_session
-from quarterdeck.cli.output import CommandError, as_json, note, say, typed_text
+from quarterdeck.cli.output import CommandError, answer, note, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.base import plain
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
@@ -15,6 +15,7 @@ from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
 from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import FAILED, start_state
+from quarterdeck.tui.text import line
 
 PATIENCE = 180.0
 """Seconds that a start task may take: servers wait up to 120 for a sandbox."""
@@ -33,11 +34,9 @@ def show(arguments: CommandLine, config: Config) -> int:
         # Without the list of sandboxes, only a sandbox that the server calls missing counts as missing.
         await session.conversations.read_all()
         rows = kept(session.conversation_rows, wanted, utc_now())
-        if arguments.json:
-            as_json([_plain(row.record) for row in rows if row.record is not None])
-        else:
-            cells = [(row.id, row.state.word, row.title, moment(row.told.changed_at)) for row in rows]
-            table(("ID", "STATE", "TITLE", "UPDATED (UTC)"), cells)
+        cells = [(row.id, row.state.word, row.title, moment(row.told.changed_at)) for row in rows]
+        records = [_plain(row.record) for row in rows if row.record is not None]
+        answer(arguments, records, table(("ID", "STATE", "TITLE", "UPDATED (UTC)"), cells))
         if unreadable := session.conversations.health.unreadable:
             note(f"{unreadable} of {unreadable + len(session.conversations.records)} records could not be read.")
             return 1
@@ -58,15 +57,12 @@ def create(arguments: CommandLine, config: Config) -> int:
 
     async def send(client: Client) -> int:
         before = await _newest(client)
-        answer = await client.conversations.create(new)
-        if isinstance(answer, StartTask):
-            conversation = await _read(client, await _follow(client, answer))
+        created = await client.conversations.create(new)
+        if isinstance(created, StartTask):
+            conversation = await _read(client, await _follow(client, created))
         else:
-            conversation = answer or await _appeared(client, before)
-        if arguments.json:
-            as_json(_plain(conversation))
-        else:
-            say(conversation.id)
+            conversation = created or await _appeared(client, before)
+        answer(arguments, _plain(conversation), [line(conversation.id)])
         return 0
 
     return with_client(arguments, config, send)
@@ -87,10 +83,10 @@ async def _follow(client: Client, task: StartTask) -> str:
         if loop.time() > end:
             raise CommandError("The conversation is still being started.", "List the conversations in a while.")
         await asyncio.sleep(EVERY)
-        answer = await client.start_tasks.read([task.id])
-        if not answer or answer[0] is None:
+        found = await client.start_tasks.read([task.id])
+        if not found or found[0] is None:
             raise CommandError("The server no longer knows the start task.", "List the conversations.")
-        task = answer[0]
+        task = found[0]
     return task.app_conversation_id
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import connect
 from quarterdeck.cli.oneshot import table, words_of
-from quarterdeck.cli.output import as_json
+from quarterdeck.cli.output import answer
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
@@ -52,12 +52,9 @@ def run(arguments: CommandLine, config: Config) -> int:
         *(Finding("configuration", problem, good=False) for problem in config.problems),
     ]
     healthy = all(finding.good for finding in findings)
-    if arguments.json:
-        found = [{"name": each.name, "words": each.words, "good": each.good} for each in findings]
-        as_json({"healthy": healthy, "findings": found})
-    else:
-        rows = [(each.sign if each.good else "wrong", each.name, each.words) for each in findings]
-        table(("", "CHECK", "FOUND"), rows)
+    found = [{"name": each.name, "words": each.words, "good": each.good} for each in findings]
+    rows = [(each.sign if each.good else "wrong", each.name, each.words) for each in findings]
+    answer(arguments, {"healthy": healthy, "findings": found}, table(("", "CHECK", "FOUND"), rows))
     return 0 if healthy else 1
 
 

@@ -5,9 +5,9 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from rich.cells import cell_len
 
@@ -25,7 +25,6 @@ from quarterdeck.tui.text import Shown, line
 
 NOTHING_MATCHED = 3
 """The exit status if a filter matches nothing."""
-T = TypeVar("T")
 _ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
@@ -62,13 +61,13 @@ def typed_filter(typed: str | None, grammar: Grammar[R]) -> Filter[R]:
     return wanted
 
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
-    """Print rows under their titles in aligned columns; a missing value is a dash."""
+def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Iterator[Shown]:
+    """Yield rows as lines under their titles, in aligned columns; a missing value is a dash."""
     cells = [[Shown(title) for title in titles], *([line(value or "") or Shown("-") for value in row] for row in rows)]
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         padded = (text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True))
-        print("  ".join(padded).rstrip())
+        yield Shown("  ".join(padded).rstrip())
 
 
 def moment(when: datetime | None) -> str:
@@ -81,8 +80,8 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-async def until_signal(work: Coroutine[Any, Any, T]) -> T | None:
-    """Run work to its end, or until a signal asks to end, which returns None.
+async def until_signal(work: Coroutine[Any, Any, int | None]) -> int:
+    """Run work to its end and return its exit status, or 0 if it has none or as soon as a signal asks to end.
 
     Raises BrokenPipeError as soon as the reader of standard output has closed the pipe.
     """
@@ -102,11 +101,11 @@ async def until_signal(work: Coroutine[Any, Any, T]) -> T | None:
         # The write end of a pipe becomes readable only when its reader has closed it.
         loop.add_reader(pipe, nobody_reads, pipe)
     try:
-        return await task
+        return await task or 0
     except asyncio.CancelledError:
         if unread:
             raise BrokenPipeError from None
-        return None
+        return 0
     finally:
         if pipe is not None:
             loop.remove_reader(pipe)

@@ -2,9 +2,11 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
-from quarterdeck.tui.text import line
+from quarterdeck.cli.arguments import CommandLine
+from quarterdeck.tui.text import Shown, line
 
 
 class CommandError(Exception):
@@ -30,6 +32,15 @@ def note(words: str, advice: str = "") -> None:
 def as_json(value: Any, indent: int | None = 2) -> None:
     """Print JSON, on one line if `indent` is None; control characters are escaped."""
     print(json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f"))
+
+
+def answer(arguments: CommandLine, data: Any, words: Iterable[Shown]) -> None:
+    """Print the result of a command: its data as JSON with --json, else its lines."""
+    if arguments.json:
+        as_json(data)
+    else:
+        for each in words:
+            print(each)
 
 
 FROM_INPUT = "-"

@@ -1,12 +1,12 @@
 """`quarterdeck sandboxes list`, `specs` and `start`, and reading sandboxes for other commands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter, utc_now, with_client, with_session
-from quarterdeck.cli.output import CommandError, as_json, note, say
+from quarterdeck.cli.output import CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import plain
@@ -17,6 +17,7 @@ from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Filter, Kind, kept
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow
 from quarterdeck.fleet.session import Session
+from quarterdeck.tui.text import Shown, line
 
 LIST_SPECS = "List them with: quarterdeck sandboxes specs."
 GRAMMAR = SANDBOX_GRAMMAR.without("for", "slow")
@@ -75,10 +76,7 @@ def show(arguments: CommandLine, config: Config) -> int:
     async def read_and_print(session: Session) -> int:
         unreadable, now = await read(session, wanted), utc_now()
         found = kept(session.sandbox_rows, wanted, now)
-        if arguments.json:
-            as_json([row_plain(row, now) for row in found])
-        else:
-            _print(found, now)
+        answer(arguments, [row_plain(row, now) for row in found], _table(found, now))
         if unreadable:
             note(f"{unreadable} records could not be read.")
             return 1
@@ -87,18 +85,18 @@ def show(arguments: CommandLine, config: Config) -> int:
     return with_session(arguments, config, read_and_print)
 
 
-def _print(rows: list[SandboxRow], now: datetime) -> None:
-    """Print a table; values from conversations have columns only if those were read."""
+def _table(rows: list[SandboxRow], now: datetime) -> Iterator[Shown]:
+    """Return a table; values from conversations have columns only if those were read."""
     titles = ["ID", "STATUS", "SPEC", "CREATED (UTC)"]
     cells = [[row.id, row.state(now).words, row.record.sandbox_spec_id, moment(row.record.created_at)] for row in rows]
     if any(row.complete for row in rows):
         titles += ["QUIET", "SPENT", "CONVERSATION"]
-        for row, line in zip(rows, cells, strict=True):
+        for row, row_cells in zip(rows, cells, strict=True):
             quiet = row.quiet(now)
             living = "; ".join(title or "untitled" for title in row.conversation_titles)
             nobody = "no conversation" if row.unlinked else ""
-            line += ["" if quiet is None else age(quiet), f"${row.spent:,.2f}", living or nobody]
-    table(titles, cells)
+            row_cells += ["" if quiet is None else age(quiet), f"${row.spent:,.2f}", living or nobody]
+    return table(titles, cells)
 
 
 def specs(arguments: CommandLine, config: Config) -> int:
@@ -106,10 +104,8 @@ def specs(arguments: CommandLine, config: Config) -> int:
 
     async def read_and_print(client: Client) -> int:
         found = await client.sandboxes.specs()
-        if arguments.json:
-            as_json([_spec_plain(spec) for spec in found])
-        else:
-            table(("ID", "COMMAND"), [(spec.id, " ".join(spec.command or ())) for spec in found])
+        cells = [(spec.id, " ".join(spec.command or ())) for spec in found]
+        answer(arguments, [_spec_plain(spec) for spec in found], table(("ID", "COMMAND"), cells))
         return 0
 
     return with_client(arguments, config, read_and_print)
@@ -131,10 +127,7 @@ def start(arguments: CommandLine, config: Config) -> int:
         if found is None or found.status in (SandboxStatus.ERROR, SandboxStatus.MISSING):
             status = "not listed" if found is None else found.status
             raise CommandError(f"The sandbox {started.id} was started, but is {status}.", "Look at the server's log.")
-        if arguments.json:
-            as_json(sandbox_plain(found))
-        else:
-            say(f"{found.id}  {found.status}")
+        answer(arguments, sandbox_plain(found), [line(f"{found.id}  {found.status}")])
         return 0
 
     return with_client(arguments, config, send)
@@ -147,10 +140,7 @@ async def _print_plan(client: Client, arguments: CommandLine) -> int:
     if spec is None:
         words = f"There is no spec {arguments.spec}." if known else "The server has nothing to start a sandbox from."
         raise CommandError(words, LIST_SPECS)
-    if arguments.json:
-        as_json(_spec_plain(spec))
-    else:
-        say(f"would start from {spec.id}: {' '.join(spec.command or ())}")
+    answer(arguments, _spec_plain(spec), [line(f"would start from {spec.id}: {' '.join(spec.command or ())}")])
     note("Nothing was started.")
     return 0
 

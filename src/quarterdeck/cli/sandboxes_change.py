@@ -3,10 +3,11 @@
 import asyncio
 import signal
 from collections.abc import Callable
+from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, utc_now, with_session
-from quarterdeck.cli.output import CommandError, as_json, note, say
+from quarterdeck.cli.output import CommandError, answer, as_json, note, say
 from quarterdeck.cli.sandboxes import GRAMMAR, read
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.bulk import BulkJob, BulkRow, RowState, counted, plan
@@ -62,7 +63,7 @@ def run(arguments: CommandLine, config: Config) -> int:
                 tell(found[each])
         await _carry_out(job, session)
         if arguments.json:
-            _print_json(job, status)
+            as_json(_plain(job, status))
         elif len(job.rows) > 1:
             note(f"{counted(job.rows.values())}.")
         undone = [
@@ -80,13 +81,11 @@ def run(arguments: CommandLine, config: Config) -> int:
 def _print_plan(job: BulkJob, status: Status, count: int, arguments: CommandLine) -> None:
     """Print what would be done; raises CommandError (status 2) for a deletion without --yes."""
     verb, planned = arguments.verb, sum(row.state is RowState.WAITING for row in job.rows.values())
-    if arguments.json:
-        _print_json(job, status)
-    else:
-        rows = job.rows.values()
-        does = [verb if row.state is RowState.WAITING else "skip" for row in rows]
-        cells = [(row.id, status(row.id), each, row.words) for row, each in zip(rows, does, strict=True)]
-        table(("ID", "STATUS", "PLAN", "WHY"), cells)
+    cells = [
+        (row.id, status(row.id), verb if row.state is RowState.WAITING else "skip", row.words)
+        for row in job.rows.values()
+    ]
+    answer(arguments, _plain(job, status), table(("ID", "STATUS", "PLAN", "WHY"), cells))
     if not arguments.dry_run:
         words = f"Nothing was deleted; --yes deletes {planned} of {count}."
         advice = "A workspace goes with its sandbox; conversations stay listed without one."
@@ -112,17 +111,15 @@ async def _carry_out(job: BulkJob, session: Session) -> None:
         reading.cancel()
 
 
-def _print_json(job: BulkJob, status: Status) -> None:
-    """Print the result or plan of each row, with its last status."""
-    as_json(
-        [
-            {
-                "id": row.id,
-                "done": row.state is RowState.DONE,
-                "status": status(row.id),
-                "result": "planned" if row.state is RowState.WAITING else row.state.value,
-                "why": row.words,
-            }
-            for row in job.rows.values()
-        ]
-    )
+def _plain(job: BulkJob, status: Status) -> list[dict[str, Any]]:
+    """Return the result or plan of each row, with its last status."""
+    return [
+        {
+            "id": row.id,
+            "done": row.state is RowState.DONE,
+            "status": status(row.id),
+            "result": "planned" if row.state is RowState.WAITING else row.state.value,
+            "why": row.words,
+        }
+        for row in job.rows.values()
+    ]

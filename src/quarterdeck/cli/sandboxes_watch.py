@@ -27,11 +27,9 @@ def run(arguments: CommandLine, config: Config) -> int:
     """Print changes until a signal, which is status 0; raises CommandError if nothing can be read."""
     wanted = typed_filter(arguments.filter, GRAMMAR)
 
-    async def watch(client: Client) -> int:
-        await until_signal(_Watching(client, wanted, json=arguments.json).run())
-        return 0
-
-    return with_client(arguments, config, watch)
+    return with_client(
+        arguments, config, lambda client: until_signal(_Watching(client, wanted, json=arguments.json).run())
+    )
 
 
 class _Watching:

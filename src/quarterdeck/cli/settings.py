@@ -7,7 +7,7 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import table, with_client
-from quarterdeck.cli.output import CommandError, as_json, note, say
+from quarterdeck.cli.output import CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import LISTS, McpServer, ShttpServer, StdioServer, listed
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
@@ -20,6 +20,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Field
 from quarterdeck.settings.form_fields import fields_on, kind_in
 from quarterdeck.tui import files
+from quarterdeck.tui.text import Shown
 
 
 def show(arguments: CommandLine, config: Config) -> int:
@@ -27,16 +28,15 @@ def show(arguments: CommandLine, config: Config) -> int:
 
     async def read_and_print(client: Client) -> int:
         draft = await read_draft(client)
-        if arguments.json:
-            as_json(None if draft.base is None else _plain(draft.base))
-        elif draft.base is None:
-            say("No settings are stored on this server yet; it uses its defaults.")
-        else:
-            shown = [entry for entry in draft.fields.fields if _is_there(draft, entry)]
-            listed = [entry for entry in shown if arguments.all or _is_listed(draft, entry)]
-            table(("SETTING", "VALUE"), [row for entry in listed for row in _rows(draft, entry)])
-            if len(listed) < len(shown):
-                note(f"{len(shown) - len(listed)} less used settings stand at their defaults; --all lists them too.")
+        if draft.base is None:
+            answer(arguments, None, [Shown("No settings are stored on this server yet; it uses its defaults.")])
+            return 0
+        shown = [entry for entry in draft.fields.fields if _is_there(draft, entry)]
+        listed = [entry for entry in shown if arguments.all or _is_listed(draft, entry)]
+        rows = [row for entry in listed for row in _rows(draft, entry)]
+        answer(arguments, _plain(draft.base), table(("SETTING", "VALUE"), rows))
+        if len(listed) < len(shown) and not arguments.json:
+            note(f"{len(shown) - len(listed)} less used settings stand at their defaults; --all lists them too.")
         return 0
 
     return with_client(arguments, config, read_and_print)

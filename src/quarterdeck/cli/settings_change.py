@@ -10,7 +10,7 @@ from pydantic import SecretStr, ValidationError
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import utc_now, with_client
-from quarterdeck.cli.output import FROM_INPUT, CommandError, as_json, from_input, note, say
+from quarterdeck.cli.output import FROM_INPUT, CommandError, answer, as_json, from_input, note, say
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
@@ -33,6 +33,7 @@ from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
 from quarterdeck.tui import files
 from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.text import line
 
 _WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 Edit = Callable[[Draft], Draft]
@@ -162,7 +163,7 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
 
     async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
         if arguments.dry_run:
-            _plan(review, as_data=arguments.json)
+            answer(arguments, _plan(review), map(line, _plan_lines(review)))
         else:
             _warn(review, accept_losses=arguments.accept_losses)
         return not arguments.dry_run
@@ -221,28 +222,24 @@ def _outcome(result: SaveResult, seen: Verified) -> str:
     return seen.counted if seen.accepted else f"{seen.good} of {seen.asked} changes verified"
 
 
-def _plan(review: Review, *, as_data: bool) -> None:
-    if as_data:
-        as_json(
-            {
-                "changes": [_plain(line) for line in review.lines],
-                "losses": [loss.words for loss in review.losses],
-                "warnings": [f"{problem.key}: {problem.words}" for problem in review.warnings],
-            }
-        )
-        return
-    for words in _plan_lines(review):
-        say(words)
+def _plan(review: Review) -> dict[str, Any]:
+    return {
+        "changes": [_plain(change) for change in review.lines],
+        "losses": [loss.words for loss in review.losses],
+        "warnings": [f"{problem.key}: {problem.words}" for problem in review.warnings],
+    }
 
 
 def _plan_lines(review: Review) -> Iterable[str]:
     yield from (f"loses: {loss.words}" for loss in review.losses)
-    for line in review.lines:
-        change = " -> ".join(part for part in (line.old, line.new) if part)
-        yield ": ".join(part for part in (line.act, line.label, change) if part) + (f" ({line.note})" * bool(line.note))
+    for change in review.lines:
+        values = " -> ".join(filter(None, (change.old, change.new)))
+        remark = f" ({change.note})" if change.note else ""
+        yield ": ".join(filter(None, (change.act, change.label, values))) + remark
     yield from (f"note: {problem.key}: {problem.words}" for problem in review.warnings)
     yield "Nothing was sent."
 
 
-def _plain(line: Line) -> dict[str, Any]:
-    return {"act": str(line.act), "what": line.place or line.label, "old": line.old, "new": line.new, "note": line.note}
+def _plain(change: Line) -> dict[str, Any]:
+    what = change.place or change.label
+    return {"act": str(change.act), "what": what, "old": change.old, "new": change.new, "note": change.note}
