@@ -43,10 +43,6 @@ class StateModel(Protocol):
 M = TypeVar("M", bound=StateModel)
 
 
-class _DamagedError(Exception):
-    """The content of a file does not fit its model."""
-
-
 class StateFiles:
     """Models in `FOLDER/KIND/HASH.json`, where HASH is computed from the server (its address, else its name).
 
@@ -62,7 +58,7 @@ class StateFiles:
         path = self._path(model, about)
         try:
             return _content(path, model)
-        except _DamagedError:
+        except ValidationError:
             return self.change(model, about, lambda kept: kept)
 
     def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
@@ -88,6 +84,7 @@ class StateFiles:
 
 
 def _content(path: Path, model: type[M]) -> M | None:
+    """Return the content of a file; raises ValidationError if it is damaged."""
     text = files.read(path, private=True, largest=LARGEST)
     if text is None:
         return None
@@ -96,14 +93,14 @@ def _content(path: Path, model: type[M]) -> M | None:
     except ValidationError as error:
         if any(problem["loc"] == ("version",) for problem in error.errors(include_url=False, include_input=False)):
             raise ConfigError(f"{path} was written by another version of this program; it is left alone") from None
-        raise _DamagedError from None
+        raise
 
 
 def _undamaged(path: Path, model: type[M]) -> M | None:
     """Return the content of a file; a damaged one is renamed, without replacing an earlier damaged one."""
     try:
         return _content(path, model)
-    except _DamagedError:
+    except ValidationError:
         names = (path.with_suffix(f".{number}.damaged" if number else ".damaged") for number in count())
         path.rename(next(name for name in names if not name.exists()))
         return None
