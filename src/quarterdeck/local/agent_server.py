@@ -5,7 +5,6 @@ Each sandbox is an agent server of its own, identified by its key, with only the
 
 import asyncio
 import json
-import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -40,9 +39,8 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
 
         Raises 401 for an unknown key, 404 for a conversation of another sandbox, 503 while the sandbox does not run.
         """
-        key = x_session_api_key
-        homes = await store.select("sandboxes", "key = ?", (key,)) if key else []
-        if not homes or not secrets.compare_digest(homes[0]["key"].encode(), key.encode()):
+        homes = await store.select("sandboxes", "key = ?", (x_session_api_key,))
+        if not homes:
             raise HTTPException(401, "Unauthorized")
         await sandboxes.catch_up()
         found = (await conversations.read([conversation_id.hex])).get(conversation_id.hex)

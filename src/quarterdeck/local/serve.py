@@ -51,6 +51,6 @@ async def serve(folder: Path, port: int, given: SecretStr | None, simulation: Si
 def _listen(port: int) -> socket.socket:
     try:
         return socket.create_server(("127.0.0.1", port))
-    except (OSError, OverflowError) as error:
-        why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else error  # the text of the error repeats the address
         raise LocalServiceError(f"Port {port} cannot be used: {why}. Name another one, or 0 for a free one.") from error
