@@ -2,11 +2,17 @@
 
 
 class LocalServiceError(Exception):
-    """Something failed in the local service; the text is one or two plain sentences without secrets."""
+    """Something failed in the local service; the text is one or two plain sentences without secrets.
+
+    The response has `status`, and an object with the text as its only `member`.
+    """
+
+    status = 500
+    member = "detail"
 
 
 class RefusalError(LocalServiceError):
-    """A refused request about secrets; the response has `status`, and the text as the only member of an object."""
+    """A refused request about secrets."""
 
     def __init__(self, words: str, status: int, member: str = "error") -> None:
         super().__init__(words)

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from quarterdeck import __version__
 from quarterdeck.local.about import health_router, options_router
 from quarterdeck.local.agent_server import agent_router, copies_router
 from quarterdeck.local.conversations import Conversations, conversations_router
-from quarterdeck.local.errors import LocalServiceError, RefusalError
+from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import json_answer, new_key
 from quarterdeck.local.runtime.processes import ProcessSandboxes
 from quarterdeck.local.runtime.simulated import Clock, SimulatedSandboxes, Simulation
@@ -33,8 +33,6 @@ from quarterdeck.local.store import ChangeRunner, Ownership, Store
 
 App = Callable[..., Awaitable[None]]
 """An ASGI app."""
-Handler = Callable[[Request, Exception], Awaitable[Response]]
-"""Returns the response to an exception."""
 
 
 def _now() -> datetime:
@@ -127,9 +125,13 @@ def new_app(store: Store) -> FastAPI:
         title="Quarterdeck local service",
         version=__version__,
         description="Settings, sandboxes, and conversations that are stored or played. It runs no agent.",
+        exception_handlers={
+            RequestValidationError: _on_invalid,
+            LocalServiceError: _on_own_error,
+            sqlite3.Error: _on_failure,
+            OSError: _on_failure,
+        },
     )
-    for kind, handler in _HANDLERS.items():
-        app.add_exception_handler(kind, handler)
     app.add_middleware(CompleteRequests, changes=store.changes)
     return app
 
@@ -159,31 +161,19 @@ class CompleteRequests:
         await (self._changes.run(answer) if scope["type"] == "http" else answer)
 
 
-async def _on_invalid(_request: Request, error: Exception) -> Response:
+async def _on_invalid(_request: Request, error: RequestValidationError) -> Response:
     """Respond with 422 as FastAPI does, but without the input, which may contain secrets."""
-    assert isinstance(error, RequestValidationError)
     problems = [{"type": one["type"], "loc": one["loc"], "msg": one["msg"], "input": None} for one in error.errors()]
     return json_answer({"detail": problems}, 422)
 
 
-async def _on_refusal(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, RefusalError)
+async def _on_own_error(_request: Request, error: LocalServiceError) -> Response:
     return json_answer({error.member: str(error)}, error.status)
 
 
 async def _on_failure(_request: Request, error: Exception) -> Response:
-    """Respond with 500 and the words of our own error, or of the database's."""
-    words = str(error) if isinstance(error, LocalServiceError) else f"The local service cannot use its data: {error}."
-    return json_answer({"detail": words}, 500)
-
-
-_HANDLERS: Mapping[type[Exception], Handler] = {
-    RequestValidationError: _on_invalid,
-    RefusalError: _on_refusal,
-    LocalServiceError: _on_failure,
-    sqlite3.Error: _on_failure,
-    OSError: _on_failure,
-}
+    """Respond with 500 and the words of the database or the system."""
+    return json_answer({"detail": f"The local service cannot use its data: {error}."}, 500)
 
 
 def _take_folder(folder: Path) -> tuple[Path, Ownership]:
