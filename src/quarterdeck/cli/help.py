@@ -48,16 +48,15 @@ def run(arguments: CommandLine, config: Config) -> int:
     return 0
 
 
-def _wrapped(words: str, indent: int = 0) -> list[str]:
-    blanks = " " * indent
-    return TextWrapper(WIDTH, initial_indent=blanks, subsequent_indent=blanks, break_on_hyphens=False).wrap(words)
+def _wrapped(words: str, indent: int = 0, about: str = "") -> list[str]:
+    """Return words as lines, the first of them beside what they are about."""
+    first, blanks = about.ljust(indent), " " * indent
+    return TextWrapper(WIDTH, initial_indent=first, subsequent_indent=blanks, break_on_hyphens=False).wrap(words)
 
 
-def _entry(about: str, words: str) -> Iterator[str]:
-    """Yield the lines of an entry: a name, and its words beside it."""
-    first, *rest = _wrapped(words, INDENT)
-    yield f"  {about}".ljust(INDENT) + first.lstrip()
-    yield from rest
+def _entry(name: str, words: str) -> list[str]:
+    """Return the lines of an entry: a name, and its words beside it."""
+    return _wrapped(words, INDENT, f"  {name}")
 
 
 def _keys() -> Iterator[str]:
