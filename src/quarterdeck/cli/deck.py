@@ -41,9 +41,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     """Open the deck and end the process with its exit status; raises CommandError (status 2) for an unfit terminal."""
     refuse_unfit_terminal(os.environ)
     home = str(Path.home())
-    problems = [*config.problems, *config.folders.unusable]
-    if left_behind := config.folders.left_behind:
-        problems.append(left_behind)
+    problems = (*config.problems, *config.folders.unusable, *config.folders.left_behind)
     notices = [f"{problem}.".replace(home, "~") for problem in problems]
     endpoint = _endpoint(arguments, config, notices)
     deck = Deck(

@@ -82,8 +82,7 @@ def undo(arguments: CommandLine, config: Config) -> int:
     except ConfigError as error:
         raise CommandError(f"{error}.") from None
     if saved is None:
-        left_behind = config.folders.left_behind
-        advice = f"{left_behind}." if left_behind else ""
+        advice = " ".join(f"{each}." for each in config.folders.left_behind)
         raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
 
     def edit(draft: Draft) -> Draft:

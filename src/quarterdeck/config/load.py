@@ -48,12 +48,11 @@ class Folders:
         return [f"{path} cannot be written" for path in places if not _writable(path)]
 
     @property
-    def left_behind(self) -> str | None:
-        """A sentence about state files of an older format, which are no longer read; None if there are none."""
+    def left_behind(self) -> list[str]:
+        """A sentence about each folder with state files of an older format, which are no longer read."""
         folders = (self.state / "notebook", self.kept / "watched")
-        found = [str(folder) for folder in folders if any(folder.rglob("*.json"))]
         what = "what an earlier Quarterdeck kept between runs; it is not read, and left as it is"
-        return f"{' and '.join(found)}: {what}" if found else None
+        return [f"{folder}: {what}" for folder in folders if any(folder.rglob("*.json"))]
 
 
 def _writable(path: Path) -> bool:
