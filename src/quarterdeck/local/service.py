@@ -132,7 +132,7 @@ def new_app(store: Store) -> FastAPI:
             OSError: _on_failure,
         },
     )
-    app.add_middleware(CompleteRequests, changes=store.changes)
+    app.add_middleware(complete_requests, changes=store.changes)
     return app
 
 
@@ -148,17 +148,15 @@ def guard(key: SecretStr) -> Callable[..., Awaitable[None]]:
     return check
 
 
-class CompleteRequests:
-    """Completes every request, even if the client stops waiting for the response."""
+def complete_requests(app: ASGIApp, changes: ChangeRunner) -> ASGIApp:
+    """Return an app that completes every request, even if the client stops waiting for the response."""
 
-    def __init__(self, app: ASGIApp, changes: ChangeRunner) -> None:
-        self._app = app
-        self._changes = changes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def complete(scope: Scope, receive: Receive, send: Send) -> None:
         """Run a request as one change; a socket stays open, and protects its own changes."""
-        answer = self._app(scope, receive, send)
-        await (self._changes.run(answer) if scope["type"] == "http" else answer)
+        answer = app(scope, receive, send)
+        await (changes.run(answer) if scope["type"] == "http" else answer)
+
+    return complete
 
 
 async def _on_invalid(_request: Request, error: RequestValidationError) -> Response:

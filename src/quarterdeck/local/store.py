@@ -239,7 +239,7 @@ def _keep(tasks: set[asyncio.Task[Any]], work: Awaitable[T]) -> asyncio.Task[T]:
 
 def _make_private(path: Path) -> None:
     """Create the file with a private mode, which SQLite also gives to its other files."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    path.touch(mode=0o600)
     path.chmod(0o600)
 
 

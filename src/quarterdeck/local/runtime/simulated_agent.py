@@ -237,12 +237,10 @@ class SimulatedAgent:
         self._tell("ConversationStateUpdateEvent", "environment", key=key, value=value)
 
     def _tell(self, kind: str, source: str, **members: Any) -> Record:
-        event = new_event(kind, source, self._new_id(), self.now, **members)
+        event_id = str(UUID(int=self._rng.getrandbits(128), version=4))
+        event = new_event(kind, source, event_id, self.now, **members)
         self.told.append(event)
         return event
-
-    def _new_id(self) -> str:
-        return str(UUID(int=self._rng.getrandbits(128), version=4))
 
     # The past
 
