@@ -5,7 +5,7 @@ A file that cannot be read is reported and replaced by defaults, and never overw
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from quarterdeck.config import connections, files
@@ -93,9 +93,9 @@ class Config:
     """Everything read before the first frame; `problems` are sentences about what could not be used."""
 
     folders: Folders
-    connections: Mapping[str, Connection] = field(default_factory=dict)
-    preferences: Preferences = field(default_factory=Preferences)
-    problems: tuple[str, ...] = ()
+    connections: Mapping[str, Connection]
+    preferences: Preferences
+    problems: tuple[str, ...]
 
 
 def find_folders(environ: Mapping[str, str]) -> Folders:
