@@ -33,8 +33,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         if unreadable:
             note(f"{unreadable} records could not be read; they are left alone.")
         known = {row.id: row for row in session.sandbox_rows}
-        meant = [row for row in (known.get(each) for each in ids or known) if row is not None]
-        rows = kept(meant, wanted, now)
+        rows = kept([known[each] for each in ids or known if each in known], wanted, now)
         unknown = [each for each in ids if each not in known]
         if not rows and not unknown:
             note("No sandbox matches the filter.")
