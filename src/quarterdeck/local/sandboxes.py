@@ -93,8 +93,8 @@ class Sandboxes(ABC):
     The first spec is the default.
     """
 
-    answers_when_ready = True
-    """Whether the response to a start waits until the sandbox is ready."""
+    simulated: int | None = None
+    """How many sandboxes were simulated at first; None if they are real."""
 
     def __init__(self, store: Store, specs: Sequence[Spec], agents: Agents) -> None:
         self.specs = specs
@@ -163,9 +163,12 @@ class Sandboxes(ABC):
         raise LocalServiceError(f"Sandbox {sandbox_id} did not get ready. Its last output: {said or 'nothing'}")
 
     async def started(self, spec: Spec) -> Sandbox:
-        """Start a new sandbox and return it for the response. Raises `LocalServiceError`."""
+        """Start a new sandbox and return it for the response, which waits until a real one is ready.
+
+        Raises `LocalServiceError`.
+        """
         sandbox_id = await self.start(spec)
-        if self.answers_when_ready:
+        if self.simulated is None:
             return await self._store.changes.begin(self.until_ready(sandbox_id))
         return (await self.read([sandbox_id]))[sandbox_id]
 

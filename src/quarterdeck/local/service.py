@@ -80,7 +80,7 @@ class LocalService:
             sandboxes = SimulatedSandboxes(simulation, store, clock)
             await sandboxes.open()
             key = key or new_key()
-            app, _ = await asyncio.to_thread(build, store, sandboxes, key, simulation.sandboxes)
+            app, _ = await asyncio.to_thread(build, store, sandboxes, key)
             return cls(app, key, store, opened.pop_all())
 
     async def aclose(self) -> None:
@@ -88,18 +88,15 @@ class LocalService:
         await self._closing.aclose()
 
 
-def build(
-    store: Store, sandboxes: Sandboxes, key: SecretStr, simulated: int | None = None
-) -> tuple[FastAPI, StartTasks]:
+def build(store: Store, sandboxes: Sandboxes, key: SecretStr) -> tuple[FastAPI, StartTasks]:
     """Build the app and its start tasks. Blocks for tens of milliseconds.
 
-    Everything except health and server info requires the key, agent servers that of their sandbox. `simulated` is the
-    number of simulated sandboxes, None if they are real.
+    Everything except health and server info requires the key, agent servers that of their sandbox.
     """
     settings, conversations = Settings(store), Conversations(store, sandboxes)
     start_tasks = StartTasks(store, sandboxes, conversations, settings)
     app = new_app(store)
-    app.include_router(health_router(simulated))
+    app.include_router(health_router(sandboxes.simulated))
     app.include_router(agent_router(store, sandboxes, conversations))
     needs_key = Depends(guard(key))
     for router in (

@@ -75,11 +75,10 @@ class Simulation:
 class SimulatedSandboxes(Sandboxes):
     """Changes the rows of sandboxes and conversations with time, which is simulated only at requests."""
 
-    answers_when_ready = False
-
     def __init__(self, simulation: Simulation, store: Store, clock: Clock) -> None:
         self._simulated_agents = SimulatedAgents(store, clock)
         super().__init__(store, SPECS, self._simulated_agents)
+        self.simulated = simulation.sandboxes
         self._simulation = simulation
         faulty = simulation.ids() if simulation.faults else ()
         self._pauses_fail = faulty[3::25]
