@@ -10,8 +10,8 @@ from fastapi import APIRouter, HTTPException, Query
 from pydantic import Json, StringConstraints
 
 from quarterdeck.client.models.enums import GitProvider, SandboxStatus
-from quarterdeck.local.bodies import Body
-from quarterdeck.local.events import MessageBody
+from quarterdeck.local.bodies import Body, Trimmed
+from quarterdeck.local.events import CONTEXT, DOLLARS_PER_TOKEN, MessageBody
 from quarterdeck.local.records import AgentServerUrl, Done, Page, Paging, hex_ids, now
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
@@ -24,11 +24,8 @@ FROM conversations)"""
 """Conversations under the names of the interface, with the ids of their sub-conversations."""
 _WANTED = "instr(lower(title), lower(coalesce(?, ''))) > 0 AND (? OR parent_id IS NULL)"
 """The condition of a list: these words in the title, and sub-conversations only if requested."""
-_DOLLARS_PER_TOKEN = 4e-6
 _TITLE_FROM_MESSAGE = 100
 """Characters of a message that become a title."""
-
-Title = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
 class StartConversationBody(Body):
@@ -40,7 +37,7 @@ class StartConversationBody(Body):
     selected_repository: str | None = None
     selected_branch: str | None = None
     git_provider: GitProvider | None = None
-    title: Title | None = None
+    title: Trimmed | None = None
     trigger: str | None = None
     pr_number: list[int] = []
     parent_conversation_id: UUID | None = None
@@ -50,7 +47,7 @@ class StartConversationBody(Body):
 class ChangeConversationBody(Body):
     """What can be changed in a conversation; null and missing members change nothing (release 1.11)."""
 
-    title: Annotated[Title, StringConstraints(min_length=1)] | None = None
+    title: Annotated[Trimmed, StringConstraints(min_length=1)] | None = None
     public: bool | None = None
 
 
@@ -93,9 +90,8 @@ class Conversations:
         include_sub_conversations: bool = False,
     ) -> Page[ConversationRecord]:
         """Return a page of conversations, newest first."""
-        order = " ORDER BY created_at DESC, rowid DESC"
         wanted = (title__contains, include_sub_conversations)
-        rows = await self._store.select(_LISTED, _WANTED + order + window.sql, wanted)
+        rows = await self._store.select(_LISTED, _WANTED + window.sql, wanted)
         return window.page(await self._records(rows, agents))
 
     async def count(self, title__contains: str | None = None, include_sub_conversations: bool = False) -> int:
@@ -154,8 +150,8 @@ def _metrics(cost: float | None) -> dict[str, Any] | None:
     """Return the cost of a conversation, with plausible token counts; None if no agent ever ran."""
     if cost is None:
         return None
-    tokens = int(cost / _DOLLARS_PER_TOKEN)
-    usage = {"prompt_tokens": tokens * 9 // 10, "completion_tokens": tokens // 10, "context_window": 200_000}
+    tokens = int(cost / DOLLARS_PER_TOKEN)
+    usage = {"prompt_tokens": tokens * 9 // 10, "completion_tokens": tokens // 10, "context_window": CONTEXT}
     return {"accumulated_cost": round(cost, 4), "accumulated_token_usage": usage}
 
 

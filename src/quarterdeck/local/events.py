@@ -10,6 +10,11 @@ from quarterdeck.local.store import Record
 DELTA = "StreamingDeltaEvent"
 """A fragment of an answer that is being written: sent to listeners, and not stored."""
 
+CONTEXT = 200_000
+"""The size of the simulated model's context window in tokens."""
+DOLLARS_PER_TOKEN = 4e-6
+"""Its price."""
+
 
 class Part(OpenBody):
     """A part of a message: text, or images by address."""

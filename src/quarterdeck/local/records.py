@@ -71,8 +71,8 @@ class Window:
 
     @property
     def sql(self) -> str:
-        """The end of a query for it, with one more row to find out whether the list continues."""
-        return f" LIMIT {self.limit + 1} OFFSET {self.offset}"
+        """The end of a query for it, newest first, with one more row to find out whether the list continues."""
+        return f" ORDER BY created_at DESC, rowid DESC LIMIT {self.limit + 1} OFFSET {self.offset}"
 
     def page(self, read: Sequence[T]) -> Page[T]:
         """Return the page from the rows of such a query."""

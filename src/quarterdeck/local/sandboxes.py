@@ -134,7 +134,7 @@ class Sandboxes(ABC):
 
     async def page(self, window: Paging, agents: AgentServerUrl) -> Page[SandboxRecord]:
         """Return a page of sandboxes, newest first."""
-        rows = await self._store.select("sandboxes", "1 ORDER BY created_at DESC, rowid DESC" + window.sql)
+        rows = await self._store.select("sandboxes", "1" + window.sql)
         found = await self.look([Sandbox(**row) for row in rows])
         return window.page([self.record(sandbox, agents) for sandbox in found])
 

@@ -48,7 +48,7 @@ class StartTasks:
 
     async def page(self, window: Paging) -> Page[StartTaskRecord]:
         """Return a page of start tasks, newest first."""
-        rows = await self._store.select("start_tasks", f"1 ORDER BY created_at DESC, rowid DESC{window.sql}")
+        rows = await self._store.select("start_tasks", "1" + window.sql)
         return window.page([_record(row) for row in rows])
 
     async def read(self, ids: Annotated[list[str], Query()]) -> list[StartTaskRecord | None]:

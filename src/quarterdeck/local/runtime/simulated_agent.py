@@ -12,14 +12,11 @@ from uuid import UUID
 from fastapi import HTTPException
 
 from quarterdeck.client.models.enums import ExecutionStatus as Status
-from quarterdeck.local.events import DELTA, NEVER, Policy, message, new_event, text_part
+from quarterdeck.local.events import CONTEXT, DELTA, DOLLARS_PER_TOKEN, NEVER, Policy, message, new_event, text_part
 from quarterdeck.local.runtime.script import RISKS, SCENES, Answer, Call, answers, first_prompt
 from quarterdeck.local.store import Record
 
 RISKY = Policy(kind="ConfirmRisky", threshold="HIGH")
-CONTEXT = 200_000
-"""The size of the model's context window in tokens."""
-_DOLLARS_PER_TOKEN = 4e-6
 _THINKS = (0.8, 3.0)
 """Minimum and maximum seconds before a model's first word."""
 _BETWEEN_WORDS = 0.08
@@ -226,7 +223,7 @@ class SimulatedAgent:
     def _spend(self) -> None:
         tokens = self._rng.randint(180, 900)
         self._context += tokens
-        self.cost += (self._context // 10 + tokens) * _DOLLARS_PER_TOKEN
+        self.cost += (self._context // 10 + tokens) * DOLLARS_PER_TOKEN
 
     def _become(self, status: Status) -> None:
         if status is not self.status:
