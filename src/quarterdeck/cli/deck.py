@@ -83,7 +83,7 @@ def _endpoint(arguments: CommandLine, config: Config, notices: list[str]) -> Con
 
 
 async def _open(deck: Deck, *, mouse: bool) -> int:
-    with leaving_on_signals(lambda status: deck.exit(status, status), Terminal()):
+    with leaving_on_signals(lambda status: deck.exit(status, status)):
         await deck.run_async(mouse=mouse)
     status = deck.return_code or 0
     end_within(CLEANUP, status)  # a name lookup in a thread cannot be cancelled, and Python would wait for it
@@ -92,24 +92,17 @@ async def _open(deck: Deck, *, mouse: bool) -> int:
     return status
 
 
-class Terminal:
-    """The state of the terminal before the deck changed it."""
+def restore_terminal(modes: list[Any]) -> None:
+    """Restore the terminal without Textual; waits at most half a second for one that does not read."""
 
-    def __init__(self) -> None:
-        self._modes: list[Any] = termios.tcgetattr(STDIN)
-
-    def restore(self) -> None:
-        """Restore it without Textual; waits at most half a second for a terminal that does not read."""
-        writer = Thread(target=self._put_back, daemon=True)
-        writer.start()
-        writer.join(0.5)
-
-    def _put_back(self) -> None:
-        try:
-            termios.tcsetattr(STDIN, termios.TCSANOW, self._modes)
+    def put_back() -> None:
+        with suppress(OSError, termios.error):  # the terminal is gone: there is nothing to restore
+            termios.tcsetattr(STDIN, termios.TCSANOW, modes)
             os.write(STDERR, _RESTORE.encode())
-        except (OSError, termios.error):
-            return  # the terminal is gone: there is nothing to restore
+
+    writer = Thread(target=put_back, daemon=True)
+    writer.start()
+    writer.join(0.5)
 
 
 def end_within(seconds: float, status: int, before: Callable[[], None] = lambda: None) -> Timer:
@@ -126,18 +119,18 @@ def end_within(seconds: float, status: int, before: Callable[[], None] = lambda:
 
 
 @contextmanager
-def leaving_on_signals(leave: Callable[[int], None], terminal: Terminal) -> Iterator[None]:
+def leaving_on_signals(leave: Callable[[int], None]) -> Iterator[None]:
     """Call `leave(128 + signal)` on the loop when a signal asks to end; signals ignored from outside stay ignored.
 
     The handlers are Python's and not the loop's: they also run while something holds the loop up.
     """
-    loop = asyncio.get_running_loop()
+    loop, modes = asyncio.get_running_loop(), termios.tcgetattr(STDIN)
     before = {number: signal.getsignal(number) for number in ENDING}
     timers: list[Timer] = []
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         status = 128 + number
-        timers.append(end_within(GRACE, status, terminal.restore))
+        timers.append(end_within(GRACE, status, lambda: restore_terminal(modes)))
         loop.call_soon_threadsafe(leave, status)
 
     for number, handler in before.items():
