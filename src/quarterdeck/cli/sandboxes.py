@@ -36,9 +36,9 @@ async def read(session: Session, wanted: Filter[SandboxRow], ids: Sequence[str] 
     Returns how many records of whole lists could not be read, and so were not filtered.
     """
     about_conversations = asks_about_conversations(wanted)
-    answer = await session.client.sandboxes.read(ids) if ids and not about_conversations else None
-    if answer is not None:
-        session.sandboxes.take([record for record in answer if record is not None])
+    batch = await session.client.sandboxes.read(ids) if ids and not about_conversations else None
+    if batch is not None:
+        session.sandboxes.take(list(filter(None, batch)))
         return 0
     await session.sandboxes.read_all()
     if about_conversations:
