@@ -184,8 +184,8 @@ class SimulatedSandboxes(Sandboxes):
 
     async def _change_some(self, connection: aiosqlite.Connection, passed: timedelta) -> None:
         """Change as many sandboxes, or their conversations, as is due in that time."""
-        share = self._simulation.churn / 100
-        self._changes_due += passed.total_seconds() * share * await self._store.count("sandboxes") if share else 0
+        changing_per_second = self._simulation.churn / 100 * await self._store.count("sandboxes")
+        self._changes_due += passed.total_seconds() * changing_per_second
         changes, self._changes_due = int(self._changes_due), self._changes_due % 1
         if not changes:
             return
