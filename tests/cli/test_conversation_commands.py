@@ -107,6 +107,7 @@ def test_one_that_works_is_stopped_and_written_to_and_waited_for(on: Simulated) 
     one = on.one("running")
     late = on("wait", one, "--timeout", "0.2")
     assert (late.status, late.out) == (6, "running\n")
+    assert on("wait", one, "--timeout", "0.2", "--json").json["status"] == "running"
     assert (stopped := on("stop", one)).status == 0
     assert stopped.out == on("wait", one).out == "paused\n"
     assert on("send", one, "-", "--wait", "--timeout", "0.5", typed="Go on, please").status == 6

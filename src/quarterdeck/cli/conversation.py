@@ -137,8 +137,7 @@ class Conversation:
 
         if not await self.until(reached, seconds) or (result := self.result) is None:
             note("The time is up.")
-            say(self.transcript.status or "not known")
-            return TIME_IS_UP
+            return self.tell(Result(self.transcript.status or "not known", TIME_IS_UP))
         status = self.tell(result)
         return 0 if for_question and status == NEEDS_SOMEONE else status
 
