@@ -130,10 +130,8 @@ class Conversation:
         for_question = self._arguments.wanted == "needs-you"
 
         def reached() -> bool:
-            result = self.result
-            if result is None or result.status:
-                return result is not None
-            return not for_question and loop.time() >= begins_until
+            result, may_rest = self.result, not for_question and loop.time() >= begins_until
+            return result is not None and (result.status != 0 or may_rest)
 
         if not await self.until(reached, seconds) or (result := self.result) is None:
             note("The time is up.")
