@@ -74,7 +74,7 @@ class _Watching:
         before, after = self._rows.pop(sandbox_id, None), self._session.sandbox_row(sandbox_id)
         if after is not None:
             self._rows[sandbox_id] = after
-        was, word = (row and row.memory.settled.word for row in (before, after))
+        was, word = (row and row.memory.word for row in (before, after))
         if self._begun and was != word and any(row and self._passes(row) for row in (before, after)):
             self._print(sandbox_id, was, word)
 

@@ -151,9 +151,9 @@ def change_verdict(memory: SandboxMemory | None, action: Action) -> RowState | N
         return RowState.DONE if action is Action.DELETE else RowState.GONE
     if action is Action.DELETE:
         return None
-    if memory.settled.word == StateWord.ERROR:
+    if memory.word == StateWord.ERROR:
         return RowState.FAILED
-    return RowState.DONE if memory.settled.word in DONE_IN[action] else None
+    return RowState.DONE if memory.word in DONE_IN[action] else None
 
 
 # Running a command

@@ -60,7 +60,7 @@ def running_oldest_first(records: Iterable[Sandbox], memories: Mapping[str, Sand
     running = [
         (record.created_at or _LAST, record.id)
         for record, memory in known
-        if memory is not None and memory.asked is None and memory.settled.word == StateWord.RUNNING
+        if memory is not None and memory.asked is None and memory.word == StateWord.RUNNING
     ]
     return tuple(sandbox_id for _, sandbox_id in sorted(running))
 

@@ -58,7 +58,7 @@ class SandboxMemories:
         self.observe((record,), now, beginning=True)
         self.timelines.started(record.id)
         memory = self.by_id[record.id]
-        if memory.settled.word != StateWord.RUNNING:
+        if memory.word != StateWord.RUNNING:
             self._keep(record.id, memory._replace(asked=PendingAction(Action.START, now, answered=True)))
 
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:

@@ -137,8 +137,11 @@ class SandboxMemory(NamedTuple):
 
     status: str
     """The status in the last reading."""
-    settled: SandboxState
-    """The state according to the readings alone, and since when."""
+    word: str
+    """The state according to the readings alone: a `StateWord`, or the server's own word if it is unknown."""
+    since: datetime
+    exact: bool
+    """Whether the beginning of the state was observed."""
     has_run: bool = False
     """It was read as RUNNING, and since then not as PAUSED, ERROR or MISSING."""
     asked: PendingAction | None = None
@@ -164,15 +167,15 @@ class SandboxMemory(NamedTuple):
     @property
     def _read(self) -> SandboxState:
         """The state according to the readings alone, with note and longer form."""
-        settled = self.settled
+        state = SandboxState(self.word, self.since, self.exact)
         if self.quiet and self.answered is False:
             note = "Its agent server did not answer at its last known address."
-            return settled._replace(longer=f"{settled.word}, no answer", note=note, silent=True)
+            return state._replace(longer=f"{self.word}, no answer", note=note, silent=True)
         if self.quiet:
-            return settled._replace(note=_IDLE)
-        if settled.word == StateWord.MISSING and self.status != SandboxStatus.MISSING:
-            return settled._replace(note="The server answered that it is not there; the next reading tells.")
-        return settled
+            return state._replace(note=_IDLE)
+        if self.word == StateWord.MISSING and self.status != SandboxStatus.MISSING:
+            return state._replace(note="The server answered that it is not there; the next reading tells.")
+        return state
 
     def in_transition(self, now: datetime) -> bool:
         """Whether an action is under way that justifies frequent polling."""
@@ -213,9 +216,8 @@ def after_reading(memory: SandboxMemory | None, record: Sandbox, now: datetime, 
     if doubts < _needed(memory, word, now):
         return memory._replace(left=memory.left and memory.left._replace(at=now), doubted=word, doubts=doubts)
     has_run = status == SandboxStatus.RUNNING or (memory.has_run and status not in _STOPPED)
-    after = SandboxMemory(
+    after = _settled(memory, word, now)._replace(
         status=status,
-        settled=_state_of(memory, word, now),
         has_run=has_run,
         asked=_unconfirmed(memory, status, now, has_run=has_run),
         quiet=min(memory.quiet + 1, CHECK_AFTER) if idle else 0,
@@ -224,6 +226,8 @@ def after_reading(memory: SandboxMemory | None, record: Sandbox, now: datetime, 
         urls=(record.exposed_urls or memory.urls) if status in _HAS_ADDRESS else (),
         key=(record.session_api_key or memory.key) if has_run else None,
         left=_left(memory, word, now),
+        doubted="",
+        doubts=0,
     )
     return memory if memory == after else after
 
@@ -232,27 +236,27 @@ def _before_any_reading(status: str, now: datetime, *, beginning: bool) -> Sandb
     """Return the memory before a sandbox's first reading; if it is new, it counts as starting."""
     word = WORDS.get(status, status)
     if beginning and word in (StateWord.STARTING, StateWord.ERROR):
-        starting = SandboxState(StateWord.STARTING, now, exact=True)
-        return SandboxMemory(SandboxStatus.STARTING, starting, asked=PendingAction(Action.START, now, here=False))
-    return SandboxMemory(status, SandboxState(word, now, exact=beginning))
+        start = PendingAction(Action.START, now, here=False)
+        return SandboxMemory(SandboxStatus.STARTING, StateWord.STARTING, now, exact=True, asked=start)
+    return SandboxMemory(status, word, now, exact=beginning)
 
 
 def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
     """Note that the server answered 404 for it; the next reading may correct this."""
-    return memory._replace(settled=_state_of(memory, StateWord.MISSING, now), asked=None, quiet=0, left=None)
+    return _settled(memory, StateWord.MISSING, now)._replace(asked=None, quiet=0, left=None)
 
 
 def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
     """Note whether the agent server answered, unless a reading came first; if a starting one answers, it runs."""
     if memory.comes_up and answered:
-        settled = _state_of(memory, StateWord.RUNNING, now)
-        return memory._replace(has_run=True, quiet=1, answered=True, asked=None, settled=settled)
+        running = _settled(memory, StateWord.RUNNING, now)
+        return running._replace(has_run=True, quiet=1, answered=True, asked=None)
     return memory._replace(answered=answered) if memory.quiet else memory
 
 
 def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:
     """Return how many readings in a row are needed to believe a word; results of our own requests need one."""
-    if word == memory.settled.word:
+    if word == memory.word:
         return 1
     if memory.asked is not None:
         if word != StateWord.ERROR or memory.asked.action not in (Action.START, Action.RESUME):
@@ -266,21 +270,21 @@ def _left(memory: SandboxMemory, word: str, now: datetime) -> PreviousState | No
     """Return the state it left, after a believed reading; a return from an unknown word is not a flip."""
     if memory.asked is not None:
         return None
-    if word == memory.settled.word:
+    if word == memory.word:
         return memory.left
-    return PreviousState(memory.settled.word, now) if word in _KNOWN else None
+    return PreviousState(memory.word, now) if word in _KNOWN else None
 
 
-def _state_of(memory: SandboxMemory, word: str, now: datetime) -> SandboxState:
-    """Return the state for a word: the current one if the word is the same, otherwise a new one.
+def _settled(memory: SandboxMemory, word: str, now: datetime) -> SandboxMemory:
+    """Return the memory with the state for a word, which is new unless the word is the same.
 
     The beginning of a new state was observed, with one exception: a sandbox that read as starting, without its start
     being observed, may have been running and idle.
     """
-    if word == memory.settled.word:
-        return memory.settled
-    hidden = word == StateWord.RUNNING and memory.settled.word == StateWord.STARTING and memory.asked is None
-    return SandboxState(word, now, exact=not hidden)
+    if word == memory.word:
+        return memory
+    hidden = word == StateWord.RUNNING and memory.word == StateWord.STARTING and memory.asked is None
+    return memory._replace(word=word, since=now, exact=not hidden)
 
 
 def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: bool) -> PendingAction | None:

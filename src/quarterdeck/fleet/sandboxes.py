@@ -83,35 +83,35 @@ def sandbox_row(
 ) -> SandboxRow:
     """Return the row of a sandbox; `complete` means that all conversations in it are known."""
     told = {each.execution_status for each in conversations}
-    working = memory.settled.known in UP and ExecutionStatus.RUNNING in told
+    working = memory.word in UP and ExecutionStatus.RUNNING in told
     texts = [text for each in conversations for text in (each.title, each.selected_repository)]
     return SandboxRow(
         record.id,
         record,
         memory,
         conversations,
-        haystack(record.id, record.sandbox_spec_id, memory.settled.word, *texts),
+        haystack(record.id, record.sandbox_spec_id, memory.word, *texts),
         complete,
         working,
-        _quiet_since(memory.settled, conversations, clock) if complete and not working else None,
+        _quiet_since(memory, conversations, clock) if complete and not working else None,
         sum(each.cost or 0.0 for each in conversations),
         clock.here(record.created_at),
     )
 
 
-def _quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...], clock: ServerClock) -> datetime | None:
+def _quiet_since(memory: SandboxMemory, conversations: tuple[Conversation, ...], clock: ServerClock) -> datetime | None:
     """Return the newest update of the conversations in a sandbox that is up and idle; None if it is not known.
 
     It is never earlier than the start of the sandbox, if that was observed. A sandbox without conversations has been
     quiet for at least as long as it is known to be up.
     """
-    if settled.known not in UP:
+    if memory.word not in UP:
         return None
     if not conversations:
-        return settled.since
+        return memory.since
     moments = [clock.here(each.changed_at) for each in conversations]
     newest = max((moment for moment in moments if moment is not None), default=None)
-    return max(newest, settled.since) if newest is not None and settled.exact else newest
+    return max(newest, memory.since) if newest is not None and memory.exact else newest
 
 
 # Which conversations are in which sandbox

@@ -117,11 +117,11 @@ class Timelines(KeptPart[KeptTimelines]):
 
     def observe(self, sandbox_id: str, before: SandboxMemory | None, after: SandboxMemory, now: datetime) -> None:
         """Apply a changed memory of a sandbox; `before` is None if it was not known in this run."""
-        word, events = after.settled.word, self.of(sandbox_id)
+        word, events = after.word, self.of(sandbox_id)
         if before is None:
             self._last_seen.pop(sandbox_id, None)
             self.changed.set()  # the time it was last listed must be saved, too
-        elif before.settled.word == word:
+        elif before.word == word:
             return
         if not events or events[-1].what != word:
             cause, words = self._cause(sandbox_id, before, after, now)
@@ -164,7 +164,7 @@ class Timelines(KeptPart[KeptTimelines]):
         if before is None and ours:
             asked = PendingAction(Action.START, now, here=False)
         if asked is not None and (asked.here or ours) and now - asked.at <= ANSWERED_BY:
-            if after.settled.word in DONE_IN[asked.action]:
+            if after.word in DONE_IN[asked.action]:
                 return Cause.YOU, _ASKED
             if asked.action is not Action.PAUSE:
                 return Cause.SERVER, _became_of(asked.action)
@@ -175,7 +175,7 @@ class Timelines(KeptPart[KeptTimelines]):
             return (Cause.UNKNOWN, _CLOSED) if missed else (Cause.SERVER, _NOT_ASKED)
         if sandbox_id in self._by_id:
             return Cause.UNKNOWN, _CLOSED
-        if not after.settled.exact:
+        if not after.exact:
             return Cause.UNKNOWN, "first seen so"
         return (Cause.UNKNOWN, _PERHAPS) if self._awaited() else (Cause.SERVER, _NOT_ASKED)
 

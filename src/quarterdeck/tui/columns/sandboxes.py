@@ -92,8 +92,8 @@ def _age(row: SandboxRow, now: datetime) -> Cell:
 
 
 COLUMNS: tuple[Column[SandboxRow], ...] = (
-    Column("status", "STATUS", 20, status, sort=lambda row: row.memory.settled.word),
-    Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.settled.since, right=True),
+    Column("status", "STATUS", 20, status, sort=lambda row: row.memory.word),
+    Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.since, right=True),
     Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
     Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3),
     Column("agent", "AGENT", 12, agent, sort=_agent_word, priority=1),
