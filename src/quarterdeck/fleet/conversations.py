@@ -9,7 +9,7 @@ from typing import NamedTuple
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
-from quarterdeck.fleet.filters import Grammar, Kind, Token, haystack
+from quarterdeck.fleet.filters import Grammar, Kind, Token
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import StateWord
 
@@ -143,16 +143,11 @@ class ConversationRow(NamedTuple):
     id: str
     told: Conversation | StartTask
     """The record of the conversation or of its start."""
-    title: str
-    repository: str | None
-    branch: str | None
     state: ConversationState
     created: datetime | None
     """By this machine's clock; None also if the server's moment lies too far in the future."""
     updated: datetime | None
     """By this machine's clock."""
-    haystack: str = ""
-    """The text that a filter searches, case-folded."""
     unlinked: bool = False
     """Whether its sandbox no longer exists."""
     unread: bool = False
@@ -171,6 +166,30 @@ class ConversationRow(NamedTuple):
         return self.id[:SHORT]
 
     @property
+    def asked(self) -> Conversation | NewConversation:
+        """What was requested when it was created."""
+        return self.told if isinstance(self.told, Conversation) else self.told.request or NewConversation()
+
+    @property
+    def message(self) -> str:
+        """The message it is being started with; empty once it is a conversation."""
+        return self.asked.message or "" if isinstance(self.asked, NewConversation) else ""
+
+    @property
+    def title(self) -> str:
+        """Its title; a start without one is named by its message, in quotes."""
+        words = " ".join(self.message.split())
+        return self.asked.title or (f"\u201c{words}\u201d" if words else "")
+
+    @property
+    def haystack(self) -> str:
+        """The text that a filter searches."""
+        asked, word = self.asked, self.state.word
+        where = (asked.selected_repository, asked.selected_branch, self.sandbox_id)
+        texts = (self.id, self.title, *where, asked.llm_model, word, _ALSO_CALLED.get(word), self.message)
+        return "\n".join(filter(None, texts))
+
+    @property
     def name(self) -> str:
         """Its title."""
         return self.title
@@ -183,8 +202,8 @@ class ConversationRow(NamedTuple):
     @property
     def place(self) -> str:
         """ "repository@branch", or the part of it that is known."""
-        branch = f"@{self.branch}" if self.branch else ""
-        return f"{self.repository or ''}{branch}"
+        repository, branch = self.asked.selected_repository, self.asked.selected_branch
+        return f"{repository or ''}{f'@{branch}' if branch else ''}"
 
     @property
     def record(self) -> Conversation | None:
@@ -225,32 +244,10 @@ def conversation_row(
     """
     state = conversation_state(record, under_way if record.sandbox_status in _ASKED.get(under_way or "", ()) else None)
     state = _AGENT[ExecutionStatus.DELETING] if deleting else state
-    row = row_of(record, record, state, clock, record.sandbox_id, _ALSO_CALLED.get(state.word))
     lost = sandboxes is not None and record.sandbox_id not in sandboxes
     unlinked = record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)
-    return row._replace(unlinked=unlinked, unread=unread, watched=watched)
-
-
-def row_of(
-    told: Conversation | StartTask,
-    asked: Conversation | NewConversation,
-    state: ConversationState,
-    clock: ServerClock,
-    *texts: str | None,
-) -> ConversationRow:
-    """Return the row of a conversation or a start; `asked` is what was requested, `texts` also serve filters."""
-    named = (asked.title, asked.selected_repository, asked.selected_branch)
-    return ConversationRow(
-        told.id,
-        told,
-        asked.title or "",
-        asked.selected_repository,
-        asked.selected_branch,
-        state,
-        clock.here(told.created_at),
-        clock.here(told.changed_at),
-        haystack(told.id, *named, asked.llm_model, state.word, *texts),
-    )
+    created, updated = clock.here(record.created_at), clock.here(record.changed_at)
+    return ConversationRow(record.id, record, state, created, updated, unlinked, unread, watched)
 
 
 def rank(row: ConversationRow) -> Rank:
@@ -282,15 +279,11 @@ def _state_word(row: ConversationRow, now: datetime) -> str:
     return f"{row.state.word}\n{_ALSO_CALLED.get(row.state.word, '')}"
 
 
-def _model(row: ConversationRow, now: datetime) -> str | None:
-    return row.record.llm_model if row.record else None
-
-
 DECK_GRAMMAR: Grammar[ConversationRow] = Grammar(
     {
         "state": Token(Kind.TEXT, _state_word, "Its state, as the list shows it.", ("status",)),
         "repo": Token(Kind.TEXT, lambda row, now: row.place, "Its repository and branch, as owner/name@branch."),
-        "model": Token(Kind.TEXT, _model, "The model that its agent uses."),
+        "model": Token(Kind.TEXT, lambda row, now: row.asked.llm_model, "The model that its agent uses."),
         "sandbox": Token(Kind.TEXT, lambda row, now: row.sandbox_id, "The id of its sandbox."),
         "id": Token(Kind.TEXT, lambda row, now: row.id, "Its id."),
         "cost": Token(Kind.NUMBER, lambda row, now: row.cost, "What it has cost so far, in US dollars."),

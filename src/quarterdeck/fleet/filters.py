@@ -21,16 +21,11 @@ class Searchable(Protocol):
 
     @property
     def haystack(self) -> str:
-        """The text that a plain word is searched in, case-folded."""
+        """The text that a plain word is searched in."""
         ...
 
 
 R = TypeVar("R", bound=Searchable)
-
-
-def haystack(*texts: str | None) -> str:
-    """Return the text of a row that a plain word is searched in."""
-    return "\n".join(filter(None, texts)).casefold()
 
 
 class Kind(Enum):

@@ -9,7 +9,7 @@ from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
-from quarterdeck.fleet.filters import Grammar, Kind, Token, haystack
+from quarterdeck.fleet.filters import Grammar, Kind, Token
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
 
@@ -24,8 +24,6 @@ class SandboxRow(NamedTuple):
     memory: SandboxMemory
     conversations: tuple[Conversation, ...] = ()
     """The conversations in it, in the server's order (newest first)."""
-    haystack: str = ""
-    """The text that a filter searches, case-folded."""
     complete: bool = True
     """Whether all conversations in it are known."""
     working: bool = False
@@ -45,6 +43,12 @@ class SandboxRow(NamedTuple):
     def unlinked(self) -> bool:
         """Whether it has no conversation; false while conversations are still being read."""
         return self.complete and not self.conversations
+
+    @property
+    def haystack(self) -> str:
+        """The text that a filter searches."""
+        living = (text for each in self.conversations for text in (each.title, each.selected_repository))
+        return "\n".join(filter(None, (self.id, self.record.sandbox_spec_id, self.memory.word, *living)))
 
     @property
     def conversation_titles(self) -> tuple[str, ...]:
@@ -84,13 +88,11 @@ def sandbox_row(
     """Return the row of a sandbox; `complete` means that all conversations in it are known."""
     told = {each.execution_status for each in conversations}
     working = memory.word in UP and ExecutionStatus.RUNNING in told
-    texts = [text for each in conversations for text in (each.title, each.selected_repository)]
     return SandboxRow(
         record.id,
         record,
         memory,
         conversations,
-        haystack(record.id, record.sandbox_spec_id, memory.word, *texts),
         complete,
         working,
         _quiet_since(memory, conversations, clock) if complete and not working else None,

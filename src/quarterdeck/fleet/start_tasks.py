@@ -3,10 +3,10 @@
 from collections.abc import Collection, Container, Iterable
 from datetime import datetime, timedelta
 
-from quarterdeck.client.models.conversation import NewConversation, StartTask
+from quarterdeck.client.models.conversation import StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
-from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState, row_of
+from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",
@@ -74,8 +74,6 @@ def worth_showing(
 
 
 def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
-    """Return the row of a start task; without a title it is named by its message, in quotes."""
-    asked = task.request or NewConversation()
-    row = row_of(task, asked, start_state(task, clock.there), clock, asked.message)
-    words = (asked.message or "").split()
-    return row if row.title or not words else row._replace(title=f"\u201c{' '.join(words)}\u201d")
+    """Return the row of a start task."""
+    created, updated = clock.here(task.created_at), clock.here(task.changed_at)
+    return ConversationRow(task.id, task, start_state(task, clock.there), created, updated)

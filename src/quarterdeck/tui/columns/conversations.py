@@ -163,8 +163,8 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
         said += [text_fact("message", task.request.message)] if task.request is not None else []
     said += [
         text_fact("id", row.id),
-        text_fact("repository", row.repository),
-        text_fact("branch", row.branch),
+        text_fact("repository", row.asked.selected_repository),
+        text_fact("branch", row.asked.selected_branch),
         moment_fact("created", row.told.created_at, row.created, now),
         moment_fact("updated", row.told.changed_at, row.updated, now),
     ]
