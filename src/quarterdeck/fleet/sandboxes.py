@@ -122,20 +122,15 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 class ConversationsBySandbox:
-    """The conversations of each sandbox; a group is sorted when it is read, not at each change."""
+    """The conversations of each sandbox."""
 
     def __init__(self) -> None:
         self._sandbox_of: dict[str, str] = {}
         self._groups: dict[str, dict[str, Conversation]] = {}
-        self._ordered: dict[str, tuple[Conversation, ...]] = {}
 
     def of(self, sandbox_id: str) -> tuple[Conversation, ...]:
-        """Return the conversations in a sandbox, newest first; the same object as long as nothing changed."""
-        ordered = self._ordered.get(sandbox_id)
-        if ordered is None:
-            group = self._groups.get(sandbox_id, {})
-            ordered = self._ordered[sandbox_id] = tuple(sorted(group.values(), key=_newest_first))
-        return ordered
+        """Return the conversations in a sandbox, newest first."""
+        return tuple(sorted(self._groups.get(sandbox_id, {}).values(), key=_newest_first))
 
     def sandbox_of(self, conversation_id: str) -> str | None:
         """Return the sandbox of a conversation, if known."""
@@ -160,8 +155,6 @@ class ConversationsBySandbox:
                 touched.add(after)
                 self._sandbox_of[conversation_id] = after
                 self._groups.setdefault(after, {})[conversation_id] = record
-        for sandbox_id in touched:
-            self._ordered.pop(sandbox_id, None)
         return frozenset(touched)
 
 
