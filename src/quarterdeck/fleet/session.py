@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from pydantic import SecretStr
@@ -202,11 +202,10 @@ class Session:
         """Tell each watch what is visible and what is in transition."""
         moving = self.memories.transitional(self._clock())
         self._unsettled |= moving
-        unsettled = list[str]()
-        if self._unsettled:
-            living = (record.id for each in self._seen(About.SANDBOXES) for record in self.by_sandbox.of(each))
-            shown = chain(self._seen(About.CONVERSATIONS), living)
-            unsettled = [each for each in shown if self.by_sandbox.sandbox_of(each) in self._unsettled]
+        sandbox_of = self.by_sandbox.sandbox_of
+        unsettled = [each for each in self._seen(About.CONVERSATIONS) if sandbox_of(each) in self._unsettled]
+        for each in self._unsettled.intersection(self._seen(About.SANDBOXES)):
+            unsettled += [record.id for record in self.by_sandbox.of(each)]
         starting = in_progress(self.start_tasks.records.values(), self.server_clock.there)
         self._look_at(About.SANDBOXES, self.sandboxes, moving)
         self._look_at(About.CONVERSATIONS, self.conversations, unsettled, always=tuple(self.unread.watched))
@@ -252,9 +251,7 @@ class Session:
         touched = self.by_sandbox.update(records, other | changes.gone)
         for news in self.unread.calls(marked, records, whole=not self.conversations.health.incomplete):
             self._publish(news)
-        if self._unsettled:
-            read = {record.sandbox_id for record in changes.read}
-            self._unsettled -= read - self.memories.transitional(clock.now)
+        self._unsettled -= {record.sandbox_id for record in changes.read} - self.memories.transitional(clock.now)
         self._look_closely()
         if changes.all_known and any(records[each].sandbox_id not in self.sandboxes.records for each in changes.added):
             self.sandboxes.refresh()
