@@ -275,16 +275,9 @@ def _sliced(text: str, begin: re.Match[str]) -> Iterator[_Slice]:
 
 def _unseen(page: Page[R], seen: set[str]) -> Page[R]:
     """Return a page without the records seen before, or the same object if none was seen."""
-    ids = {item.id for item in page.items}
-    if len(ids) == len(page.items) and seen.isdisjoint(ids):
-        seen |= ids
-        return page
-    items: list[R] = []
-    for item in page.items:
-        if item.id not in seen:
-            seen.add(item.id)
-            items.append(item)
-    return replace(page, items=tuple(items))
+    new = {item.id: item for item in page.items if item.id not in seen}
+    seen.update(new)
+    return page if len(new) == len(page.items) else replace(page, items=tuple(new.values()))
 
 
 def _wants_other_than(name: str, error: ServiceError) -> bool:

@@ -72,10 +72,10 @@ class SettingsResource:
     def _path(self) -> str:
         return NESTED_SETTINGS if self._transport.server.nested else FLAT_SETTINGS
 
-    async def load(self, *, background: bool = False) -> Settings | None:
+    async def load(self) -> Settings | None:
         """Load the stored settings; None if nothing has been stored yet (SERVERS.md: nothing stored)."""
         try:
-            response = await self._send(Request("GET", self._path, background=background))
+            response = await self._send(Request("GET", self._path))
         except ServiceError as error:
             if nothing_stored(error):
                 return None

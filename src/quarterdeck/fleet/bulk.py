@@ -315,7 +315,7 @@ class BulkJob:
 
     def _again_after(self, row_id: str, error: ServiceError, words: str) -> None:
         """Make all rows wait as long as the server asks, then try this row again."""
-        asked = error.retry_after if error.retry_after is not None and error.retry_after > 0 else WAIT
+        asked = error.retry_after or WAIT
         self._tries[row_id] += 1
         if asked > LONGEST_ASKED_FOR or self._tries[row_id] >= TRIES:
             self._say(row_id, RowState.FAILED, words)

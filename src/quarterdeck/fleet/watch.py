@@ -108,14 +108,10 @@ class Source(Protocol[R]):
 def backoff(failures: int, jitter: float, retry_after: float | None = None) -> float:
     """Return the seconds to wait after that many failures in a row (1 or more).
 
-    `jitter` in [0, 1) reduces the wait by up to half. `retry_after` is the minimum; it is ignored unless it is a
-    positive number.
+    `jitter` in [0, 1) reduces the wait by up to half. `retry_after` is the minimum, if the server gave one.
     """
     longest = min(LONGEST_BACKOFF, 2.0 * 2.0 ** min(failures, 10))
-    wait = longest * (0.5 + jitter / 2)
-    if retry_after is not None and retry_after > 0:
-        wait = max(wait, min(retry_after, LONGEST_ASKED_FOR))
-    return wait
+    return max(longest * (0.5 + jitter / 2), min(retry_after or 0.0, LONGEST_ASKED_FOR))
 
 
 class _Look(NamedTuple):
