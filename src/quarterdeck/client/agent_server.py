@@ -3,9 +3,9 @@
 It runs in the sandbox. Its key is the sandbox's own and is sent to its own origin only (SERVERS.md: agent servers).
 """
 
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.base import Wire
@@ -14,10 +14,10 @@ from quarterdeck.client.network import is_loopback, shown_host
 from quarterdeck.client.request import Query, Request, Response, segment
 from quarterdeck.client.transport import Transport
 
-R = TypeVar("R", bound=Wire)
 API = "/api/conversations/"
 SAFE_SOCKETS = (1, 16)
 """Agent servers before this version stop responding to everybody if a socket is opened while an agent works."""
+UNREADABLE = "The agent server's answer cannot be read."
 MOST = "100"
 """Events per page; a server closes the connection if more are requested."""
 NEVER = Policy(kind="NeverConfirm")
@@ -65,19 +65,19 @@ class AgentServer:
     async def safe_socket(self) -> bool:
         """Whether a socket may be opened at any time; false if the server does not tell its version."""
         try:
-            about = _read_as(_About, await self._read("/server_info"))
+            about = (await self._read("/server_info")).read_as(_About, UNREADABLE)
         except ServiceError:
             return False
         return tuple(int(each) for each in about.version.split(".") if each.isdecimal()) >= SAFE_SOCKETS
 
     async def state(self) -> AgentState:
         """Return the current state of the conversation."""
-        return _read_as(AgentState, await self._read(self._path, item=True))
+        return (await self._read(self._path, item=True)).read_as(AgentState, UNREADABLE)
 
     async def events(self, page_id: str | None = None, *, newest_first: bool = False) -> EventPage:
         """Read a page of the log that begins with that event; for an unknown id the server returns the first page."""
         query = _page_query(page_id, newest_first=newest_first)
-        return _read_as(EventPage, await self._read(f"{self._path}/events/search", query))
+        return (await self._read(f"{self._path}/events/search", query)).read_as(EventPage, UNREADABLE)
 
     async def _read(self, path: str, query: Query = (), *, item: bool = False) -> Response:
         seconds = self.transport.limits.quick
@@ -132,16 +132,9 @@ async def copied_events(transport: Transport, conversation_id: str, page_id: str
     query, largest = _page_query(page_id, newest_first=True), transport.limits.list_body
     lacking = "This server keeps no copy of what is said."
     request = Request("GET", path, query, largest=largest, background=True, lacking=lacking)
-    return _read_as(EventPage, await transport.send(request))
+    return (await transport.send(request)).read_as(EventPage, UNREADABLE)
 
 
 def _page_query(page_id: str | None, *, newest_first: bool) -> Query:
     order = "TIMESTAMP_DESC" if newest_first else "TIMESTAMP"
     return ("limit", MOST), ("sort_order", order), *(() if page_id is None else (("page_id", page_id),))
-
-
-def _read_as(kind: type[R], response: Response) -> R:
-    try:
-        return kind.model_validate(response.json_or_none())
-    except ValidationError:
-        raise response.wrong_shape("The agent server's answer cannot be read.") from None

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from httpx import Headers
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 
+M = TypeVar("M", bound=BaseModel)
 Query = tuple[tuple[str, str], ...]
 UNKNOWN_RELEASE = "The server may be of a release not known here."
 WRONG_ADDRESS = "Check the address: this may be another service, or a part of its path is missing."
@@ -88,6 +89,13 @@ class Response(NamedTuple):
             return self.json()
         except ServiceError:
             return None
+
+    def read_as(self, model: type[M], words: str) -> M:
+        """Return the record that this is; raises ServiceError(SHAPE) with these words if it is none."""
+        try:
+            return model.model_validate(self.json_or_none())
+        except ValidationError:
+            raise self.wrong_shape(words) from None
 
     def error(self, kind: ErrorKind, words: str, advice: str) -> ServiceError:
         """Return an error about this response."""

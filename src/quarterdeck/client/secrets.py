@@ -40,10 +40,7 @@ class SecretsResource:
             except ServiceError as error:
                 raise offers_nothing(NO_SECRETS, error) if not_offered(error) else error from None
         response = await self._transport.send(Request("GET", FLAT_SECRETS, lacking=NO_SECRETS))
-        try:
-            return CustomSecrets.model_validate_json(response.body).custom_secrets
-        except ValueError:
-            raise response.wrong_shape("The list of secrets cannot be read.") from None
+        return response.read_as(CustomSecrets, "The list of secrets cannot be read.").custom_secrets
 
     async def create(self, name: str, value: SecretStr, description: str | None = None) -> None:
         """Store a new secret.
