@@ -101,11 +101,15 @@ class Keeper:
                         await self._write(part)
                     raise
                 part.changed.clear()
-                kept = await self._write(part)
-                if kept is not None and (news := part.recall(kept)):
-                    self._publish(News(About.CONVERSATIONS, news))
+                await self._share(part)
         except ServiceError as error:
             self._complain(error)
+
+    async def _share(self, part: KeptPart[M]) -> None:
+        """Save a part, and restore what another deck saved."""
+        kept = await self._write(part)
+        if kept is not None and (news := part.recall(kept)):
+            self._publish(News(About.CONVERSATIONS, news))
 
     async def _write(self, part: KeptPart[M]) -> M | None:
         mine = part.kept()
