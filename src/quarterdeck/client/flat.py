@@ -77,7 +77,7 @@ def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -
     for name, value in changes.items():
         if "." in name or not server.rules(name).present:
             raise invalid((name,), "this server has no such setting.")
-        body[name] = _unset(name, server.rules(name)) if value is None else value
+        body[name] = server.rules(name).unset(name) if value is None else value
     if isinstance(body.get("mcp_config"), McpConfig):
         body["mcp_config"] = mcp_body(body["mcp_config"])
     if FILLS_ADDRESS in body and "llm_model" in changes and not server.merges:
@@ -116,9 +116,3 @@ def _loaded(base: Settings) -> dict[str, Any]:
         and name not in _NOT_SENT_BACK
         and not (name in SECRET_FIELDS and is_mask(value.get_secret_value()))
     }
-
-
-def _unset(name: str, rules: FieldRules) -> str | None:
-    if not rules.clearable:
-        raise invalid((name,), "this server cannot unset it.")
-    return rules.clear_with

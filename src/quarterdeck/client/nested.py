@@ -163,11 +163,8 @@ def _checked(name: str, value: object, kind: Any) -> object:
     The rules are this generation's own and not those in a `Server`, so that a null that could not be read again is
     never sent.
     """
-    rules = NESTED_RULES.get(name, FieldRules())
     if value is None:
-        if not rules.clearable:
-            raise invalid((name,), "this server cannot unset it.")
-        return rules.clear_with
+        return NESTED_RULES.get(name, FieldRules()).unset(name)
     try:
         TypeAdapter(kind).validate_python(value, strict=True)
     except ValidationError:

@@ -5,6 +5,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from quarterdeck.client.redact import invalid
+
 
 class Generation(StrEnum):
     """The form of a server's settings (SERVERS.md: finding out what answers)."""
@@ -33,6 +35,12 @@ class FieldRules(NamedTuple):
     """Whether a stored value can be cleared."""
     in_effect: bool = True
     """Whether conversations of this release use it."""
+
+    def unset(self, name: str) -> str | None:
+        """Return what to send to unset the field of that name; raises ServiceError(INVALID) if that is impossible."""
+        if not self.clearable:
+            raise invalid((name,), "this server cannot unset it.")
+        return self.clear_with
 
 
 class Server(NamedTuple):
