@@ -18,7 +18,6 @@ STEPS: dict[str, str] = {
     StartTaskStatus.STARTING_CONVERSATION: "starting conversation",
 }
 """The steps before READY in their order, each with its words."""
-_NUMBERS = {status: number for number, status in enumerate(STEPS, 1)}
 FAILED = "failed"
 """The status word of a failed start."""
 SLOW_AFTER = timedelta(seconds=180)
@@ -37,7 +36,7 @@ def start_state(task: StartTask, now: datetime) -> ConversationState:
         return ConversationState(FAILED, Category.TROUBLE, detail)
     word = "ready" if task.status == StartTaskStatus.READY else task.status
     if task.status in STEPS:
-        word = f"{_NUMBERS[task.status]}/{len(STEPS)} {STEPS[task.status]}"
+        word = f"{list(STEPS).index(task.status) + 1}/{len(STEPS)} {STEPS[task.status]}"
     waited = now - task.created_at if task.created_at is not None else timedelta()
     if waited <= SLOW_AFTER or task.status == StartTaskStatus.READY:
         return ConversationState(word, Category.BUSY, detail)
