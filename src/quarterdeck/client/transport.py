@@ -185,14 +185,13 @@ class Transport:
         Redirects are not followed, and the server's key is not sent. `untrusted` means that the server did not name the
         address. Raises ServiceError if nothing responds or the address cannot be parsed.
         """
-        key, seconds = _checked_key(key), self.limits.quick
-        http_request = self._built(
-            "GET", parsed(address), {"Accept": EITHER, **_key_headers(key, KeyHeader.BEARER)}, seconds
-        )
+        url, key, seconds = parsed(address), _checked_key(key), self.limits.quick
+        if key is not None:
+            url = url.copy_with(userinfo=b"")  # httpx would send a user name in the address instead of the key
+        headers = {"Accept": EITHER, **_key_headers(key, KeyHeader.BEARER)}
+        http_request = self._built("GET", url, headers, seconds)
         http_request.extensions[UNTRUSTED] = untrusted
-        # Without a key, httpx sends a user name in the address by itself.
-        auth = None if key is None else httpx.Auth()
-        async with self._answer(http_request, "GET /", _now(), _now() + seconds, auth=auth) as answer:
+        async with self._answer(http_request, "GET /", _now(), _now() + seconds) as answer:
             return answer.status_code
 
     async def _turn(self, request: Request) -> None:
@@ -244,7 +243,7 @@ class Transport:
 
     @asynccontextmanager
     async def _answer(
-        self, http_request: httpx.Request, named: str, since: float, deadline: float, *, auth: httpx.Auth | None = None
+        self, http_request: httpx.Request, named: str, since: float, deadline: float
     ) -> AsyncIterator[httpx.Response]:
         """Yield the response after its headers arrived; its body must be read inside the block, before the deadline.
 
@@ -260,7 +259,7 @@ class Transport:
         http_request.extensions["trace"] = note_step
         try:
             async with asyncio.timeout_at(deadline):
-                answer = await self._http.send(http_request, auth=auth, stream=True)
+                answer = await self._http.send(http_request, stream=True)
                 try:
                     yield answer
                 finally:
