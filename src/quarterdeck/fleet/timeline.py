@@ -73,7 +73,7 @@ class KeptTimelines(KeptModel):
         both = others | self.sandboxes
         oldest = max(each.seen_at for each in both.values()) - KEPT
         known = [(sandbox_id, each) for sandbox_id, each in both.items() if each.seen_at >= oldest]
-        return KeptTimelines(sandboxes=dict(known[-IDS:]))
+        return KeptTimelines.model_construct(sandboxes=dict(known[-IDS:]))
 
 
 _ASKED = "you asked for it"
