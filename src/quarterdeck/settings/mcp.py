@@ -1,7 +1,7 @@
 """The MCP servers being edited: one list for all three transports; the id of a row is kept by edits."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -59,7 +59,7 @@ class Entry:
             return EntryState.ENABLED
         if self.was is None and not self.disabled:
             return EntryState.ADDED
-        return EntryState.KEPT if self.server is self.before or self.server == self.before else EntryState.EDITED
+        return EntryState.KEPT if self.server == self.before else EntryState.EDITED
 
     @property
     def before(self) -> McpServer | None:
@@ -139,7 +139,7 @@ class Servers:
 
     def entry(self, row: int) -> Entry | None:
         """Return the row with this id."""
-        return self._by_row.get(row)
+        return next((entry for entry in self.entries if entry.row == row), None)
 
     def add(self, server: McpServer, after: int | None = None) -> "Servers":
         """Add a new row, below the row `after` or at the end."""
@@ -186,10 +186,6 @@ class Servers:
     def next_row(self) -> int:
         """An unused row id."""
         return max((entry.row for entry in self.entries), default=-1) + 1
-
-    @cached_property
-    def _by_row(self) -> Mapping[int, Entry]:
-        return {entry.row: entry for entry in self.entries}
 
     def _with(self, change: Callable[[Entry], Entry | None], *rows: int) -> "Servers":
         """Return the list with some rows changed; None removes a row."""

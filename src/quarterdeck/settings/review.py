@@ -1,9 +1,8 @@
 """What a save will do, shown before it is sent: losses first, then each change, without secrets."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Loss
 from quarterdeck.client.nested import AGENT, AGENT_KIND, PLACES
@@ -42,7 +41,7 @@ def until_when(draft: Draft, server: Server, running: int) -> str:
     """Return who uses what was saved, as the end of a sentence; empty if no conversation does."""
     if server.local or not any(_is_used(draft.field_at(key), server) for key in draft.edits):
         return ""
-    keep = {0: "", 1: "; 1 running keeps the old values"}.get(running, f"; {running} running keep the old values")
+    keep = f"; {running} running {'keeps' if running == 1 else 'keep'} the old values" if running else ""
     return f"new conversations only{keep}"
 
 
@@ -182,10 +181,7 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
     for key in (entry for entry in draft.fields.by_key if entry in draft.edits):
         if key == MCP:
             copies = {row for group in duplicates(draft.stored_servers) for row in group}
-            for changed in draft.servers.edited:
-                line = _server_line(changed)
-                is_copy = changed.removed and changed.row in copies
-                yield replace(line, note=COMES_BACK) if is_copy else line
+            yield from (_server_line(changed, copied=changed.row in copies) for changed in draft.servers.edited)
             continue
         act = UNSET if draft.edits[key] is None else SET
         entry, new = draft.field_at(key), words.after_save(draft, key)
@@ -193,19 +189,18 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
         yield Line(act, entry.label, words.former(draft, key), new, effect(key, server), place)
 
 
-def _server_line(entry: Entry) -> Line:
+def _server_line(entry: Entry, *, copied: bool) -> Line:
+    """Return the change of an MCP server; `copied` means that the server has an equal one."""
     before, server, state = entry.before or entry.server, entry.server, entry.state
     if state is EntryState.EDITED:
         old, new = map(", ".join, differences(before, server))
     else:
         old = {EntryState.ADDED: "", EntryState.ENABLED: KEPT_HERE}.get(state, words.server_details(before))
         new = {EntryState.REMOVED: "", EntryState.DISABLED: KEPT_HERE}.get(state, words.server_details(server))
-    here = HERE_ONLY if entry.local and state is not EntryState.DISABLED else ""
-    kept = _kept_note(server) if entry.disabled and not entry.removed else ""
-    return Line(state, words.server_title(before), old, new, f"{here} {kept}".strip())
-
-
-def _kept_note(server: McpServer) -> str:
-    """Return which secrets of a disabled server this machine keeps, and which not."""
-    kept = WITH_SECRETS if bare(server) != server else ""
-    return " ".join(filter(None, (kept, words.to_type(server))))
+    notes = [HERE_ONLY] if entry.local and state is not EntryState.DISABLED else []
+    if entry.removed:
+        notes += [COMES_BACK] if copied else []
+    elif entry.disabled:
+        notes += [WITH_SECRETS] if bare(server) != server else []
+        notes += filter(None, [words.to_type(server)])
+    return Line(state, words.server_title(before), old, new, " ".join(notes))

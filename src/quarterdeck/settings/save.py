@@ -87,7 +87,10 @@ async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) 
     if keep is not None:
         await keep((), after)
     try:
-        result = await _send(meant, store, caller) if meant.changes else _here(meant)
+        if meant.changes:
+            result = await _send(meant, store, caller)
+        else:
+            result = SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
     except ServiceError:
         if keep is not None:
             await keep(after, before)
@@ -103,10 +106,6 @@ async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) 
     except ServiceError as error:
         return replace(result, words=f"{result.words} · {error.words}", error=True)
     return result
-
-
-def _here(meant: Draft) -> SaveResult:
-    return SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
 
 
 async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:

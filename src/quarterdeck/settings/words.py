@@ -65,13 +65,11 @@ def after_save(draft: Draft, key: str) -> str:
 def former(draft: Draft, key: str) -> str:
     """Return what a field has, or had before its edit."""
     entry = draft.field_at(key)
-    return tokens_words(draft) if entry.control is Control.READ_ONLY else known_words(entry, draft.known(key))
-
-
-def tokens_words(draft: Draft) -> str:
-    """Return the git providers for which the server has a token."""
-    held = (f"{provider} ({host})" if host else provider for provider, host in draft.tokens.items())
-    return ", ".join(held) or "none"
+    if entry.control is Control.READ_ONLY:
+        return (
+            ", ".join(f"{provider} ({host})" if host else provider for provider, host in draft.tokens.items()) or "none"
+        )
+    return known_words(entry, draft.known(key))
 
 
 def server_name(server: McpServer) -> str:
