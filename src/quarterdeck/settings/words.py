@@ -66,9 +66,8 @@ def former(draft: Draft, key: str) -> str:
     """Return what a field has, or had before its edit."""
     entry = draft.field_at(key)
     if entry.control is Control.READ_ONLY:
-        return (
-            ", ".join(f"{provider} ({host})" if host else provider for provider, host in draft.tokens.items()) or "none"
-        )
+        providers = (f"{provider} ({host})" if host else provider for provider, host in draft.tokens.items())
+        return ", ".join(providers) or "none"
     return known_words(entry, draft.known(key))
 
 

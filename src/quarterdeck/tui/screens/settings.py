@@ -1,6 +1,7 @@
 """The screen of settings: editing a draft by keyboard, and saving it without losing anything stored."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -27,7 +28,7 @@ from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.record import Record
-from quarterdeck.tui.settings.saved_at_once import SUGGESTIONS, AtOnceActions, read_lists, read_suggestions
+from quarterdeck.tui.settings.saved_at_once import SUGGESTIONS, AtOnceActions, read_lists
 from quarterdeck.tui.settings.saving import Saves
 from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.settings.unsaved import KeptEdits
@@ -258,8 +259,7 @@ class SettingsScreen(DeckScreen):
         """Show what was done, and read again what may have changed: tokens and the model are in the record."""
         if done is not None:
             self.say(done, tone)
-        if self.app.client is not None and not self.saves.under_way:
-            self._load(self.app.client)
+        self._read_again()
 
     # Saving, undoing a save, files
 
@@ -334,6 +334,9 @@ class SettingsScreen(DeckScreen):
     def action_refresh(self) -> None:
         """Read the record again now; edits are kept."""
         self.app.action_refresh()
+        self._read_again()
+
+    def _read_again(self) -> None:
         if self.app.client is not None and not self.saves.under_way:
             self._reading = True
             self.refresh_frame()
@@ -393,7 +396,9 @@ class SettingsScreen(DeckScreen):
 
     @work(group="settings-suggestions", exclusive=True)
     async def _read_suggestions(self, client: Client, key: str) -> None:
-        values = await read_suggestions(client, key)
+        values: Sequence[str] = ()
+        with suppress(ServiceError):
+            values = await SUGGESTIONS[key](client.options)
         if client is self.app.client:
             self.form.suggest({**self.form.suggestions, key: values})
 

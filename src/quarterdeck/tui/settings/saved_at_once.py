@@ -21,7 +21,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import Check, Field, FormDialog, RefusedError, Typed, failure_words
+from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed, failure_words
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
@@ -61,14 +61,6 @@ async def read_lists(client: Client, server: Server) -> Lists:
     secrets: tuple[CustomSecret, ...] | None = await tried(Group.SECRETS, client.secrets.list())
     profiles: Profiles | None = await tried(Group.PROFILES, client.profiles.list()) if server.nested else None
     return Lists(secrets, profiles, trouble)
-
-
-async def read_suggestions(client: Client, key: str) -> Sequence[str]:
-    """Return what a server suggests for a field, empty if it cannot be asked."""
-    try:
-        return await SUGGESTIONS[key](client.options)
-    except ServiceError:
-        return ()
 
 
 @dataclass(frozen=True)
@@ -271,27 +263,22 @@ def _value_field(label: str) -> Field:
 
 
 def _secret_name(held: str = "") -> Field:
-    def check(typed: str) -> str | None:
-        if SECRET_NAME.fullmatch(typed) is None:
-            return "A name has letters, digits and _ only, and begins with no digit."
-        return None
+    """Return the field for the name of a secret; the name it has may stay, valid or not."""
 
-    return _name_field(held, NAME_RULE, "API_TOKEN", check)
+    def check(typed: str) -> str | None:
+        if SECRET_NAME.fullmatch(typed) or (typed and typed == held):
+            return None
+        return "A name has letters, digits and _ only, and begins with no digit."
+
+    return Field("name", "Name", held, NAME_RULE, check, placeholder="API_TOKEN")
 
 
 def _profile_name(view: FormView, held: str = "") -> Field:
+    """Return the field for the name of a profile; the name it has may stay."""
+
     def check(typed: str) -> str | None:
         if PROFILE_NAME.fullmatch(typed) is None:
             return f"A name has {PROFILE_RULE}."
-        return "Another profile has this name." if typed in view.lists.profile_names else None
+        return "Another profile has this name." if typed in view.lists.profile_names - {held} else None
 
-    return _name_field(held, PROFILE_RULE, "fast-and-cheap", check)
-
-
-def _name_field(held: str, rule: str, example: str, check: Check) -> Field:
-    """Return the field for a name, which may stay unchanged."""
-
-    def problem(typed: str) -> str | None:
-        return None if typed and typed == held else check(typed)
-
-    return Field("name", "Name", held, rule, problem, placeholder=example)
+    return Field("name", "Name", held, PROFILE_RULE, check, placeholder="fast-and-cheap")
