@@ -56,14 +56,12 @@ TYPE_AGAIN = "unless they are typed again."
 def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
     """Yield the edits that this server would not store."""
     for key, value in draft.edits.items():
-        rules, entry = server.rules(key), draft.field_at(key)
+        entry = draft.field_at(key)
         if entry.absent:
             yield _at(draft, key, f"{entry.absent} u drops the edit.")
         elif AGENT_KIND in draft.edits and _goes_with_kind(key):
             yield _at(draft, key, "It belongs to the old kind of agent: save the new kind first, or drop this edit.")
-        if value is not None:
-            continue
-        if not rules.clearable:
+        if value is None and not server.rules(key).clearable:
             yield Problem("This server keeps the stored value when it is cleared; replace it instead.", key=key)
 
 

@@ -149,16 +149,14 @@ class Saves:
     def _show(self, result: SaveResult) -> None:
         """Show the result of a save, and continue with its draft."""
         self.record.put(result.draft)
+        said, now = text.line(result.words), self.app.clock().astimezone()
         if result.error:
             tone = Tone.BAD
-        elif result.saved:
-            tone = Tone.GOOD
+            self.say(said, Tone.BAD)
         else:
-            tone = Tone.MUTED
-        now = self.app.clock().astimezone()
-        self.bar(((Shown(f"{now:%H:%M} "), Tone.MUTED), (text.line(result.words), tone)))
-        said = result.words if result.error else self._until_when(result)
-        self.say(text.line(said), Tone.BAD if result.error else Tone.PLAIN)
+            tone = Tone.GOOD if result.saved else Tone.MUTED
+            self.say(text.line(self._until_when(result)), Tone.PLAIN)
+        self.bar(((Shown(f"{now:%H:%M} "), Tone.MUTED), (said, tone)))
         if result.complaints:
             self.form.complain(result.complaints)
         if result.seen is not None and result.seen.differences:

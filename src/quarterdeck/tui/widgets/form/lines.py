@@ -154,12 +154,9 @@ def _value(view: FormView, entry: Field) -> Cell:
     if draft.value(entry.key) is None:
         return ((line(entry.default) or NOTHING, Tone.MUTED), *was)
     if edited:
-        tone = Tone.STRONG
-    elif draft.off_for(entry.key) is not None:
-        tone = Tone.MUTED
-    else:
-        tone = Tone.PLAIN
-    return ((brief(words.after_save(draft, entry.key)), tone), *was)
+        return ((brief(words.after_save(draft, entry.key)), Tone.STRONG), *was)
+    tone = Tone.PLAIN if draft.off_for(entry.key) is None else Tone.MUTED
+    return cell(brief(words.former(draft, entry.key)), tone)
 
 
 def _chip(view: FormView, row: Row, entry: Field) -> Cell:
