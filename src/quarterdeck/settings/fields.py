@@ -50,43 +50,33 @@ class Unreadable:
 
 
 Reader = Callable[[str], Any]
-"""Parses typed text: returns a value, None for an empty text, `Unreadable` for an invalid one."""
+"""Parses typed text that is not empty; raises ValueError for an invalid one."""
 
 
-def as_text(typed: str) -> str | None:
-    """Parse a line of text, without surrounding spaces."""
-    return typed.strip() or None
+def as_whole(text: str) -> int:
+    """Parse an integer of at most 18 digits; raises ValueError."""
+    digits = text.replace("_", "")
+    if not _WHOLE.fullmatch(digits):
+        raise ValueError("not a whole number")
+    return int(digits)
 
 
-def as_whole(typed: str) -> int | Unreadable | None:
-    """Parse an integer of at most 18 digits."""
-    text = typed.strip().replace("_", "")
-    if not text:
-        return None
-    return int(text) if _WHOLE.fullmatch(text) else Unreadable(typed.strip())
-
-
-def as_number(typed: str) -> float | Unreadable | None:
-    """Parse a plain number; a comma counts as the decimal point."""
-    text = typed.strip().lstrip("$").strip()
-    if not text:
-        return None
-    if not _NUMBER.fullmatch(text):
-        return Unreadable(typed.strip())
-    return float(text.replace(",", "."))
+def as_number(text: str) -> float:
+    """Parse a plain number; a comma counts as the decimal point; raises ValueError."""
+    digits = text.lstrip("$").lstrip()
+    if not _NUMBER.fullmatch(digits):
+        raise ValueError("not a number")
+    return float(digits.replace(",", "."))
 
 
 def as_json(shape: type[list[Any]] | type[dict[str, Any]]) -> Reader:
-    """Return a reader of JSON that must be a list, or an object; too deeply nested JSON is invalid."""
+    """Return a reader of JSON that must be a list, or an object."""
 
-    def read(typed: str) -> Any:
-        if not typed.strip():
-            return None
-        try:
-            value = json.loads(typed)
-        except (ValueError, RecursionError):
-            return Unreadable(typed.strip())
-        return value if isinstance(value, shape) else Unreadable(typed.strip())
+    def read(text: str) -> Any:
+        value = json.loads(text)
+        if not isinstance(value, shape):
+            raise ValueError("JSON of another shape")  # noqa: TRY004 - a reader's only error
+        return value
 
     return read
 
@@ -99,8 +89,16 @@ class Kind:
     read: Reader
     example: str = ""
 
+    def value(self, typed: str) -> Any:
+        """Return the value of typed text: None for an empty one, `Unreadable` for an invalid one."""
+        text = typed.strip()
+        try:
+            return self.read(text) if text else None
+        except (ValueError, RecursionError):
+            return Unreadable(text)
 
-TEXT = Kind("text", as_text)
+
+TEXT = Kind("text", str)
 WHOLE = Kind("a whole number", as_whole, "3")
 NUMBER = Kind("a number", as_number, "0.5")
 LIST = Kind("a JSON list", as_json(list), '["a", "b"]')
@@ -200,5 +198,5 @@ class Field:
 
     def reads(self, typed: str) -> Any:
         """Return the value of typed text; an empty text means the unset value, an invalid one `Unreadable`."""
-        value = self.kind.read(typed)
+        value = self.kind.value(typed)
         return self.unset_to if value is None else value

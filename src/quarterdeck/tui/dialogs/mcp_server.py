@@ -19,7 +19,7 @@ from textual.widgets import Input, Static
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings import masks, mcp_checks, words
-from quarterdeck.settings.fields import Problem, Unreadable, as_whole, typed
+from quarterdeck.settings.fields import WHOLE, Problem, Unreadable, typed
 from quarterdeck.settings.mcp import converted
 from quarterdeck.settings.mcp_server import MODELS, holds_hidden
 from quarterdeck.tui.cells import Cell, Tone
@@ -258,7 +258,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
         members, server = dict(self.typed), self._given
         if members.pop("type", server.kind) != server.kind:
             server = converted(server) or server
-        wait = as_whole(members.pop("timeout", ""))
+        wait = WHOLE.value(members.pop("timeout", ""))
         if isinstance(server, ShttpServer) and not isinstance(wait, Unreadable):
             members["timeout"] = wait
         changed = {
@@ -315,7 +315,7 @@ def _rows(name: str, label: str, rows: EnvironmentRows, hint: str = "") -> Field
 
 
 def _no_number(value: str) -> str:
-    return NO_NUMBER if isinstance(as_whole(value), Unreadable) else ""
+    return NO_NUMBER if isinstance(WHOLE.value(value), Unreadable) else ""
 
 
 def _others(server: McpServer) -> Iterable[Cell]:
