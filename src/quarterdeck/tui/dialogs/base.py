@@ -1,7 +1,7 @@
 """The base of all dialogs: title, scrolling body, a line for errors, key hints, and escape to cancel."""
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -21,6 +21,7 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import hint_content
 
 Result = TypeVar("Result")
+Answer = TypeVar("Answer")
 Hints = Sequence[tuple[str, str]]
 """Keys by Textual's names, each with what it does; one that begins with a space is only shown."""
 PAGE = 12
@@ -109,6 +110,11 @@ class Dialog(ModalScreen[Result | None]):
     def action_last(self) -> None:
         """Scroll to the end of the body."""
         self.query_one("#body").scroll_end(animate=False)
+
+
+async def ask(app: Deck, dialog: Dialog[Answer], then: Callable[[Answer], Any]) -> None:
+    """Open a dialog; once it has an answer, `then` is called with it."""
+    await app.push_screen(dialog, lambda answer: then(answer) if answer is not None else None)
 
 
 def hints_line(hints: Hints) -> Content:

@@ -24,7 +24,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.connections import Verdict, check
-from quarterdeck.tui.dialogs.base import Dialog, Result
+from quarterdeck.tui.dialogs.base import Dialog, Result, ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.connection import HEADERS, Filled, GivenKey, KeyChoice, ask_key, edit_connection
 from quarterdeck.tui.dialogs.form import FormDialog
@@ -273,12 +273,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def _ask(self, dialog: Dialog[Result], then: Callable[[Result], Coroutine[Any, Any, Connection]]) -> None:
         """Show a dialog and carry out its answer; `then` returns where the cursor goes."""
-
-        def carry_out(answer: Result | None) -> None:
-            if answer:
-                self._carry_out(then(answer))
-
-        await self.app.push_screen(dialog, carry_out)
+        await ask(self.app, dialog, lambda answer: self._carry_out(then(answer)))
 
     @work(group="change")
     async def _carry_out(self, change: Coroutine[Any, Any, Connection]) -> None:

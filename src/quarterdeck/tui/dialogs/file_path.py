@@ -9,7 +9,7 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.tui import files, text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.dialogs.base import Result
+from quarterdeck.tui.dialogs.base import Result, ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
 from quarterdeck.tui.text import Shown
@@ -55,11 +55,10 @@ async def save_to_file(
             await asyncio.to_thread(files.write, path, content, over=True)
         return path
 
-    def saved(path: Path | None) -> None:
-        if path is not None:
-            say(text.line(f"Written to {path}, without secrets; only you can open it."), Tone.GOOD)
+    def saved(path: Path) -> None:
+        say(text.line(f"Written to {path}, without secrets; only you can open it."), Tone.GOOD)
 
-    await app.push_screen(path_dialog(title, said, str(path), write), saved)
+    await ask(app, path_dialog(title, said, str(path), write), saved)
 
 
 def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> FormDialog[tuple[Path, bool]]:

@@ -22,6 +22,7 @@ from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, command_at
+from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.paint import lines
@@ -280,11 +281,9 @@ class SettingsScreen(DeckScreen):
 
     async def action_import(self) -> None:
         """Read settings from a file, as edits."""
-        await self.app.push_screen(words.import_dialog(self.form.draft), self._imported)
+        await ask(self.app, words.import_dialog(self.form.draft), self._imported)
 
-    async def _imported(self, read: tuple[Path, Imported] | None) -> None:
-        if read is None:
-            return
+    async def _imported(self, read: tuple[Path, Imported]) -> None:
         (path, found), before = read, self.form.draft.edits
         await self.form.change(lambda draft: found.draft)
         same = self.form.draft.edits == before

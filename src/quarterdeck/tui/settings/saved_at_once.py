@@ -20,6 +20,7 @@ from quarterdeck.settings.fields import Group
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed, failure_words
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
@@ -161,16 +162,13 @@ class AtOnceActions:
     # Git tokens
 
     async def _pick_provider(self, client: Client, view: FormView) -> None:
-        async def picked(provider: str | None) -> None:
-            if provider is not None:
-                await self._set_token(client, provider, view)
-
         held = view.draft.tokens
         items = [
             Item(((Shown(f"{name:<24}"), Tone.STRONG), (HELD if name in held else NOT_HELD, Tone.MUTED)), name)
             for name in PROVIDERS
         ]
-        await self.app.push_screen(PickDialog(Shown("Set the token of a git provider"), items), picked)
+        dialog = PickDialog(Shown("Set the token of a git provider"), items)
+        await ask(self.app, dialog, lambda provider: self._set_token(client, provider, view))
 
     async def _set_token(self, client: Client, provider: str, view: FormView) -> None:
         is_stored = provider in view.draft.tokens
@@ -241,12 +239,9 @@ class AtOnceActions:
             else:
                 self.done(text.line(done), Tone.GOOD)
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.app.screen.run_worker(do(), group="settings-act")
-
         lines = (cell(text.line(said)), cell(Shown("This acts at once."), Tone.MUTED))
-        await self.app.push_screen(ConfirmDialog(text.line(title), lines), answered)
+        dialog = ConfirmDialog(text.line(title), lines)
+        await ask(self.app, dialog, lambda _: self.app.screen.run_worker(do(), group="settings-act"))
 
     def _under_way(self) -> AbstractContextManager[None]:
         session = self.app.session

@@ -17,6 +17,7 @@ from quarterdeck.settings.mcp_server import bare, filled
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.file_path import save_to_file
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
 from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
@@ -28,8 +29,8 @@ from quarterdeck.tui.widgets.form.rows import CheckResult, row_of
 DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
 UNTOLD = Shown("The service does not tell its key and hidden values: they go with it, to be typed again later.")
-KEPT, BARE = "with its secrets", "without them"
-"""The two ways to disable a server."""
+KEPT, BARE, LEAVE = "with its secrets", "without them", "leave it"
+"""The two ways to disable a server, and not to."""
 AT_ONCE = 8
 """How many addresses are checked at the same time."""
 SHOWN_EVERY = 0.2
@@ -61,16 +62,12 @@ class ServerList:
 
     async def action_add(self) -> None:
         """Add a server: ask for its type, then for its members."""
-
-        async def picked(model: type[McpServer] | None) -> None:
-            if model is not None:
-                await self._fill_in(Shown(f"New {model.kind} server"), empty_server(model))
-
         items = [
             Item[type[McpServer]](((Shown(f"{model.kind:<7}"), Tone.STRONG), (Shown(said), Tone.MUTED)), model)
             for model, said in _KINDS.items()
         ]
-        await self.app.push_screen(PickDialog(Shown("Add an MCP server"), items), picked)
+        dialog = PickDialog[type[McpServer]](Shown("Add an MCP server"), items)
+        await ask(self.app, dialog, lambda model: self._fill_in(Shown(f"New {model.kind} server"), empty_server(model)))
 
     async def edit(self) -> None:
         """Edit the server under the cursor, or add the first one."""
@@ -101,15 +98,15 @@ class ServerList:
             found = mcp_checks.problems(changed(self.form.draft.servers, server))
             return [problem for problem in found if problem.row == row()]
 
-        async def done(server: McpServer | None) -> None:
-            if server is not None:
-                own = row_of(MCP, row())
-                await self.form.change(lambda draft: draft.change_servers(changed, server))
-                self.form.list.move_to(own)
+        async def done(server: McpServer) -> None:
+            own = row_of(MCP, row())
+            await self.form.change(lambda draft: draft.change_servers(changed, server))
+            self.form.list.move_to(own)
 
         stored = entry is not None and entry.was is not None
         hidden = self.form.view.hides_secrets
-        await self.app.push_screen(McpServerDialog(title, server, problems, hidden=hidden, stored=stored), done)
+        dialog = McpServerDialog(title, server, problems, hidden=hidden, stored=stored)
+        await ask(self.app, dialog, done)
 
     # Changes of the draft
 
@@ -127,14 +124,14 @@ class ServerList:
             await self._change(lambda servers: servers.enable(entry.row), said, Tone.WARN if missing else Tone.PLAIN)
             return
 
-        async def answered(answer: str | None) -> None:
-            if answer in (KEPT, BARE):
+        async def disable(answer: str) -> None:
+            if answer != LEAVE:
                 kept = answer == KEPT
                 await self._change(lambda servers: servers.disable(entry.row, with_secrets=kept), DISABLED)
 
         choices = _disable_choices(entry, hidden=self.form.view.hides_secrets)
         if not choices:
-            await answered(KEPT)
+            await disable(KEPT)
             return
         about = [
             cell(text.line(words.server_title(entry.server)), Tone.STRONG),
@@ -142,7 +139,7 @@ class ServerList:
             *([cell(UNTOLD, Tone.WARN)] if bare(entry.server) == entry.server else ()),
         ]
         dialog = PickDialog(Shown("Disable an MCP server"), choices, said=about)
-        await self.app.push_screen(dialog, answered)
+        await ask(self.app, dialog, disable)
 
     async def action_convert(self) -> None:
         """Convert a server between SSE and HTTP."""
@@ -164,13 +161,12 @@ class ServerList:
     async def action_import_servers(self) -> None:
         """Add servers from pasted JSON, in one step of the draft."""
 
-        async def pasted_in(taken: MergedPaste | None) -> None:
-            if taken is not None:
-                said = f"{taken.words}: ctrl+s reviews and saves, ctrl+z takes it back."
-                await self._change(lambda _: taken.servers, said, Tone.GOOD)
+        async def pasted_in(taken: MergedPaste) -> None:
+            said = f"{taken.words}: ctrl+s reviews and saves, ctrl+z takes it back."
+            await self._change(lambda _: taken.servers, said, Tone.GOOD)
 
         dialog = PasteServersDialog(self.form.draft.servers, nested=self.form.view.hides_secrets)
-        await self.app.push_screen(dialog, pasted_in)
+        await ask(self.app, dialog, pasted_in)
 
     async def _change(self, change: Callable[[Servers], Servers], said: str, tone: Tone = Tone.PLAIN) -> None:
         if await self.form.change(lambda draft: draft.change_servers(change)):
@@ -266,7 +262,7 @@ def _disable_choices(entry: Entry, *, hidden: bool) -> list[Item[str]]:
 
     `hidden` means that the service returns no secrets of its servers.
     """
-    leave = choice("leave", "n", Shown("Leave it"), Shown("it stays on the service"))
+    leave = choice(LEAVE, "n", Shown("Leave it"), Shown("it stays on the service"))
     if bare(entry.server) != entry.server:
         return [
             leave,

@@ -79,7 +79,7 @@ class KeptEdits:
         try:
             found = left_behind(await self.app.state.read(UnsavedEdits, endpoint.about), is_running)
         except ServiceError as error:
-            self._failed(error)
+            self.say(text.line(error.sentences), Tone.BAD)
             return
         if not found and asked:
             self.say(Shown("No run before left edits behind for this connection."), Tone.PLAIN)
@@ -126,12 +126,9 @@ class KeptEdits:
         try:
             await self.app.state.change(UnsavedEdits, about, change)
         except ServiceError as error:
-            self._failed(error)
+            self.say(text.line(error.sentences), Tone.BAD)
             return False
         return True
-
-    def _failed(self, error: ServiceError) -> None:
-        self.say(text.line(error.sentences), Tone.BAD)
 
 
 def _left_edits(kept: Run, now: datetime) -> PickDialog[str]:
