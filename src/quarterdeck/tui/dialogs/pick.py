@@ -50,7 +50,7 @@ class Item(Generic[T]):
         return words.casefold() in "".join(span for span, _ in self.line).casefold()
 
 
-def choice(answer: str, key: str, label: Shown, said: Shown, *, works: bool = True) -> Item[str]:
+def choice(answer: T, key: str, label: Shown, said: Shown, *, works: bool = True) -> Item[T]:
     """Return a line with a key and its meaning; if it does not `work`, `said` is the reason."""
     tones = (Tone.KEY, Tone.STRONG) if works else (Tone.MUTED, Tone.MUTED)
     named = (Shown(f"{shown_key(key):<{KEY_WIDTH}}"), tones[0]), (Shown(f"{label:<{LABEL_WIDTH}} "), tones[1])

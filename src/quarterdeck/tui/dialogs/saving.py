@@ -27,8 +27,8 @@ from quarterdeck.tui.widgets.lines import Lines
 # Conflicts with changes by somebody else
 
 
-def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[str]:
-    """Return the dialog that asks which of two changes of the same thing to keep; its answer is a `Side`."""
+def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[Side]:
+    """Return the dialog that asks which of two changes of the same thing to keep."""
     if conflict.key == MCP:
         label, was = words.server_title(conflict.mine or conflict.theirs or conflict.base), ""
         mine, theirs = (_server_words(conflict, server) for server in (conflict.mine, conflict.theirs))

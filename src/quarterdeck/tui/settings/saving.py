@@ -116,9 +116,7 @@ class Saves:
             dialog.tell(step)
 
         async def settle(conflict: Conflict) -> Side | None:
-            asks = conflict_dialog(conflict, draft.field_at(conflict.key))
-            answer = await self.app.push_screen_wait(asks)
-            return None if answer is None else Side(answer)
+            return await self.app.push_screen_wait(conflict_dialog(conflict, draft.field_at(conflict.key)))
 
         async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
             nonlocal dialog
