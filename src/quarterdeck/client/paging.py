@@ -31,10 +31,10 @@ class Record(Protocol):
 
 R = TypeVar("R", bound=Record)
 Batch = tuple[R | None, ...]
-LARGE = 2**18
-"""Bytes above which a response becomes several pages, because a key press would have to wait."""
+LARGE = 2**20
+"""Bytes above which a response is parsed in slices, because a key press would have to wait."""
 SLICE = 200
-"""Records per page of such a response."""
+"""Records parsed per slice of such a response."""
 PAUSE = 0.01
 """Seconds between two slices: a key press needs several turns of the event loop, each of which may wait for one."""
 ANSWERS_KEPT = 8

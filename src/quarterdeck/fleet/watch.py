@@ -26,6 +26,8 @@ LONGEST_ASKED_FOR = 120.0
 """The longest Retry-After, in seconds, that is obeyed."""
 ASKED_AGAIN = 500
 """If a reading of the whole list lacks up to this many known rows, they are read by id before they count as gone."""
+SLICE = 200
+"""Records published at a time: a few milliseconds of work, so that key presses are handled in between."""
 
 
 # The records in the server's order, and what a reading changed in them
@@ -271,8 +273,10 @@ class Watch(Generic[R]):
             partial = partial or page.perhaps_partial
             listed += [record.id for record in page.items]
             self.health = self.health.answered(self._clock())
-            last = self._store.take(page.items)
-            if page.more:  # the changes of the last page are published together with those of the whole list
+            for start in range(0, max(len(page.items), 1), SLICE):
+                last = self._store.take(page.items[start : start + SLICE])
+                if not page.more and start + SLICE >= len(page.items):
+                    break  # the changes of the last slice are published together with those of the whole list
                 self._tell(last)
                 if self._ticks and self._clock() >= self._tick_at + self._look.interval:
                     await self._read_looked_at()
