@@ -61,7 +61,7 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk, urls:
         await clear_and_type(seat, "ftp:")
         await seat.press("ctrl+s")
         await seat.sees("needs http:// or https://", "^s save", "New connection")
-        await seat.press("escape")
+        await seat.press("escape", "escape")
         await seat.sees("Connections")
     assert desk.file.read_text() == before
 

@@ -231,7 +231,7 @@ async def test_what_a_server_lacks_is_found_out_and_the_key_says_so_from_then_on
         await seat.type(typed)
         await seat.press("enter")
         await seat.sees(words)
-        await seat.press("escape")
+        await seat.press("escape", "escape")
         await seat.until(lambda: not seat.deck.screen.is_modal)
         await seat.press(key)
         await seat.sees(words.partition(".")[0])

@@ -114,4 +114,6 @@ async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(flee
         await seat.sees("! A branch needs its repository.", "go")
         assert not fleet.created
         await seat.press("escape")
+        await seat.sees("esc again drops what you typed", "go")
+        await seat.press("escape")
         await seat.until(lambda: not seat.deck.screen.is_modal)

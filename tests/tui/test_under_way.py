@@ -148,6 +148,20 @@ async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_
         await seat.sees("The answer was lost, but it was started: new1 is new in the list.")
 
 
+async def test_what_is_typed_while_a_form_is_sent_goes_nowhere(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = Slow(fleet, posts(CONVERSATIONS))
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("Fix login")
+        await seat.press("n", *"port it", "ctrl+s")
+        await seat.sees("Creating the conversation")
+        await seat.press(*"np", "ctrl+s")
+        await seat.sees("Creating the conversation", "port it")
+        server.gate.set()
+        await seat.sees("Created.")
+        assert [each["initial_message"]["content"][0]["text"] for each in fleet.created] == ["port it"]
+        assert fleet.orders == []
+
+
 @pytest.mark.parametrize("elsewhere", ["2", "3"])
 async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(
     fleet: FakeFleet, tmp_path: Path, elsewhere: str

@@ -62,7 +62,7 @@ async def test_a_file_that_is_there_goes_only_after_a_yes(sit: Sit, tmp_path: Pa
         await seat.sees("Write over the file?", "mine.toml is there already.")
         await seat.press("enter")
         await seat.sees("Export the settings", "mine.toml")
-        await seat.press("escape")
+        await seat.press("escape", "escape")
         assert path.read_text() == "mine"
         await export_to(seat, path)
         await seat.sees("Write over the file?")
@@ -91,14 +91,14 @@ async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(sit: Sit, tmp_
             (tmp_path / name).write_text(words)
             await import_from(seat, tmp_path / name)
             await seat.sees("Import settings", sentence)
-            await seat.press("escape")
+            await seat.press("escape", "escape")
         (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
         unread = {"gone.toml": "is not there", "bytes.toml": "not text in UTF-8", "folder": "not a regular file"}
         (tmp_path / "folder").mkdir()
         for name, sentence in unread.items():
             await import_from(seat, tmp_path / name)
             await seat.sees("Import settings", sentence)
-            await seat.press("escape")
+            await seat.press("escape", "escape")
         await seat.sees("As stored")
         assert not seat.form.draft.edited
 

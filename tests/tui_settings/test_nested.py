@@ -181,3 +181,28 @@ async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(si
         await seat.press("enter")
         await seat.until(lambda: keeper.agent["agent_context"]["auth_token"] == "sentinel-typed")
         assert "sentinel" not in seat.text
+
+
+async def test_values_that_a_field_cannot_have_are_shown_and_stay_as_they_are(sit_before: Sit) -> None:
+    keeper = NestedServer()
+    keeper.agent["agent_context"] = {"effort": ["low"], "fast": "yes"}
+    choices = [{"value": "low", "label": "Low"}, {"value": "high", "label": "High"}]
+    major = {"prominence": "major"}
+    fields = [
+        {"key": "agent_context.effort", "label": "Effort", "value_type": "string", "choices": choices, **major},
+        {"key": "agent_context.fast", "label": "Fast", "value_type": "boolean", **major},
+    ]
+    schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
+
+    def script(asked: Asked) -> Answer:
+        return schema if asked.path.endswith("/agent-schema") else keeper(asked)
+
+    async with sit_before(FakeServer(script)) as seat:
+        await seat.find("Effort")
+        await seat.sees('["low"]')
+        await seat.press("enter", "escape", "down")
+        await seat.sees("Fast", "yes")
+        await seat.press("enter")
+        assert not seat.form.draft.edited
+        await seat.press("right", "enter")
+        await seat.until(lambda: seat.form.draft.edited)

@@ -40,7 +40,7 @@ def problems(entry: Field, value: Any) -> Iterator[Problem]:
     for check in (usual, *entry.checks):
         if problem := check(value):
             yield problem
-    if entry.choices and value not in entry.choices:
+    if entry.choices and value not in list(entry.choices):  # a server may store a list, which has no hash
         named = ", ".join(map(str, entry.choices))
         others = warning("The deck does not know this value; it is sent as typed.")
         yield error(f"This server takes only {named}.") if entry.only_choices else others

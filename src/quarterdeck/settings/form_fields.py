@@ -82,7 +82,7 @@ def _control(described: SchemaField, choices: Choices) -> Control:
         return Control.SECRET
     if described.value_type == "boolean":
         return Control.SWITCH
-    return Control.SELECT if choices else Control.TEXT
+    return Control.SELECT if choices and described.value_type != "array" else Control.TEXT
 
 
 NOT_HERE = "This server has no such setting."

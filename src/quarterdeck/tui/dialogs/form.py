@@ -184,24 +184,26 @@ class FormDialog(FieldsDialog[Result]):
         self._blamed = blamed
         self._is_sending = False
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a request is running, there is nothing to send."""
+        return not (self._is_sending and action == "accept") and super().check_action(action, parameters)
+
     def take(self) -> None:
-        """Run the form's request, unless it is already running."""
-        if not self._is_sending:
-            self._send(self.typed)
+        """Run the form's request."""
+        self._send(self.typed)
 
     def action_cancel(self) -> None:
-        """Close, unless a request is running."""
+        """Close as every form, unless a request is running."""
         if self._is_sending:
             self.say(Shown("The server has not answered yet; a moment."), Tone.WARN)
         else:
-            self.dismiss(None)
+            super().action_cancel()
 
     @work(exclusive=True, group="send")
     async def _send(self, typed: Typed) -> None:
-        self._is_sending = True
         self.say(self._sending_words, Tone.BUSY)
         try:
-            done = await self._do(typed)
+            done = await self._locked(self._do(typed))
         except RefusedError as error:
             self.complain(None)
             if error.empty:
@@ -213,8 +215,16 @@ class FormDialog(FieldsDialog[Result]):
             self._refuse_as(error)
         else:
             self.dismiss(done)
+
+    async def _locked(self, sending: Awaitable[Result]) -> Result:
+        """Wait for the request with the fields locked: what is typed meanwhile would be lost when the form closes."""
+        focused, body = self.focused, self.query_one("#body")
+        self._is_sending = body.disabled = True
+        try:
+            return await sending
         finally:
-            self._is_sending = False
+            self._is_sending = body.disabled = False
+            self.set_focus(focused)
 
     def _refuse_as(self, error: ServiceError) -> None:
         if error.kind in ABOUT_A_FIELD and self._blamed:

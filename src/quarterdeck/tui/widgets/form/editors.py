@@ -1,6 +1,6 @@
 """The editors of fields: each is shown in place of a row, and knows the value typed so far."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from textual import on
@@ -198,8 +198,10 @@ def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
             return None
         case Control.TEXT:
             return TextEditor(entry, draft)
-        case Control.SELECT:
+        case Control.SELECT if isinstance(draft.value(entry.key), Hashable):
             return SelectEditor(entry, draft)
+        case Control.SELECT:  # a list or an object, which no choice can be
+            return TextEditor(entry, draft)
         case Control.SWITCH:
             value = draft.value(entry.key)
             choices: dict[bool | None, Shown] = {True: Shown("on"), False: Shown("off")}

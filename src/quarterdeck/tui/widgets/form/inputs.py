@@ -209,7 +209,8 @@ class ChoiceLine(Widget, can_focus=True):
     def action_step(self, step: int) -> None:
         """Select the next or previous choice, wrapping at the ends."""
         values = list(self._choices)
-        self._pick(values[(values.index(self.entered) + step) % len(values)])
+        at = values.index(self.entered) if self.entered in values else min(-step, 0)
+        self._pick(values[(at + step) % len(values)])
 
     def on_click(self, event: events.Click) -> None:
         """Select the clicked choice."""
