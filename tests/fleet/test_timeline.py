@@ -170,6 +170,14 @@ def test_a_sandbox_that_was_not_seen_for_thirty_days_is_forgotten_and_a_steady_o
     assert set(again.kept().sandboxes) == {"a"}
 
 
+def test_what_happened_to_a_sandbox_stays_when_thousands_of_others_are_first_seen() -> None:
+    one = SandboxMemories()
+    one.observe([sandbox("RUNNING", "told")], at(0), beginning=False)
+    one.observe([sandbox("PAUSED", "told")], at(5), beginning=False)
+    one.observe([sandbox("RUNNING", f"{number}") for number in range(2 * IDS)], at(9), beginning=False)
+    assert [event.what for event in one.timelines.of("told")] == ["Running", "Paused"]
+
+
 def test_thousands_of_sandboxes_are_bounded_and_those_that_changed_last_are_kept() -> None:
     one, other = SandboxMemories(), SandboxMemories()
     one.observe([sandbox("RUNNING", f"{number}") for number in range(IDS)], at(0), beginning=False)

@@ -77,6 +77,7 @@ class KeptTimelines(KeptModel):
 
 
 _ASKED = "you asked for it"
+_FIRST_SEEN = "first seen so"
 _NOT_ASKED = "nobody here asked for it"
 _PERHAPS = "came while you waited for a start"
 _CLOSED = "changed while nobody watched"
@@ -125,6 +126,8 @@ class Timelines(KeptPart[KeptTimelines]):
             return
         if not events or events[-1].what != word:
             cause, words = self._cause(sandbox_id, before, after, now)
+            if words == _FIRST_SEEN and len(self._by_id) >= IDS:
+                return  # it says less than any timeline that would have to go for it
             self._keep(sandbox_id, with_next(events, Event(word, now, cause=cause, words=words)))
 
     def gone(self, sandbox_ids: Iterable[str]) -> None:
@@ -176,7 +179,7 @@ class Timelines(KeptPart[KeptTimelines]):
         if sandbox_id in self._by_id:
             return Cause.UNKNOWN, _CLOSED
         if not after.exact:
-            return Cause.UNKNOWN, "first seen so"
+            return Cause.UNKNOWN, _FIRST_SEEN
         return (Cause.UNKNOWN, _PERHAPS) if self._awaited() else (Cause.SERVER, _NOT_ASKED)
 
     def _keep(self, sandbox_id: str, events: tuple[Event, ...]) -> None:
