@@ -83,7 +83,7 @@ async def test_a_connection_is_chosen_at_once(fleet: FakeFleet, tmp_path: Path) 
         seat.at_once("c", "j", "a", *"far", "tab", "tab", "x")
         await seat.sees("New connection")
         await seat.until(lambda: [field.value for field in seat.deck.screen.query(Input)][:2] == ["far", "x"])
-        await seat.press("escape")
+        await seat.press("escape", "escape")
         await seat.until(lambda: isinstance(seat.deck.screen, ConnectionsDialog))
 
 

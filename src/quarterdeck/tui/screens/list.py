@@ -142,7 +142,9 @@ class ListScreen(DeckScreen, Generic[R]):
             self.arranging.recall(self.app.endpoint)
 
     def _make_due(self) -> None:
-        """Build queued rows: the visible ones now, the others a few at a time."""
+        """Build queued rows: the visible ones now, the others a few at a time, but none while the list is hidden."""
+        if not self.is_current:
+            return  # news is not queued then: a start could go without the conversation that the cursor goes to
         seen, session = self.table.visible_ids, self._session
         came = map(session.became, seen) if session is not None else ()
         first = [row_id for row_id in chain(seen, came) if row_id in self._due]
