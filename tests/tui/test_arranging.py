@@ -65,6 +65,8 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
         await seat.sees("status:paused", "2 of 6")
         await seat.press("f")
         await seat.sees("[ ] ● Running", "[x] ‖ Paused")
+        await seat.press("down", "space", "enter")
+        await seat.sees("A list shows at least one status; d chooses all.")
         await seat.press("d", "enter")
         await seat.until(lambda: len(shown(seat)) == 6)
         assert "status:" not in seat.text

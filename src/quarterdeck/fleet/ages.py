@@ -32,7 +32,7 @@ class ServerClock(NamedTuple):
         if told is None or told - self.now > self.offset + FUTURE:
             return None
         try:
-            return told - self.offset if self.offset else told
+            return told - self.offset
         except OverflowError:
             return told
 

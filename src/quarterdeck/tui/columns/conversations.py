@@ -145,8 +145,8 @@ def word(row: ConversationRow) -> str:
 def counts(words: Counter[str]) -> Cell:
     """How many conversations are in each state, except those already counted by `wanting`."""
     trouble = (ConversationWord.STUCK, ConversationWord.ERROR, FAILED, ConversationWord.SANDBOX_ERROR)
-    others = words - Counter({ConversationWord.NEEDS_YOU: words[ConversationWord.NEEDS_YOU]})
-    return counted((*trouble, BEING_STARTED, *ConversationWord), others)
+    others = {word: count for word, count in words.items() if word != ConversationWord.NEEDS_YOU}
+    return counted((*trouble, BEING_STARTED, *ConversationWord), Counter(others))
 
 
 # Everything known about one

@@ -53,7 +53,14 @@ def pick_statuses(counts: Counter[str], chosen: Collection[str]) -> PickSeveralD
         return (*signed(word, Shown(f"{text.line(word):<{WORD_WIDE}}")), (Shown(f"{counts[word]:>6,}"), Tone.MUTED))
 
     on = [word for word in words if any(value in word.casefold() for value in chosen)] if chosen else words
-    return PickSeveralDialog(Shown("Which statuses are shown"), words, on, line, usual=("all", words))
+    return PickSeveralDialog(
+        Shown("Which statuses are shown"),
+        words,
+        on,
+        line,
+        usual=("all", words),
+        at_least_one=Shown("A list shows at least one status; d chooses all."),
+    )
 
 
 LISTED = 300

@@ -194,19 +194,17 @@ def _is_local(session: Session) -> bool:
 
 
 def _applies(session: Session) -> list[Cell]:
-    if session.server.kind is None:
+    """Return what applies to a new conversation, as far as the server is known."""
+    kind = session.server.kind
+    if kind is None:
         return []
-    if session.server.kind.simulated:
-        return [cell(Shown("This is a simulation: its agents only play."), Tone.MUTED)]
-    if _is_local(session):
-        return [
-            cell(
-                Shown("The local service keeps conversations; it runs no agent and fetches no repository."), Tone.MUTED
-            )
-        ]
-    return [
-        cell(Shown("What is stored in the settings (3) applies: model, key, tool servers, git identity."), Tone.MUTED)
-    ]
+    if kind.simulated:
+        words = "This is a simulation: its agents only play."
+    elif kind.local:
+        words = "The local service keeps conversations; it runs no agent and fetches no repository."
+    else:
+        words = "What is stored in the settings (3) applies: model, key, tool servers, git identity."
+    return [cell(Shown(words), Tone.MUTED)]
 
 
 def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:
