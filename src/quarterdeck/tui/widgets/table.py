@@ -381,26 +381,26 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         return self._empty_strips[y]
 
     def _draw_changed(self, lines: Iterable[int] | None = None) -> None:
-        """Redraw what changed on these lines, or on all; of a row that stays, only its changed cells."""
+        """Redraw what changed on these lines, or on all; of a row that stays, only the part that changed."""
         self._now = self._clock()
         on_screen = range(HEADER, HEADER + max(len(self._seen), len(self._lines)))
         looked = {y: self._line_at(y) for y in (on_screen if lines is None else lines) if y in on_screen}
         before = self._lines
         changed = {y: line for y, line in looked.items() if line != before.get(y)}
         if not self._measure(filter(None, changed.values())):
-            regions = [region for y, line in changed.items() for region in self._differences(y, before.get(y), line)]
+            regions = [self._difference(y, before.get(y), line) for y, line in changed.items()]
             if regions:
                 self.refresh(*regions)
         self._lines.update(looked)
 
-    def _differences(self, y: int, before: Line | None, after: Line | None) -> list[Region]:
+    def _difference(self, y: int, before: Line | None, after: Line | None) -> Region:
+        """Return the part of a line from its first changed cell to its last one, or all of it."""
         if before is None or after is None or before.look != after.look:
-            return [Region(0, y, self.size.width, 1)]
-        return [
-            Region(place.x, y, place.width, 1)
-            for place in self._placed()
-            if before.cells[place.number] != after.cells[place.number]
-        ]
+            return Region(0, y, self.size.width, 1)
+        changed = [place for place in self._placed() if before.cells[place.number] != after.cells[place.number]]
+        end = max((place.x + place.width for place in changed), default=0)
+        start = min((place.x for place in changed), default=0)
+        return Region(start, y, end - start, 1)
 
     def _line_at(self, y: int) -> Line | None:
         """Return what a line shows now; None for a line without a row."""
