@@ -12,9 +12,11 @@ import select
 import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
+from typing import Any
 
 from textual import events
 from textual._xterm_parser import XTermParser
+from textual.app import App
 from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 
@@ -33,8 +35,6 @@ _LONE_ESCAPE = re.compile("\x1b(?=[^\x00-\x1f\x7f\\[\\]\\\\OPbf])")
 """An escape that begins no sequence of a terminal; in iTerm, escape b and escape f move by a word."""
 ESCAPE_KEY = "\x1b[27u"
 """An unambiguous escape key (kitty, "Keyboard Protocol")."""
-LOOK = 0.1
-"""Seconds between two checks of whether the deck is leaving."""
 
 
 class Pastes:
@@ -84,13 +84,27 @@ def _length_of_beginning(text: str) -> int:
 class PersonDriver(LinuxDriver):
     """The driver of a person's terminal."""
 
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self._ending, self._end = os.pipe()
+        """Readable when the input thread should end, which sleeps otherwise until something is typed."""
+
+    def disable_input(self) -> None:
+        """Wake and end the input thread."""
+        os.write(self._end, b"\0")
+        super().disable_input()
+        os.read(self._ending, 1)
+
     def run_input_thread(self) -> None:
         """Pass on input until the deck leaves; if the terminal disappears, the deck is ended."""
         parser, pastes = XTermParser(), Pastes()
         decode = getincrementaldecoder("utf-8")("replace").decode
-        wait = LOOK
-        while not self.exit_event.is_set():
-            if select.select([self.fileno], [], [], pastes.patience or wait)[0]:
+        wait: float | None = None
+        while True:
+            ready, _, _ = select.select([self.fileno, self._ending], [], [], pastes.patience or wait)
+            if self._ending in ready:
+                return
+            if ready:
                 if not (data := _read(self.fileno)):
                     end_without_terminal()
                     return
@@ -104,7 +118,7 @@ class PersonDriver(LinuxDriver):
                 given = pastes.give_up()
                 self._hand_on(parser, ESCAPE_KEY if given == ESCAPE else given)
             else:
-                wait = LOOK
+                wait = None
             for message in parser.tick():
                 self.process_message(message)
 
