@@ -12,7 +12,7 @@ from quarterdeck.fleet.news import About, News
 
 READ_WITHIN = 1.0
 """Seconds that the lists wait for what earlier runs kept."""
-REST = 10.0
+REST = 30.0
 """Seconds between a change and its saving, so that many changes are saved at once."""
 
 

@@ -154,8 +154,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if self._due:
             self.set_timer(PAUSE, self._make_due)
         self._update(few)
-        self._say_why_empty()
-        self.refresh_frame()
+        self._say_what_changed()
 
     def _update(self, ids: Iterable[str]) -> None:
         """Build these rows again; the whole list is shown again only if rows were added, removed or moved."""
@@ -170,13 +169,14 @@ class ListScreen(DeckScreen, Generic[R]):
             self.table.patch(changed)
             if self.table.cursor_id in changed:
                 self._describe_row()
-            self._say_what_changed()
 
     def _pass_time(self) -> None:
         """Update what changes with time: words, waiting rows, filters on durations, ages."""
         if not self.is_current:
             return
-        self._update(tuple(self.listing.passing))
+        if self.listing.passing:
+            self._update(tuple(self.listing.passing))
+            self._say_what_changed()
         aged = monotonic() - self._aged_at >= AGED_AFTER
         if self.listing.pass_time(aged=aged):
             self.show_rows()
