@@ -91,6 +91,8 @@ async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
         await seat.sees("3 servers found, 1 is there already and will be edited.")
         await seat.press("ctrl+s")
         await seat.sees("3 servers found", "3 edited")
+        await seat.go_to("mcp:4")
+        assert " typed " in next(line for line in seat.text.splitlines() if "far" in line)
         await seat.press("ctrl+z")
         await seat.sees("As stored")
         await seat.press("ctrl+y")

@@ -10,7 +10,7 @@ from quarterdeck.client.redact import is_secret_name
 from quarterdeck.settings import masks, mcp_server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
-from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.mcp import Entry, Servers
 from quarterdeck.settings.mcp_server import missing
 
 NOT_SET = "not set"
@@ -107,6 +107,13 @@ def key_words(server: McpServer, *, hidden: bool = False) -> str:
     if isinstance(server, StdioServer):
         return ""
     return "stored" if has_secret(server) else "none"
+
+
+def entry_key_words(entry: Entry, *, hidden: bool) -> str:
+    """Return whether a server of the form has a key, and whether that is stored already."""
+    word = key_words(entry.server, hidden=hidden and entry.was is not None)
+    own, before = ({} if each is None else mcp_server.members(each) for each in (entry.server, entry.before))
+    return "typed" if word == "stored" and own["api_key"] != before.get("api_key") else word
 
 
 def to_type(server: McpServer) -> str:

@@ -127,7 +127,7 @@ class Record:
             self.put(old, contested, view.arrived)
             return False
         if first or merged.draft != view.draft or view.server != self.server:
-            news = () if first else changed_rows(old, merged)
+            news = () if first or old.base is None else changed_rows(old, merged)  # a first record is new as a whole
             self.put(merged.draft, arrived=view.arrived.union(row_of(key, row) for key, row in news))
         return True
 

@@ -103,11 +103,11 @@ class AtOnceActions:
                 fields = (_profile_name(view, name),)
                 await self._ask(title, fields, lambda typed: profiles.rename(name, typed["name"]), renamed)
             case RowKind.PROFILE, "edit":
-                said = "It takes the place of the LLM settings now stored, key included."
+                said = "It takes the place of the LLM settings now stored, and of their key."
                 active = f"The profile {name} is active."
                 await self._confirm(f"Activate the profile {name}?", said, lambda: profiles.activate(name), active)
             case RowKind.PROFILE, "delete":
-                said = "Its key cannot be brought back."
+                said = "It cannot be brought back."
                 if row.stands:
                     said += " It is the active one: the server then activates the first that is left."
                 deleted = f"The profile {name} is deleted."
@@ -201,7 +201,7 @@ class AtOnceActions:
     async def _add_profile(self, client: Client, view: FormView) -> None:
         room = MOST_PROFILES - len(view.lists.profile_names)
         said = (
-            "The stored model, key and all that belongs to them.",
+            "The stored LLM settings, with their key if there is one.",
             f"A server keeps {MOST_PROFILES} profiles; there is room for {room}.",
         )
         title, done = "Save the LLM settings as a profile", f"The profile {TYPED} is saved."

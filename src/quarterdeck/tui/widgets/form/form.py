@@ -148,8 +148,10 @@ class SettingsForm(Vertical):
         self.go_to_error()
 
     def filter(self, query: str) -> None:
-        """Show only rows that contain all words."""
+        """Show only rows that contain all words, with the cursor on the first."""
         self._look(replace(self.view, query=query))
+        if query:
+            self.list.action_first()
 
     def suggest(self, suggestions: Mapping[str, Sequence[str]]) -> None:
         """Set the server's suggestions; an open editor offers them at once."""

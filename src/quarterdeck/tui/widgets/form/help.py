@@ -16,8 +16,8 @@ from quarterdeck.tui.widgets.form.rows import FormView, Row, RowKind
 _HELP = {
     RowKind.SECRET: "Sandboxes get it as a variable. Values are written, never read; changes act at once.",
     RowKind.TOKEN: "What the server signs in to a git provider with. It is written, never read; changes act at once.",
-    RowKind.PROFILE: "A stored copy of the LLM settings, key included. enter puts it in use at once, in place of those "
-    "now stored.",
+    RowKind.PROFILE: "A stored copy of the LLM settings. enter puts it in use at once, in place of those now stored "
+    "and of their key.",
     RowKind.OTHER: "A field the deck does not know; a save does not change it.",
     RowKind.MORE: "Seldom used; those that are set or edited are shown without a search.",
 }
@@ -103,7 +103,7 @@ def _server_facts(view: FormView, entry: Entry) -> Iterator[Cell]:
         for name in server.env:
             yield _fact(name, "••••")
     else:
-        yield _fact("key", words.key_words(server, hidden=view.hides_secrets and entry.was is not None))
+        yield _fact("key", words.entry_key_words(entry, hidden=view.hides_secrets))
         if details:
             yield cell(brief(details), Tone.MUTED)
     if entry.was is not None and server != entry.was:

@@ -258,7 +258,7 @@ def _columns(view: FormView, entry: Entry, name_width: int) -> tuple[tuple[Cell,
 
 def _key(entry: Entry, *, hidden: bool) -> Cell:
     """Return whether a server has a key; `hidden` means that the service does not tell."""
-    word = words.key_words(entry.server, hidden=hidden and entry.was is not None)
+    word = words.entry_key_words(entry, hidden=hidden)
     return cell(Shown(word) if word else NOTHING, _KEY_TONES.get(word, Tone.MUTED))
 
 

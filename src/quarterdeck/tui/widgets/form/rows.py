@@ -41,6 +41,8 @@ _LISTS = {**AT_ONCE, Group.OTHER: RowKind.OTHER}
 """Groups that are lists of names."""
 _OWN_ROWS = (Control.SERVERS, Control.READ_ONLY)
 """Controls of fields that are shown as lists of rows."""
+LLM_PROFILES = "llm_profiles"
+"""The member of a record that repeats the list of profiles."""
 MOST_PROFILES = 10
 """A server refuses more."""
 
@@ -233,7 +235,11 @@ class FormView:
                 return [(name, host or "its usual host", "token stored") for name, host in self.draft.tokens.items()]
             case RowKind.PROFILE if profiles is not None:
                 is_active = {profiles.active: "active"}
-                return [(each.name, each.model or "", is_active.get(each.name, "")) for each in profiles.items]
+                keys = {True: "", False: " · no key"}
+                return [
+                    (each.name, f"{each.model or 'no model'}{keys[each.api_key_set]}", is_active.get(each.name, ""))
+                    for each in profiles.items
+                ]
             case RowKind.OTHER:
                 unknown = self._unknown.items()
                 return [(name, words.unknown_words(name, held), "kept as it is") for name, held in unknown]
@@ -242,7 +248,8 @@ class FormView:
     @cached_property
     def _unknown(self) -> Mapping[str, object]:
         members = (self.draft.base.model_extra if self.draft.base else None) or {}
-        return {name: value for name, value in members.items() if name not in self.draft.fields.by_key}
+        shown = {LLM_PROFILES, *self.draft.fields.by_key}
+        return {name: value for name, value in members.items() if name not in shown}
 
     def _matches(self, *texts: str) -> bool:
         """Whether the texts together contain every word of the filter."""
