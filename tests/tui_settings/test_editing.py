@@ -297,6 +297,28 @@ async def test_what_somebody_else_saved_is_marked_until_it_was_looked_at(sit: Si
         assert "changed on server" not in line_of(seat, "Max iterations")
 
 
+async def test_nothing_counts_as_changed_in_the_first_record_that_somebody_saves(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.sees("Nothing stored yet")
+        await seat.client.settings.store(None, {"language": "it"})
+        await seat.press("ctrl+r")
+        await seat.sees("As stored")
+        await seat.go_to("language")
+        await seat.sees("it · Italian")
+        assert "changed on server" not in seat.text
+        await seat.go_to("sandbox_api_key")
+        assert "changed on server" not in seat.text
+
+
+async def test_the_filter_goes_to_the_first_match(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.press("G", "slash", *"key")
+        assert seat.form.row.id == "llm_api_key"
+        await seat.press("enter", "down", "escape")
+        await seat.sees("As stored")
+        assert seat.form.row.id == "search_api_key"
+
+
 def flat(asked: Asked) -> Answer:
     """A flat server of the real kind, without lists beside its settings."""
     return Answer({"llm_model": "a/b", "max_iterations": 50}) if asked.path == "/api/settings" else NO_ROUTE
@@ -334,18 +356,19 @@ async def test_the_groups_stand_beside_the_fields_or_in_one_line_above(sit: Sit)
 async def test_the_menu_of_a_row_has_what_can_be_done_with_it(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.go_to("secret:", "f2")
-        await seat.sees("New value", "Add")
+        await seat.sees("New value", "Add a secret, at once")
         assert "Drop the edit" not in seat.text
         await seat.press("escape")
         await seat.go_to("git_user_name")
         for key in ("f2", "ctrl+o"):
             await seat.press(key)
-            await seat.sees("Revert", "Not set", "Copy key name", "Nothing is edited here.")
+            await seat.sees("Revert", "Not set", "Copy name", "Nothing is edited here.")
             await seat.press("u")
-            await seat.sees("Copy key name", "Nothing is edited here.")
+            await seat.sees("Copy name", "Nothing is edited here.")
             await seat.press("escape")
         await seat.press("f2", "y")
         assert seat.deck.clipboard == "git_user_name"
+        await seat.sees("Copied the name git_user_name, if your terminal takes copies.")
         await seat.press("f2", "x")
         await seat.sees("1 edited")
         await seat.press("f2", "u")

@@ -53,8 +53,8 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
         await seat.press("D")
         await seat.sees("As stored")
         await seat.until(lambda: pages(tmp_path, "unsaved") == [])
-        await seat.choose("Restore edits")
-        await seat.sees("No run before left edits behind")
+        await seat.press("f2")
+        await seat.sees("No earlier run left edits behind")
 
 
 async def test_a_save_and_a_discard_leave_nothing_behind(sit: Sit, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ async def test_edits_that_cannot_be_read_are_not_said_to_be_none(sit: Sit, tmp_p
     async with sit() as seat:
         await seat.until(lambda: "another version" in seat.unwrapped)
         await seat.press("y")
-        await seat.sees("Copied llm_model")
+        await seat.sees("Copied the name llm_model")
         await seat.choose("Restore edits")
         await seat.until(lambda: "another version" in seat.unwrapped)
 

@@ -5,6 +5,7 @@ import pytest
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.config.connections import Connection
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.conftest import Home
 from tests.servers import Mode
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
@@ -147,22 +148,60 @@ async def test_profiles_wait_for_edits_of_the_llm_and_there_are_ten_at_most(sit:
         await seat.sees("There are 10 profiles")
 
 
+async def test_a_profile_without_a_key_says_so_and_none_stands_among_other_fields(sit: Sit) -> None:
+    async with sit(stored={"llm_model": "openai/gpt-5"}, store="nested") as seat:
+        await seat.client.profiles.save("bare")
+        await seat.press("ctrl+r")
+        await seat.sees("bare", "openai/gpt-5 · no key")
+        await seat.go_to("profile:bare", "f2")
+        await seat.sees("Put it in use, in place of the LLM settings")
+        await seat.press("escape", "G")
+        assert "llm_profiles" not in seat.text
+        assert seat.form.row.group == "Other"
+        await seat.press("a")
+        await seat.sees("Not for this row")
+
+
 async def test_a_flat_server_has_no_profiles(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.until(lambda: seat.form.view.lists.secrets is not None)
         assert "LLM profiles" not in seat.form.view.groups
 
 
-async def test_a_read_only_connection_edits_and_changes_nothing(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested", endpoint=READ_ONLY) as seat:
-        for row in ("secret:", "token:", "profile:"):
-            await seat.go_to(row, "g")
-            await seat.go_to(row, "a")
-            await seat.sees("This acts at once, and this connection is read-only")
+async def test_nothing_is_edited_on_a_read_only_connection(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
         await seat.edit("language", "French")
-        await seat.press("ctrl+s")
-        await seat.sees("read-only", "1 edited")
+    async with sit(stored=FULL, store="nested", endpoint=READ_ONLY) as seat:
+        for row, key, label in (
+            ("token:", "a", "Add"),
+            ("language", "a", "Add MCP"),
+            ("language", "enter", "Edit"),
+            ("language", "x", "Not set"),
+            ("mcp:0", "d", "Delete"),
+        ):
+            await seat.go_to(row, key)
+            await seat.sees(f"{label}: this connection is read-only, nothing is changed")
+        await seat.go_to("more:LLM", "enter")
+        await seat.sees("part of a label")
+        assert not seat.form.draft.edited
         assert seat.posts == 0
+
+
+async def test_edits_cannot_be_saved_when_leaving_a_read_only_connection(sit_before: Sit, home: Home) -> None:
+    home.config.mkdir(parents=True)
+    (home.config / "connections.toml").write_text('[connections.far]\nurl = "http://far.test"\n')
+    server = FakeServer(Secrets())
+    async with sit_before(server) as seat:
+        await seat.edit("git_user_name", "Grace")
+        await seat.press("c")
+        await seat.sees("Connections")
+        await seat.press("e", "tab", "tab", "tab", "tab", "space", "ctrl+s", "escape")
+        await seat.sees("READ-ONLY", "1 edited")
+        await seat.press("ctrl+q")
+        await seat.sees("Unsaved settings", "Keep editing", "Review & save: this connection is read-only")
+        await seat.press("s")
+        await seat.sees("Unsaved settings")
+    assert server.sent("POST") == []
 
 
 async def test_a_server_suggests_models_and_any_text_is_as_good(sit: Sit) -> None:

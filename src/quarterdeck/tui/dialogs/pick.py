@@ -25,8 +25,8 @@ MANY = 8
 """Number of lines from which the hints show the filter."""
 KEY_WIDTH = 6
 LABEL_WIDTH = 15
-Offer = tuple[Command, str, str | None]
-"""A command, its label for this row, and why it cannot be applied now."""
+Offer = tuple[Command, str | None]
+"""A command, and why it cannot be applied now."""
 
 
 @dataclass(frozen=True)
@@ -225,18 +225,18 @@ class PickDialog(Dialog[T]):
             self.dismiss(self._value)
 
 
-def menu(title: str, offers: Sequence[Offer]) -> PickDialog[str]:
+def menu(title: str, offers: Iterable[Offer]) -> PickDialog[str]:
     """Return the menu of commands for a row, each with its key or else a number; its answer is a command's name."""
     numbers = iter("123456789")
     items = [
         choice(
             command.name,
             command.keys.split(",", maxsplit=1)[0] or next(numbers, ""),
-            text.line(label),
+            text.line(command.label),
             text.line(reason or command.help),
             works=reason is None,
         )
-        for command, label, reason in offers
+        for command, reason in offers
     ]
     return PickDialog(text.line(title), items, take="do it", leave="close")
 

@@ -163,10 +163,14 @@ class DeckScreen(Screen[None]):
         """The name of the row under the cursor."""
         return Shown("")
 
+    def row_commands(self) -> Iterable[Command]:
+        """The commands for the row under the cursor, in the order of its menu."""
+        return (command for command in commands_at(self.PLACE) if command.row)
+
     @work(exclusive=True, group="dialog")
     async def action_row_menu(self) -> None:
         """Show every command for the row under the cursor, and why some cannot be done."""
-        offers = [(command, command.label, self.why_not(command)) for command in commands_at(self.PLACE) if command.row]
+        offers = ((command, self.why_not(command)) for command in self.row_commands())
         chosen = await self.app.push_screen_wait(menu(self.row_title(), offers))
         if chosen is not None:
             await self.action_command(chosen)

@@ -24,7 +24,6 @@ from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, command_at
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.page import PageDialog
-from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.settings import words
@@ -32,11 +31,11 @@ from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.settings.saved_at_once import SUGGESTIONS, AtOnceActions, read_lists
 from quarterdeck.tui.settings.saving import Saves
 from quarterdeck.tui.settings.servers import ServerList
-from quarterdeck.tui.settings.unsaved import KeptEdits
+from quarterdeck.tui.settings.unsaved import NONE_LEFT, KeptEdits
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.filter_bar import FILTERING, FilterBar
-from quarterdeck.tui.widgets.form.actions import acts_at_once, row_hints, row_menu, why_not
+from quarterdeck.tui.widgets.form.actions import acts_at_once, on_row, row_commands, row_hints, why_not
 from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.help import title
@@ -170,15 +169,15 @@ class SettingsScreen(DeckScreen):
 
     def why_not(self, command: Command) -> str | None:
         """Return why a command cannot be done with the draft and the row under the cursor."""
-        reason = super().why_not(command)
+        reason = super().why_not(on_row(command, self.form.row))
         if reason is not None or command in EVERYWHERE or command.name == "back":
             return reason
         if not self.is_mounted or not self.record.loaded:
             return f"{command.label}: the settings are not loaded."
         if self.saves.under_way:
             return f"{command.label}: a save is under way."
-        if self.app.endpoint.read_only and acts_at_once(command.name, self.form.row):
-            return "This acts at once, and this connection is read-only: nothing is changed on the server."
+        if command.name == "unsaved_edits" and self.kept.none_left:
+            return NONE_LEFT
         return why_not(command.name, self.form.view, self.form.row)
 
     async def action_command(self, name: str) -> None:
@@ -225,15 +224,13 @@ class SettingsScreen(DeckScreen):
         key = self.form.row.name
         await self.form.change(lambda draft: draft.unset(key))
 
-    @work(exclusive=True, group="dialog")
-    async def action_row_menu(self) -> None:
-        """Show every command for the row under the cursor, and for all settings."""
-        await self.form.stop_editing()
-        view, row = self.form.view, self.form.row
-        offers = [(command, label, self.why_not(command)) for command, label in row_menu(row)]
-        chosen = await self.app.push_screen_wait(menu(title(view, row), offers))
-        if chosen is not None:
-            await self.action_command(chosen)
+    def row_title(self) -> Shown:
+        """The name of the row under the cursor."""
+        return title(self.form.view, self.form.row)
+
+    def row_commands(self) -> Iterable[Command]:
+        """The commands for the row under the cursor, and those for all settings."""
+        return row_commands(self.form.row)
 
     def action_copy(self) -> None:
         """Copy the key of the field under the cursor, or an MCP server without its secrets."""
@@ -242,7 +239,7 @@ class SettingsScreen(DeckScreen):
             return
         key = self.form.row.name
         self.app.copy_to_clipboard(key)
-        self.say(text.line(f"Copied {key}, if your terminal takes copies."))
+        self.say(text.line(f"Copied the name {key}, if your terminal takes copies."))
 
     def action_filter(self) -> None:
         """Type into the filter."""
@@ -347,6 +344,7 @@ class SettingsScreen(DeckScreen):
         failure = None
         try:
             found, kept_here = await self.record.read(client)
+            await self.kept.look()
         except ServiceError as error:
             failure = error
         self._reading = False
@@ -407,12 +405,13 @@ class SettingsScreen(DeckScreen):
         """Ask about edits of an earlier run, once per connection."""
         if self._to_offer and self.record.loaded and self.is_current:
             self._to_offer = False
-            self.action_unsaved_edits(asked=False)
+            if self.why_not(command_at(self.PLACE, "unsaved_edits")) is None:
+                self.action_unsaved_edits()
 
     @work(exclusive=True, group="settings-left")
-    async def action_unsaved_edits(self, *, asked: bool = True) -> None:
+    async def action_unsaved_edits(self) -> None:
         """Ask about them again."""
-        await self.kept.offer(asked=asked)
+        await self.kept.offer()
 
     @property
     def unsaved(self) -> bool:
@@ -421,7 +420,9 @@ class SettingsScreen(DeckScreen):
 
     async def may_leave(self) -> bool:
         """Ask what to do with the edits; returns True if they are saved or discarded."""
-        answer = await self.app.push_screen_wait(words.leave_dialog(self.form.draft.count, saving=self.saves.under_way))
+        why_not = self.why_not(command_at(self.PLACE, "save"))
+        dialog = words.leave_dialog(self.form.draft.count, why_not, saving=self.saves.under_way)
+        answer = await self.app.push_screen_wait(dialog)
         if answer == "s":
             await self.form.stop_editing()
             return await self.saves.save()

@@ -1,7 +1,7 @@
 """Stores unsaved edits in a state file while they are made, in case the deck ends without asking about them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,6 +28,7 @@ Change = Callable[[UnsavedEdits | None], UnsavedEdits | None]
 
 PAUSE = 1.0
 """Seconds from an edit to its storing, so that a typed word is stored once."""
+NONE_LEFT = "No earlier run left edits behind for this connection."
 RESTORE, LATER, DROP = "r", "l", "D"
 """What to do with edits of an earlier run: the answers, which are also their keys."""
 
@@ -43,6 +44,8 @@ class KeptEdits:
     record: Record
     form: SettingsForm
     say: Callable[[Shown, Tone], None]
+    none_left: bool = False
+    """Whether it is known that no earlier run left edits."""
     _run: str = field(default_factory=partial(token_hex, 8))
     _waiting: dict[str, Draft] = field(default_factory=dict)
     """Edits that are not stored yet, by server."""
@@ -71,18 +74,27 @@ class KeptEdits:
         for about in self._noted:
             await self._change(about, lambda kept: ended(kept, self._run))
 
-    async def offer(self, *, asked: bool) -> None:
+    async def look(self) -> Sequence[tuple[str, Run]]:
+        """Return what earlier runs left; nothing if it cannot be read, which is then said."""
+        self.none_left = False
+        if self.record.endpoint is None:
+            return ()
+        try:
+            found = left_behind(await self.app.state.read(UnsavedEdits, self.record.endpoint.about), is_running)
+        except ServiceError as error:
+            self.say(text.line(error.sentences), Tone.BAD)
+            return ()
+        self.none_left = not found
+        return found
+
+    async def offer(self) -> None:
         """Ask about edits that an earlier run left. Runs inside a worker."""
         endpoint = self.record.endpoint
         if endpoint is None:
             return
-        try:
-            found = left_behind(await self.app.state.read(UnsavedEdits, endpoint.about), is_running)
-        except ServiceError as error:
-            self.say(text.line(error.sentences), Tone.BAD)
-            return
-        if not found and asked:
-            self.say(Shown("No run before left edits behind for this connection."), Tone.PLAIN)
+        found = await self.look()
+        if self.none_left:
+            self.say(Shown(NONE_LEFT), Tone.PLAIN)
         for name, run in found:
             answer = await self.app.push_screen_wait(_left_edits(run, self.app.clock()))
             if answer == DROP:
@@ -92,6 +104,7 @@ class KeptEdits:
             else:
                 self.say(Shown("The edits stay kept; f2 has them restored."), Tone.PLAIN)
                 return
+        await self.look()
 
     async def _restore(self, about: str, name: str, run: Run) -> None:
         """Restore the edits, and mark the stored ones as this run's, in one step."""

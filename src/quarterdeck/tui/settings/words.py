@@ -50,14 +50,15 @@ def edited(view: FormView) -> Cell:
     return (count, (Shown(" · "), Tone.MUTED), (Shown(counted(len(view.errors), "error")), Tone.BAD))
 
 
-def leave_dialog(edits: int, *, saving: bool) -> PickDialog[str]:
+def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> PickDialog[str]:
     """Return the dialog for edits when leaving: k keeps, s saves, d discards them.
 
-    While a save has no response yet, saving again is not offered.
+    `why_not` says why they cannot be saved, if so; while a save has no response yet, saving again is not offered.
     """
     known = "whose save is not answered yet: it may still happen" if saving else "that the server does not know of"
     said = cell(Shown(f"You have {counted(edits, 'edit')} {known}."))
-    save = choice("s", "s", Shown("Save"), Shown("review and save them, then leave"))
+    then = text.line(why_not or "review and save them, then leave")
+    save = choice("s", "s", Shown("Save"), then, works=why_not is None)
     choices = [
         choice("k", "k", Shown("Keep editing"), Shown("stay here, nothing is sent")),
         *([] if saving else [save]),

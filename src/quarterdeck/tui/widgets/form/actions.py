@@ -13,66 +13,96 @@ LIST_COMMANDS = frozenset(("edit", "add", "delete", "rename", "new_value"))
 """Commands for a row of a list that is saved at once, by name."""
 _OF_FORM = frozenset({"save", "undo", "filter"})
 """Commands that the key bar always has."""
-_OF_ALL = ("undo_save", "export", "import", "unsaved_edits")
-"""Commands for all settings, at the end of each menu."""
-_OF_ROW: Mapping[RowKind, Mapping[str, str]] = {
-    RowKind.FIELD: {
-        "edit": "Edit",
-        "revert": "Revert",
-        "unset": "Not set",
-        "copy": "Copy key name",
-        "add": "Add MCP",
-        "import_servers": "Paste JSON",
-    },
-    RowKind.OTHER: {"copy": "Copy key name"},
-    RowKind.MORE: {"edit": "Find"},
-    RowKind.SERVER: {
-        "edit": "Edit",
-        "disable": "Disable",
-        "delete": "Delete",
-        "revert": "Revert",
-        "add": "Add MCP",
-        "copy_server": "Copy as new",
-        "check": "Check",
-        "convert": "Convert",
-        "copy": "Copy JSON",
-        "import_servers": "Paste JSON",
-        "servers_file": "JSON to file",
-        "copy_servers": "Copy all",
-        "check_all": "Check all",
-        "remove_duplicates": "Drop duplicates",
-    },
-    RowKind.SECRET: {"edit": "Describe", "add": "Add", "new_value": "New value", "delete": "Delete"},
-    RowKind.TOKEN: {"edit": "Set", "add": "Add", "delete": "Clear all"},
-    RowKind.PROFILE: {"edit": "Activate", "add": "New", "rename": "Rename", "delete": "Delete"},
+
+
+def _command(name: str, label: str = "", says: str = "") -> Command:
+    """Return a command with its label and help for a kind of row, where they differ from the usual ones."""
+    usual = command_at(Place.SETTINGS, name)
+    return usual._replace(label=label or usual.label, help=says or usual.help)
+
+
+_PASTE = _command("import_servers")
+_ADD_SERVER = _command("add", "Add MCP", "Add an MCP server")
+_COPY_NAME = _command("copy", says="Copy the name of the field, not its value")
+_OF_ROW: Mapping[RowKind, tuple[Command, ...]] = {
+    RowKind.FIELD: (
+        _command("edit", says="Edit the field; escape keeps the edit"),
+        _command("revert", says="Drop the edit of the field"),
+        _command("unset"),
+        _COPY_NAME,
+        _ADD_SERVER,
+        _PASTE,
+    ),
+    RowKind.OTHER: (_COPY_NAME,),
+    RowKind.MORE: (_command("edit", "Find", "Find fields that are not shown")._replace(changes=False),),
+    RowKind.SERVER: (
+        _command("edit", says="Edit the MCP server"),
+        _command("disable"),
+        _command("delete", says="Delete the MCP server at the next save"),
+        _command("revert", says="Drop the edit of the MCP server"),
+        _ADD_SERVER,
+        _command("copy_server"),
+        _command("check"),
+        _command("convert"),
+        _command("copy", "Copy JSON", "Copy the MCP server as JSON, without secrets"),
+        _PASTE,
+        _command("servers_file", "JSON to file", "Write the MCP server to a file as JSON, without secrets"),
+        _command("copy_servers", "Copy all"),
+        _command("check_all", "Check all"),
+        _command("remove_duplicates", "Drop duplicates"),
+    ),
+    RowKind.SECRET: (
+        _command("edit", "Describe", "Change its name or description; its value stays"),
+        _command("add", says="Add a secret, at once"),
+        _command("new_value"),
+        _command("delete", says="Delete the secret, at once"),
+    ),
+    RowKind.TOKEN: (
+        _command("edit", "Set", "Set its token or host, at once"),
+        _command("add", says="Set the token of a git provider, at once"),
+        _command("delete", "Clear all", "Clear the tokens of all git providers, at once"),
+    ),
+    RowKind.PROFILE: (
+        _command("edit", "Activate", "Put it in use, in place of the LLM settings now stored"),
+        _command("add", "New", "Save the LLM settings as a profile, at once"),
+        _command("rename"),
+        _command("delete", says="Delete the profile, at once"),
+    ),
 }
-"""The commands of each kind of row with their labels, in the order of its menu."""
+"""The commands of each kind of row, in the order of its menu."""
+_OF_ALL = tuple(map(_command, ("undo_save", "export", "import", "unsaved_edits")))
+"""Commands for all settings, at the end of each menu."""
+_BY_NAME = {kind: {command.name: command for command in commands} for kind, commands in _OF_ROW.items()}
 _ANYWHERE = frozenset({"add", "import_servers", "servers_file", "copy_servers", "check_all", "remove_duplicates"})
 """Commands among them that need no row."""
-_OF_A_ROW = frozenset(name for labels in _OF_ROW.values() for name in labels) - _ANYWHERE
+_OF_A_ROW = frozenset().union(*_BY_NAME.values()) - _ANYWHERE
 LLM_EDITED = "You have edits of the LLM settings: save or drop them first."
 NONE_YET = "There is none yet; a adds one."
 NOT_HERE = "Not for this row; f2 shows what can be done here."
 
 
-def row_menu(row: Row) -> tuple[tuple[Command, str], ...]:
-    """Return the commands for a row, then those for all settings, each with its label there."""
-    labels = dict(_OF_ROW[row.kind])
+def row_commands(row: Row) -> tuple[Command, ...]:
+    """Return the commands for a row, then those for all settings."""
+    labels = {}
     if row.entry is not None:
         labels["disable"] = "Enable" if row.entry.disabled else "Disable"
         labels["convert"] = f"Convert to {'SSE' if isinstance(row.entry.server, ShttpServer) else 'HTTP'}"
-    commands = [command_at(Place.SETTINGS, name) for name in (*labels, *_OF_ALL)]
-    return tuple((command, labels.get(command.name, command.label)) for command in commands)
+    commands = (*_OF_ROW[row.kind], *_OF_ALL)
+    return tuple(command._replace(label=labels.get(command.name, command.label)) for command in commands)
 
 
 def row_hints(row: Row, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
     """Return the key hints for a row, in the order of the bar, without commands that the row does not support."""
-    labels = _OF_ROW[row.kind]
     return tuple(
-        (command.key, labels.get(command.name, command.label), works(command))
+        (command.key, on_row(command, row).label, works(command))
         for command in bar_commands(Place.SETTINGS)
-        if command in EVERYWHERE or command.name in _OF_FORM or command.name in labels
+        if command in EVERYWHERE or command.name in _OF_FORM or command.name in _BY_NAME[row.kind]
     )
+
+
+def on_row(command: Command, row: Row) -> Command:
+    """Return a command as the menu of a row has it."""
+    return _BY_NAME[row.kind].get(command.name, command)
 
 
 def acts_at_once(name: str, row: Row) -> bool:
@@ -82,11 +112,13 @@ def acts_at_once(name: str, row: Row) -> bool:
 
 def why_not(name: str, view: FormView, row: Row) -> str | None:
     """Return why a command cannot be applied to a row, None if it can."""
-    has_use = name in _OF_ROW[row.kind] and bool(row.name or (name == "edit" and row.group))
-    if name in _OF_A_ROW and not has_use:
-        return NONE_YET if name in _OF_ROW[row.kind] and not row.name else NOT_HERE
+    offered = name in _BY_NAME[row.kind]
+    if name in _OF_A_ROW and not (offered and (row.name or (name == "edit" and row.group))):
+        return NONE_YET if offered and not row.name else NOT_HERE
     draft, field, entry = view.draft, row.field, row.entry
     match name:
+        case "add" if not offered:
+            return NOT_HERE
         case "save" if not draft.edited:
             return "Nothing is edited, so there is nothing to save."
         case "undo" if not draft.past:
