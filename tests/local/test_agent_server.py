@@ -98,6 +98,32 @@ async def world() -> AsyncIterator[Simulated]:
         yield service
 
 
+async def test_a_conversation_that_is_deleted_while_its_log_is_asked_for_is_not_there(world: Simulated) -> None:
+    async def deleted_after(requests: int, record: Json) -> bool:
+        for _ in range(requests):
+            await world.http.get("/alive")
+        return (await world.http.delete(f"{CONVERSATIONS}/{record['id']}")).is_success
+
+    for requests, record in enumerate(await world.all(CONVERSATIONS)):
+        log = world.http.get(f"/api/v1/conversation/{record['id']}/events/search")
+        answer, deleted = await asyncio.gather(log, deleted_after(requests, record))
+        assert (deleted, answer.status_code in (200, 404)) == (True, True)
+
+
+async def test_the_log_tells_the_cost_that_the_list_tells(world: Simulated) -> None:
+    agent = await some(world, "finished")
+    (record,) = (each for each in await world.all(CONVERSATIONS) if each["conversation_url"] == agent.url)
+    await agent.post("/events", HELLO | {"run": True})
+    for _ in range(30):
+        world.passes(10)
+        await agent.status()
+    told = [event["value"] for event in await agent.log() if event.get("key") == "stats"]
+    costs = [value["usage_to_metrics"]["agent"]["accumulated_cost"] for value in told]
+    (after,) = await world.get(CONVERSATIONS, ids=record["id"])
+    assert costs[0] == record["metrics"]["accumulated_cost"]
+    assert costs[-1] == after["metrics"]["accumulated_cost"] > costs[0]
+
+
 async def some(world: Simulated, status: str) -> Agent:
     records = await world.all(CONVERSATIONS)
     return Agent(world.http, next(record for record in records if record["execution_status"] == status))

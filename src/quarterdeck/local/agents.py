@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
+
+from fastapi import HTTPException
 
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.local.events import DELTA, NEVER, MessageBody, Policy, message, new_event, text_part
@@ -45,10 +48,13 @@ class Agents:
         self._listening: defaultdict[str, set[asyncio.Queue[Record]]] = defaultdict(set)
 
     async def begin(self, conversation_id: str) -> None:
-        """Create the log of a conversation if needed: its first message, and that no agent will answer."""
+        """Create the log of a conversation if needed: its first message, and that no agent will answer.
+
+        Raises `HTTPException` (404) if the conversation was deleted meanwhile.
+        """
         async with self._writing:
             if not await self._store.count("events", "conversation_id = ?", (conversation_id,)):
-                (row,) = await self._store.by_ids("conversations", [conversation_id])
+                row = await self._row(conversation_id)
                 said = [_said("user", "user", [text_part(row["message"])])] if row["message"] else []
                 note = _said("environment", "system", [text_part(NOBODY_ANSWERS)])
                 await self._happened(conversation_id, [*said, note])
@@ -85,6 +91,12 @@ class Agents:
         rows = await self._store.select("events", condition + order, (conversation_id, page_id))
         items = [json.loads(row["body"]) for row in rows[:limit]]
         return Page(items=items, next_page_id=rows[limit]["id"] if len(rows) > limit else None)
+
+    async def _row(self, conversation_id: str) -> sqlite3.Row:
+        rows = await self._store.by_ids("conversations", [conversation_id])
+        if not rows:
+            raise HTTPException(404, "The conversation was deleted.")
+        return rows[0]
 
     async def _happened(self, conversation_id: str, events: Sequence[Record]) -> None:
         """Store events, except fragments of answers, and send all of them to the listeners."""

@@ -172,10 +172,8 @@ class SimulatedAgent:
             yield action.call.seconds
             self._at_work = self._at_work[1:]
             self._end(action)
-        if actions:
-            self._state("stats", {"usage_to_metrics": self.stats})
-            if actions[-1].call.tool == "finish":
-                self._become(Status.FINISHED)
+        if actions and actions[-1].call.tool == "finish":
+            self._become(Status.FINISHED)
 
     def _asks_about(self, call: Call) -> bool:
         if call.tool in ("finish", "think") or self.policy.kind == NEVER.kind:
@@ -223,7 +221,9 @@ class SimulatedAgent:
     def _spend(self) -> None:
         tokens = self._rng.randint(180, 900)
         self._context += tokens
-        self.cost += (self._context // 10 + tokens) * DOLLARS_PER_TOKEN
+        if self._streams:  # otherwise this is the past, whose cost is known
+            self.cost += (self._context // 10 + tokens) * DOLLARS_PER_TOKEN
+        self._state("stats", {"usage_to_metrics": self.stats})
 
     def _become(self, status: Status) -> None:
         if status is not self.status:

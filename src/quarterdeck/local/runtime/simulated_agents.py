@@ -29,7 +29,7 @@ class SimulatedAgents(Agents):
         async with self._writing:
             if conversation_id in self.by_conversation:
                 return
-            (row,) = await self._store.by_ids("conversations", [conversation_id])
+            row = await self._row(conversation_id)
             rng = Random(f"conversation {SEED} {conversation_id}")  # noqa: S311 - nothing here is secret
             if row["cost"] is None:
                 agent = SimulatedAgent(rng, self._clock())
