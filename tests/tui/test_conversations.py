@@ -9,6 +9,7 @@ import pytest
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
 from tests.tui.seat import NARROW, WIDE, Seat, answering, connecting, seated, seated_at
 
@@ -154,6 +155,30 @@ async def test_a_conversation_is_deleted_once_its_short_id_was_typed(fleet: Fake
         await seat.press("enter")
         await seat.until(lambda: "c3" not in fleet.conversations)
         await seat.sees("Delete of c3 asked for")
+
+
+@pytest.mark.parametrize("gone", [True, False])
+async def test_a_draft_goes_with_its_conversation_once_the_server_does_not_have_it(
+    fleet: FakeFleet, tmp_path: Path, *, gone: bool
+) -> None:
+    state = KeptState(tmp_path / "state")
+    fleet.deaf = set() if gone else {"c3"}
+
+    def drafts() -> str:
+        return "".join(file.read_text() for file in (tmp_path / "state" / "message-drafts").glob("*.json"))
+
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path, state=state) as seat:
+        for move in ("down", "up"):
+            await seat.sees("Talk 3")
+            await seat.press(move, "enter", "m")
+            await seat.type("half a thought")
+            await seat.press("escape", "q")
+        await seat.until(lambda: drafts().count("half a thought") == 2)
+        await seat.press("D")
+        await seat.type("c3")
+        await seat.press("enter")
+        await seat.sees("Delete of c3 asked for")
+        await seat.until(lambda: (drafts().count("half a thought") == 1) is gone)
 
 
 async def test_sub_conversations_that_are_deleted_too_are_named(fleet: FakeFleet, tmp_path: Path) -> None:

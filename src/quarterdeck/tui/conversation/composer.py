@@ -1,6 +1,8 @@
 """The text field for messages, several lines high; unsent text is kept as a draft."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from typing import ClassVar
 
 from textual import getters, on
@@ -10,6 +12,7 @@ from textual.widgets import TextArea
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.form.inputs import PlainArea
@@ -24,6 +27,23 @@ class MessageDrafts(KeptModel):
 
     kind: ClassVar[str] = "message-drafts"
     texts: Mapping[str, str] = {}
+
+
+async def drop_draft(app: Deck, session: Session, conversation_id: str) -> None:
+    """Drop the draft for a conversation that was deleted here, if the server does not have it any more."""
+    about = app.endpoint.about
+    with suppress(ServiceError):
+        kept = await app.state.read(MessageDrafts, about)
+        if kept is None or conversation_id not in kept.texts:
+            return
+        if await session.client.conversations.find(conversation_id) is None:
+            await app.state.change(MessageDrafts, about, partial(_with, conversation_id=conversation_id, draft=""))
+
+
+def _with(kept: MessageDrafts | None, conversation_id: str, draft: str) -> MessageDrafts:
+    """Return the drafts with another one for a conversation, or without one if it is blank."""
+    texts = {**(kept.texts if kept is not None else {}), conversation_id: draft}
+    return MessageDrafts(texts={each: words for each, words in texts.items() if words.strip()})
 
 
 class Composer(PlainArea):
@@ -78,12 +98,8 @@ class Composer(PlainArea):
         """Store the draft, or that there is none."""
         self._keeping = None
         draft = "\n".join(filter(None, (self.sending, self.text)))
-
-        def change(kept: MessageDrafts | None) -> MessageDrafts:
-            texts = {**(kept.texts if kept is not None else {}), self._conversation_id: draft}
-            return MessageDrafts(texts={each: words for each, words in texts.items() if words.strip()})
-
         try:
+            change = partial(_with, conversation_id=self._conversation_id, draft=draft)
             await self.app.state.change(MessageDrafts, self.app.endpoint.about, change)
         except ServiceError as error:
             self.app.say_on_top(text.line(f"The draft is not kept: {error.words}"))

@@ -18,6 +18,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
+from quarterdeck.tui.conversation.composer import drop_draft
 from quarterdeck.tui.dialogs.bulk import titles_listed
 from quarterdeck.tui.dialogs.file_path import choose_dialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
@@ -123,8 +124,11 @@ class ConversationCommands:
             return
 
         async def delete(row_id: str) -> None:
-            with self._finding_out("delete", session):
-                await session.delete_conversation(row_id)
+            try:
+                with self._finding_out("delete", session):
+                    await session.delete_conversation(row_id)
+            finally:
+                await drop_draft(self._screen.app, session, row_id)
 
         def verdict(row_id: str) -> RowState | None:
             return None if row_id in session.conversations.records else RowState.DONE
