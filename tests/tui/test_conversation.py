@@ -192,8 +192,22 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent, tmp_pat
         await at("word 38")
         assert [line for line in seat.text.splitlines() if "word 38" in line and "▌" in line]
         await seat.press("escape", "y")
-        await seat.sees("Sent to the clipboard")
+        await seat.sees("Copied the entry, if your terminal takes copies")
         assert seat.deck.clipboard == "word 38"
+
+
+async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the_palette_once(
+    agent: FakeAgent, tmp_path: Path
+) -> None:
+    agent.says("hello", "user")
+    async with opened(agent, tmp_path) as seat:
+        await seat.press("i")
+        await seat.sees("Fix login", "id              0c0f4ad5", "repository")
+        assert "{" not in seat.text
+        await seat.press("escape", "colon")
+        await seat.type("back")
+        await seat.sees("Go back to the list")
+        assert seat.text.count("Back (") == 1
 
 
 async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent: FakeAgent, tmp_path: Path) -> None:
@@ -261,7 +275,7 @@ async def test_a_question_that_changes_takes_the_focus_away(agent: FakeAgent, tm
         await seat.press("ctrl+r")
         await seat.sees("rm -r build", "tab answers")
         await seat.press("y")
-        await seat.sees("clipboard")
+        await seat.sees("Copied the entry")
         assert agent.ran == ["harmless"]
 
 

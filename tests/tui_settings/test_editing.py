@@ -368,7 +368,7 @@ async def test_the_menu_of_a_row_has_what_can_be_done_with_it(sit: Sit) -> None:
             await seat.press("escape")
         await seat.press("f2", "y")
         assert seat.deck.clipboard == "git_user_name"
-        await seat.sees("Copied the name git_user_name, if your terminal takes copies.")
+        await seat.sees("Copied the name git_user_name, if your terminal takes copies (OSC 52).")
         await seat.press("f2", "x")
         await seat.sees("1 edited")
         await seat.press("f2", "u")

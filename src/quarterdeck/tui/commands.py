@@ -209,8 +209,9 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
 
 
 def commands_at(place: Place) -> tuple[Command, ...]:
-    """Return the commands that work at a place, its own first."""
-    return COMMANDS[place] + EVERYWHERE
+    """Return the commands that work at a place, its own first and in place of general ones of the same name."""
+    own = {command.name for command in COMMANDS[place]}
+    return COMMANDS[place] + tuple(command for command in EVERYWHERE if command.name not in own)
 
 
 def command_at(place: Place, name: str) -> Command:

@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet.conversations import conversation_row
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.news import News
@@ -20,15 +21,16 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import external, text
 from quarterdeck.tui.app import ReadingPosition
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.columns.conversations import detail
+from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.conversation.composer import Composer
 from quarterdeck.tui.conversation.entry_lines import copied
 from quarterdeck.tui.conversation.head import about_line, origin_cell
 from quarterdeck.tui.conversation.log import Log
-from quarterdeck.tui.conversation.markdown import plain_lines
 from quarterdeck.tui.conversation.question import Question
 from quarterdeck.tui.conversation.talk import Talk, Tell
-from quarterdeck.tui.copying import Copyable, conversation_json
+from quarterdeck.tui.copying import copy_text
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.screens.base import DeckScreen
@@ -260,9 +262,7 @@ class ConversationScreen(DeckScreen):
     def action_copy(self) -> None:
         """Copy the entry."""
         if (entry := self.log_view.cursor_entry) is not None:
-            what = Copyable(Shown("The entry"), copied(entry))
-            self.app.copy_to_clipboard(what.value)
-            self.say(Shown(f"Sent to the clipboard of the terminal.{what.note}"), Tone.GOOD)
+            self.say(copy_text(self.app, "the entry", copied(entry), "; V opens it in $PAGER"))
 
     def action_pager(self) -> None:
         """Show the entry in the person's pager."""
@@ -272,11 +272,15 @@ class ConversationScreen(DeckScreen):
             except external.CannotRunError as error:
                 self.say(text.line(str(error)), Tone.BAD)
 
-    def action_detail(self) -> None:
-        """Show everything about the conversation."""
-        record = self._record
-        lines = plain_lines(text.whole(conversation_json(record)), 76) if record is not None else []
-        self.app.push_screen(PageDialog(Shown("Conversation"), lambda: lines))
+    async def action_detail(self) -> None:
+        """Show everything about the conversation, kept up to date."""
+        await self.app.push_screen(PageDialog(self.row_title(), self._detail, label=LABEL_WIDE))
+
+    def _detail(self) -> list[Cell]:
+        row, record = self._session.conversation_row(self.conversation_id), self._following.record
+        if row is None and record is not None:
+            row = conversation_row(record, clock=self._session.server_clock)
+        return detail(row, self.app.clock()) if row is not None else [cell(Shown("It has not been read."), Tone.WARN)]
 
     def row_title(self) -> Shown:
         """The title of the menu."""

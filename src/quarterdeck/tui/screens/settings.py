@@ -22,6 +22,7 @@ from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, command_at
+from quarterdeck.tui.copying import copy_text
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import lines
@@ -233,13 +234,12 @@ class SettingsScreen(DeckScreen):
         return row_commands(self.form.row)
 
     def action_copy(self) -> None:
-        """Copy the key of the field under the cursor, or an MCP server without its secrets."""
+        """Copy the name of the field under the cursor, or an MCP server without its secrets."""
         if self.form.row.entry is not None:
             self.servers.copy()
             return
         key = self.form.row.name
-        self.app.copy_to_clipboard(key)
-        self.say(text.line(f"Copied the name {key}, if your terminal takes copies."))
+        self.say(copy_text(self.app, f"the name {key}", key))
 
     def action_filter(self) -> None:
         """Type into the filter."""

@@ -17,6 +17,7 @@ from quarterdeck.settings.mcp_server import bare, filled
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.copying import copy_text
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.file_path import save_to_file
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
@@ -183,10 +184,10 @@ class ServerList:
         self._copy(self.form.draft.servers.entries)
 
     def _copy(self, entries: Sequence[Entry]) -> None:
-        self.app.copy_to_clipboard(without_secrets(entry.server for entry in entries))
+        copied = without_secrets(entry.server for entry in entries)
         name = words.server_title(entries[0].server) if len(entries) == 1 else words.counted(len(entries), "server")
-        copied = f"Copied {name} as JSON without secrets, if your terminal takes copies; f2 writes a file."
-        self.say(text.line(copied), Tone.PLAIN)
+        said = copy_text(self.app, f"{name} as JSON without secrets", copied, "; f2 writes a file")
+        self.say(said, Tone.PLAIN)
 
     async def action_servers_file(self) -> None:
         """Write the server under the cursor, or all of them if there is none, to a file as JSON without secrets."""
