@@ -144,6 +144,14 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet, tm
         assert fleet.conversations["c1"]["title"] == "Port the parser"
 
 
+async def test_a_message_goes_with_the_next_command(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("w")
+        await seat.sees("Watching Talk 3")
+        await seat.press("s")
+        assert "Watching Talk 3" not in seat.text
+
+
 # Delete
 
 

@@ -192,7 +192,7 @@ class Deck(KeysInOrder):
                 screen.post_message(self.Said(words))
 
     def forget_messages(self) -> None:
-        """Take back what the screens say: it is about the connection that was open."""
+        """Take back what the screens say: it was about a connection that was open, or about waiting."""
         for screen in self.opened:
             screen.message_line.clear()
 
@@ -335,6 +335,7 @@ class Deck(KeysInOrder):
         self.say_on_top(text.line(f"Waiting for the answer to: {', '.join(self.unanswered)}; ctrl+q again leaves now."))
         with suppress(TimeoutError):
             await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
+        self.forget_messages()
 
 
 def notice(words: Shown, environ: Mapping[str, str]) -> str:

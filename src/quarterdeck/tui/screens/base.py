@@ -46,8 +46,6 @@ class DeckScreen(Screen[None]):
         self.key_bar = KeyBar()
         self.helpers: tuple[object, ...] = ()
         """Parts of the screen that have actions of their own."""
-        self._refused = Shown("")
-        """Why the last command could not be run."""
 
     def compose(self) -> ComposeResult:
         """Header, the screen's own parts, the watched conversations, message line and key bar."""
@@ -119,7 +117,7 @@ class DeckScreen(Screen[None]):
         self.watch_strip.show(session.watched if session is not None else (), self.app.clock())
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
-        """Show one sentence in the message line."""
+        """Show one sentence in the message line, until the next command or for a while."""
         self.message_line.say(sentence, tone)
 
     def say_error(self, error: ServiceError) -> None:
@@ -140,11 +138,9 @@ class DeckScreen(Screen[None]):
         """Run a command, or show why not; its action is a method of the screen, a helper or the app."""
         reason = self.why_not(command_at(self.PLACE, name))
         if reason is not None:
-            self._refused = text.line(reason)
-            self.say(self._refused, Tone.WARN)
+            self.say(text.line(reason), Tone.WARN)
             return
-        if self.message_line.message == cell(self._refused, Tone.WARN):
-            self.message_line.clear()
+        self.message_line.clear()
         owner = next(each for each in (self, *self.helpers, self.app) if hasattr(each, f"action_{name}"))
         done = getattr(owner, f"action_{name}")()
         if isawaitable(done):

@@ -15,7 +15,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.news import News
-from quarterdeck.settings.draft import NO_EDITS, Draft, Edits
+from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.files import Imported
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import is_another
@@ -76,8 +76,6 @@ class SettingsScreen(DeckScreen):
         """The result of the last save, shown in the bar."""
         self._left_edits = False
         """Whether edits were left after that save; its result is hidden once they are gone."""
-        self._said_of: Edits = NO_EDITS
-        """The edits that the current message is about."""
 
     def parts(self) -> Iterable[Widget]:
         """Bar, form, notice."""
@@ -108,11 +106,6 @@ class SettingsScreen(DeckScreen):
         if self.form.editor is not None:
             return tuple((key, label, True) for key, label in self.form.editor.hints)
         return row_hints(self.form.row, lambda command: self.why_not(command) is None)
-
-    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
-        """Show one sentence until the edits change."""
-        self._said_of = self.form.draft.edits
-        super().say(sentence, tone)
 
     def _show_state(self) -> None:
         self.set_class(not self.record.loaded, "-nothing")
@@ -146,8 +139,6 @@ class SettingsScreen(DeckScreen):
 
     @on(SettingsForm.Edited)
     def _edited(self) -> None:
-        if self.form.draft.edits != self._said_of:
-            self.message_line.clear()
         if self._left_edits and not self.form.draft.edited:
             self._outcome = EMPTY
         self._count_edits()
