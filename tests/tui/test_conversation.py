@@ -436,6 +436,18 @@ async def test_a_question_names_no_keys_while_its_sandbox_is_paused(agent: FakeA
         await seat.sees("needs you: 1 action━", "Its sandbox is paused. r resumes it.")
 
 
+async def test_no_tool_runs_while_its_sandbox_is_paused(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.asks("rm -r build")
+    agent.set("running")
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("● Working", "  terminal")
+        assert "terminal" in seat.line(1)
+        agent.sandbox, agent.unreached = "PAUSED", True
+        await seat.press("ctrl+r")
+        await seat.sees("Its sandbox is paused. r resumes it.")
+        assert "terminal" not in seat.line(1)
+
+
 async def test_a_sandbox_that_the_list_knows_to_be_paused_is_resumed_while_the_conversation_still_opens(
     agent: FakeAgent, tmp_path: Path
 ) -> None:

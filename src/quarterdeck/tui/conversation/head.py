@@ -64,7 +64,7 @@ def about_line(
         parts["context"] = (text.line(f"ctx {_thousands(used)}{of}"), Tone.MUTED)
     if (policy := transcript.policy) is not None and policy.kind:
         parts["asks"] = (text.line(f"asks: {POLICIES.get(policy.kind, policy.kind)}"), Tone.MUTED)
-    if (action := transcript.under_way) is not None:
+    if (action := transcript.under_way) is not None and following.reached:
         since = following.moment(transcript.under_way_since)
         seconds = f" {took(max((now - since).total_seconds(), 0))}" if since is not None else ""
         parts["tool"] = (text.line(f"{action.who}{seconds}"), Tone.BUSY)
