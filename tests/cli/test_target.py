@@ -71,6 +71,22 @@ def test_a_connection_that_is_not_there_is_wrong_usage_and_a_last_one_that_is_go
         target()
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[connections.bad]\nurl = 5\n", "cannot be used: url is missing"),
+        ("broken\n", "cannot be used: .*line 1: not TOML"),
+    ],
+)
+def test_why_a_connection_was_left_out_is_said_where_it_is_named(home: Home, text: str, why: str) -> None:
+    (home.config / "connections.toml").write_text(text)
+    with pytest.raises(CommandError, match=f"The connection 'bad' {why}"):
+        target("--connection", "bad")
+    remember("bad")
+    with pytest.raises(LastConnectionGoneError, match=f"'bad', {why}"):
+        target()
+
+
 async def key_for(tmp_path: Path, connection: Connection, environ: Mapping[str, str] = KEYS) -> str | None:
     found = await Keys(tmp_path / "keys.toml", environ).find(connection)
     return None if found.key is None else found.key.get_secret_value()

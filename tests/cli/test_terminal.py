@@ -55,7 +55,7 @@ def test_the_deck_goes_by_its_options_and_preferences(home: Home) -> None:
         terminal.press("T", "Q")
         assert terminal.ends() == 0
         assert_as_it_was(terminal)
-        assert b"'gone', is no longer in" in terminal.output
+        assert b"'gone', is not in" in terminal.output
         assert b"\x1b[?1000h" not in terminal.output, "it asks for the mouse"
     assert 'theme = "quarterdeck-light"' in preferences.read_text()
 

@@ -2,12 +2,13 @@
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from quarterdeck.config import edit, files
-from quarterdeck.config.connections import check_url
+from quarterdeck.config.connections import Connection, check_url
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config, Preferences, find_folders, load
 from tests.conftest import Home
@@ -39,27 +40,59 @@ def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -
         ('url = "http://user:secret@host"', "password"),
         ('url = "http://host/?token=x"', "query"),
         ('url = "http://host:99999"', "URL"),
-        ('url = "http://host"\nheader = "cookie"', "header"),
-        ('url = "http://host"\nheader = ["session"]', "header"),
-        ('url = "http://host"\nkey_env = "not a name"', "key_env"),
-        ('url = "http://host"\nread_only = "yes"', "read_only"),
         ('url = "https://host"\nca_file = "team.pem"', "whole path"),
-        ('url = "http://host"\nkey = "sentinel-key"', "'key'"),
+        ('url = "https://host"\nca-file = "/team.pem"', "'ca-file' is not known"),
     ],
 )
-def test_a_wrong_connection_is_named_and_the_others_are_used(connections: Path, entry: str, named: str) -> None:
+def test_a_connection_that_cannot_be_used_is_named_and_the_others_are_used(
+    connections: Path, entry: str, named: str
+) -> None:
     names = "".join(f'[connections.{name}]\nurl = "http://a"\n' for name in ("local", '"two words"', "good"))
     connections.write_text(f"{names}[connections.bad]\n{entry}\n")
     loaded = loaded_now()
     assert list(loaded.connections) == ["good"]
+    assert set(loaded.left_out) == {"local", "two words", "bad"}
     local, words, problem = loaded.problems
     assert "'local'" in local
     assert "a name has letters" in words
     assert str(connections) in problem
     assert "'bad'" in problem
     assert named in problem
-    assert "sentinel" not in problem
+    assert problem.endswith("; it is left out")
     assert "secret" not in problem
+
+
+@pytest.mark.parametrize(
+    ("entry", "named"),
+    [
+        ('header = "cookie"', "header"),
+        ('header = ["session"]', "header"),
+        ('key_env = "not a name"', "key_env"),
+        ('colour = "purple"', "colour is one of red"),
+        ('key = "sentinel-key"', "'key' is not known"),
+        ('name = "Work"', "'name' is not known"),
+        ('read_only = "yes"', "opened read-only"),
+        ("read_only = false\nread-only = true", "opened read-only"),
+        ("ReadOnly = true\nread_only = false", "opened read-only"),
+    ],
+)
+def test_a_wrong_member_is_named_and_the_rest_is_used_and_stays_in_the_file(
+    connections: Path, entry: str, named: str
+) -> None:
+    text = f'[connections.work]\nurl = "http://a/"\n{entry}\n'
+    connections.write_text(text)
+    loaded = loaded_now()
+    [problem] = loaded.problems
+    assert f"{connections}, line 1, connection 'work': " in problem
+    assert named in problem
+    assert "sentinel" not in problem
+    protected = "read-only" in named
+    work = Connection("work", "http://a", read_only=protected, kept=True)
+    assert (loaded.connections, loaded.left_out) == ({"work": work}, {})
+    edit.save_connection(connections, work, "work")
+    assert connections.read_text() == text
+    edit.save_connection(connections, replace(work, name="office", url="http://b"), "work")
+    assert connections.read_text() == text.replace(".work", ".office").replace("http://a/", "http://b")
 
 
 def test_broken_toml_is_named_with_its_line_and_left_as_it_is(connections: Path) -> None:

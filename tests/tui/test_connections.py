@@ -178,6 +178,26 @@ async def test_what_is_written_by_hand_while_the_deck_runs_is_there_the_next_tim
         await seat.sees("later")
 
 
+@pytest.mark.parametrize("given", ["by its address", "by its name"])
+async def test_what_another_deck_writes_of_the_open_one_makes_no_second_equal_row(desk: Desk, given: str) -> None:
+    before = desk.file.read_text()
+    desk.write(f'{before}\n[connections.agents]\nurl = "{NOBODY}"\n')
+    kept = desk.connection("agents")
+    if given == "by its address":
+        desk.write(before)
+    async with desk.sit(kept if given == "by its name" else Connection("agents", NOBODY), size=WIDE) as seat:
+        desk.write(f'{before}\n[connections.agents]\nurl = "{NOBODY}"\ncolour = "red"\n')
+        await at_list(seat)
+        await seat.sees("agents")
+        assert seat.text.count(NOBODY) == 1
+        await seat.press("escape")
+        desk.write(f'{before}\n[connections.agents]\nurl = "{NOBODY}9"\n')
+        await at_list(seat)
+        await seat.sees(f"{NOBODY} ", f"{NOBODY}9 ")
+        if given == "by its name":
+            await seat.sees("changed in connections.toml since it was opened")
+
+
 async def test_a_check_says_that_the_key_went_in_clear(tmp_path: Path) -> None:
     fleet = FakeFleet(nested=True)
     async with seated(answering(fleet.server), Connection("prod", "http://server.test"), crashes=tmp_path) as seat:

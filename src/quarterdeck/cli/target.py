@@ -37,7 +37,7 @@ def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -
 def _last(config: Config) -> Connection:
     last = config.preferences.last_connection or LOCAL_NAME
     if last != LOCAL_NAME and last not in config.connections:
-        words = f"The last connection, {last!a}, is no longer in {config.folders.connections}."
+        words = f"The last connection, {last!a}, {_why_gone(last, config)}."
         raise LastConnectionGoneError(words, "Choose one with --connection NAME (local: the local service).", status=2)
     return _called(last, config)
 
@@ -53,8 +53,13 @@ def _at(url: str, source: str) -> Connection:
 def _called(name: str, config: Config) -> Connection:
     if name == LOCAL_NAME:
         return LOCAL
-    connection = config.connections.get(name)
-    if connection is None:
-        advice = f"Write it in {config.folders.connections}, or choose another with --connection or --url."
-        raise CommandError(f"There is no connection called {name!a}.", advice, status=2)
-    return connection
+    if name not in config.connections:
+        advice = f"Look at {config.folders.connections}, or choose another with --connection or --url."
+        raise CommandError(f"The connection {name!a} {_why_gone(name, config)}.", advice, status=2)
+    return config.connections[name]
+
+
+def _why_gone(name: str, config: Config) -> str:
+    if why := config.left_out.get(name) or config.left_out.get(""):
+        return f"cannot be used: {why}"
+    return f"is not in {config.folders.connections}"

@@ -81,29 +81,37 @@ _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _MEMBERS = ("url", "header", "key_env", "read_only", "ca_file", "colour")
 
 
-def read(path: Path, problems: list[str]) -> Mapping[str, Connection]:
-    """Return the connections in the file; for each that cannot be used, a sentence is added to `problems`."""
+def read(path: Path, problems: list[str]) -> tuple[Mapping[str, Connection], Mapping[str, str]]:
+    """Return the connections in the file, and by name why others cannot be used (by "" if that is about all).
+
+    For whatever is wrong, a sentence is added to `problems`.
+    """
+    entries, why = None, f"{path}: connections are written as tables, like [connections.work]"
     try:
         text = files.read(path) or ""
         entries = files.parsed_toml(path, text).get(TABLE, {})
     except ConfigError as error:
-        problems.append(f"{error}; defaults are used")
-        return {}
+        why = str(error)
     if not isinstance(entries, dict):
-        problems.append(f"{path}: connections are written as tables, like [connections.work]")
-        return {}
+        problems.append(f"{why}; defaults are used")
+        return {}, {"": why}
     found: dict[str, Connection] = {}
+    left_out: dict[str, str] = {}
     for name, entry in entries.items():
         try:
-            found[name] = _connection(name, entry)
+            found[name], wrong = _connection(name, entry)
         except ConfigError as error:
-            problems.append(f"{path}{_place(text, name)}, connection {name!a}: {error}; it is left out")
-    return found
+            left_out[name] = str(error)
+            wrong = [f"{error}; it is left out"]
+        problems += [f"{path}{_place(text, name)}, connection {name!a}: {words}" for words in wrong]
+    return found, left_out
 
 
 def check(connection: Connection) -> None:
     """Raise ConfigError if a connection cannot be written, with the reason."""
-    _connection(connection.name, members(connection))
+    _, wrong = _connection(connection.name, members(connection))
+    if wrong:
+        raise ConfigError(wrong[0])
 
 
 def members(connection: Connection) -> dict[str, str | bool]:
@@ -115,7 +123,7 @@ def members(connection: Connection) -> dict[str, str | bool]:
 def changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str | bool | None]:
     """Return the members that differ between a connection and its table, None for those to be removed."""
     try:
-        before: Mapping[str, Any] = members(_connection(connection.name, entry))
+        before: Mapping[str, Any] = members(_connection(connection.name, entry)[0])
     except ConfigError:
         before = entry
     after = members(connection)
@@ -141,31 +149,61 @@ def check_url(text: str) -> str:
     return address.rstrip("/")
 
 
-def _connection(name: str, entry: object) -> Connection:
-    """Return a connection from its table; raises ConfigError."""
-    if not re.fullmatch(_NAME, name) or name == LOCAL_NAME:
+def check_name(name: str) -> None:
+    """Raise ConfigError if a connection cannot have this name."""
+    if name == LOCAL_NAME or not re.fullmatch(_NAME, name):
         raise ConfigError(f"a name has letters, digits, dots and dashes, and is not {LOCAL_NAME!r}")
+
+
+def check_member(member: str, value: object) -> None:
+    """Raise ConfigError if a member of a connection's table is wrong, with the reason."""
+    words = value if isinstance(value, str) else ""
+    match member:
+        case "url" if not isinstance(value, str):
+            raise ConfigError("url is missing or not text")
+        case "url":
+            check_url(words)
+        case "header" if words not in ("session", "bearer"):
+            raise ConfigError('header is "session" or "bearer"')
+        case "key_env" if not re.fullmatch(_VARIABLE, words):
+            raise ConfigError("key_env is the name of an environment variable, not the key")
+        case "read_only" if not isinstance(value, bool):
+            raise ConfigError("read_only is true or false")
+        case "ca_file" if not words.isprintable() or words[:1] not in ("/", "~"):
+            raise ConfigError("ca_file is the whole path of a file, like /etc/ssl/team.pem or ~/team.pem")
+        case "colour" if words not in list(Colour):
+            raise ConfigError(f"colour is one of {', '.join(Colour)}")
+        case _ if member not in _MEMBERS:
+            raise ConfigError(f"{member!a} is not known; known are {', '.join(_MEMBERS)}")
+
+
+def _connection(name: str, entry: object) -> tuple[Connection, list[str]]:
+    """Return a connection from its table without its wrong members, and a sentence about each of those.
+
+    What protects is never dropped, even if misspelt: a wrong read_only means true, and without its address or the
+    certificates that were meant a connection cannot be used (ConfigError).
+    """
+    check_name(name)
     if not isinstance(entry, dict):
         raise ConfigError("it must be a table with a url")
-    for member in entry:
-        if member not in _MEMBERS:
-            raise ConfigError(f"{member!a} is not known; known are {', '.join(_MEMBERS)}")
-    url, header, key_env = entry.get("url"), entry.get("header", "session"), entry.get("key_env")
-    read_only, ca_file, colour = entry.get("read_only", False), entry.get("ca_file"), entry.get("colour")
-    if not isinstance(url, str):
-        raise ConfigError("url is missing or not text")
-    if header not in ("session", "bearer"):
-        raise ConfigError('header is "session" or "bearer"')
-    if key_env is not None and not (isinstance(key_env, str) and re.fullmatch(_VARIABLE, key_env)):
-        raise ConfigError("key_env is the name of an environment variable, not the key")
-    if not isinstance(read_only, bool):
-        raise ConfigError("read_only is true or false")
-    if ca_file is not None and not (isinstance(ca_file, str) and ca_file.isprintable() and ca_file[:1] in ("/", "~")):
-        raise ConfigError("ca_file is the whole path of a file, like /etc/ssl/team.pem or ~/team.pem")
-    if colour is not None and colour not in list(Colour):
-        raise ConfigError(f"colour is one of {', '.join(Colour)}")
-    colour = colour and Colour(colour)
-    return Connection(name, check_url(url), header, read_only, ca_file, colour, key_env, kept=True)
+    good: dict[str, Any] = {}
+    wrong: list[str] = []
+    for member, value in {"url": None, **entry}.items():
+        try:
+            check_member(member, value)
+        except ConfigError as error:
+            meant = re.sub("[^a-z]", "", member.casefold())
+            if meant in ("url", "cafile"):
+                raise
+            if meant == "readonly":
+                good["read_only"] = True
+            wrong.append(f"{error}; {'it is opened read-only' if meant == 'readonly' else 'the rest is used'}")
+        else:
+            good.setdefault(member, value)
+    good["url"] = check_url(good["url"])
+    if "colour" in good:
+        good["colour"] = Colour(good["colour"])
+    return Connection(name, **good, kept=True), wrong
 
 
 def _place(text: str, name: str) -> str:

@@ -94,6 +94,8 @@ class Config:
 
     folders: Folders
     connections: Mapping[str, Connection]
+    left_out: Mapping[str, str]
+    """Why connections of the file cannot be used, by name; by "" if that is about all of them."""
     preferences: Preferences
     problems: tuple[str, ...]
 
@@ -117,5 +119,5 @@ def load(environ: Mapping[str, str]) -> Config:
     """Read both files; never raises: for what cannot be used, a sentence is added to `problems`."""
     folders = find_folders(environ)
     problems: list[str] = []
-    known = connections.read(folders.connections, problems)
-    return Config(folders, known, read_preferences(folders.preferences, problems), tuple(problems))
+    known, left_out = connections.read(folders.connections, problems)
+    return Config(folders, known, left_out, read_preferences(folders.preferences, problems), tuple(problems))

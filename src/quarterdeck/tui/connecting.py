@@ -61,9 +61,10 @@ class Connecting:
     async def read(self) -> tuple[Sequence[Connection], Sequence[str]]:
         """Return all current connections, the local service first, and sentences about those that could not be used."""
         problems: list[str] = []
-        found = await asyncio.to_thread(connections.read, self.file, problems)
-        asked = () if self._asked.kept or self._asked.embedded else (self._asked,)
-        known = (LOCAL, *found.values(), *asked)
+        found, _ = await asyncio.to_thread(connections.read, self.file, problems)
+        known = [LOCAL, *found.values()]
+        if not self._asked.kept and self._asked.place not in [each.place for each in known]:
+            known.append(self._asked)
         await self.releases.recall(known)
         return known, problems
 

@@ -40,6 +40,7 @@ EMBEDDED = Shown("The local service is part of the deck: it has no key or addres
 CHANGED = Shown("The address has changed")
 PLAIN_HTTP = Shown("http:// to another machine: the key can be read on the way")
 NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
+CHANGED_SINCE = Shown("no: it was changed in connections.toml since it was opened")
 NAME, STATE, READ_ONLY = 18, 12, 10
 """Cells of the columns; the address gets the remaining cells, as far as it needs them."""
 GAP = 3
@@ -207,6 +208,8 @@ class ConnectionsDialog(Dialog[Connection]):
             yield "careful", (PLAIN_HTTP, Tone.WARN)
         if not (connection.kept or connection.embedded):
             yield "kept", (NOT_KEPT, Tone.WARN)
+        elif connection not in self._read[0]:
+            yield "kept", (CHANGED_SINCE, Tone.WARN)
         if (verdict := self._verdicts.get(connection)) is not None:
             yield "check", verdict.said
 
