@@ -37,3 +37,17 @@ def test_an_id_may_begin_with_a_dash(run: Run) -> None:
     assert ended.status == 1
     assert "-dash: " in ended.err
     assert run("sandboxes", "list", "-dash").status == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--url", "http://a", "connections", "list"),
+        ("--connection", "work", "help", "keys"),
+        ("--read-only", "serve"),
+    ],
+)
+def test_a_command_that_asks_no_server_takes_none(run: Run, words: tuple[str, ...]) -> None:
+    ended = run(*words)
+    assert (ended.status, ended.out) == (2, "")
+    assert "takes no --url, --connection or --read-only" in ended.err

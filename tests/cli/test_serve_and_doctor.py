@@ -5,7 +5,8 @@ import signal
 import pytest
 
 from tests.cli.conftest import Run
-from tests.cli.serving import KEY, answering, keeping, serving, simulating
+from tests.cli.serving import KEY, answering, at_an_address, keeping, serving, simulating
+from tests.client.fakes import NO_ROUTE, Answer
 from tests.conftest import Home
 
 
@@ -38,7 +39,31 @@ def test_doctor_says_that_nothing_answers(run: Run) -> None:
     ended = run("doctor", "--url", "http://127.0.0.1:9", "--json")
     assert ended.status == 1
     assert ended.json["healthy"] is False
-    assert any("127.0.0.1:9" in finding["words"] for finding in ended.json["findings"] if not finding["good"])
+    found = {each["name"]: each for each in ended.json["findings"]}
+    assert found["answer"]["good"] is False
+    assert "127.0.0.1:9" in found["answer"]["words"]
+    assert found["key"]["good"] is None
+    assert (
+        "unknown  key         could not be checked; from: none: QUARTERDECK_API_KEY is not set\n"
+        in run("doctor", "--url", "http://127.0.0.1:9").out
+    )
+
+
+def test_doctor_says_no_key_is_accepted_where_none_was_sent(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One server needs no key, and one has settings that prove nothing."""
+    settings = {"/api/settings": Answer({}), "/api/v1/settings": NO_ROUTE}
+    with at_an_address(lambda asked: settings.get(asked.path, Answer([]))) as url:
+        open_to_all = run("doctor", "--url", url)
+        settings["/api/settings"] = Answer({}, 500)
+        unproven = run("doctor", "--url", url, "--json")
+        monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
+        with_key = run("doctor", "--url", url)
+    assert "ok  key            no key is needed; from: none: QUARTERDECK_API_KEY is not set\n" in open_to_all.out
+    assert {"name": "key", "words": "no key was tried; from: none: QUARTERDECK_API_KEY is not set", "good": None} in (
+        unproven.json["findings"]
+    )
+    assert unproven.status == 1
+    assert "unknown  key            nothing proves the key right or wrong; from: environment" in with_key.out
 
 
 def test_doctor_says_where_a_key_travels_in_clear(run: Run) -> None:

@@ -79,6 +79,7 @@ class CommandLine:
     timeout: float | None = None
 
 
+_WITHOUT_SERVER = ("serve", "help", "connections")
 _KEY_OPTION = re.compile(r"--?(api-?)?(key|token|secret|password)(=.*)?", re.DOTALL)
 
 
@@ -104,6 +105,9 @@ def parse(words: Sequence[str]) -> CommandLine:
     if any(_KEY_OPTION.fullmatch(word) for word in words):
         parser.error("a key is never an argument, for others can see it")
     found, rest = parser.parse_known_args(words, CommandLine())
+    name = found.command.partition(".")[0]
+    if name in _WITHOUT_SERVER and (found.url is not None or found.connection is not None or found.read_only):
+        parser.error(f"{name} takes no --url, --connection or --read-only")
     if found.verb and not any(word.startswith("--") for word in rest):
         found.ids = [*found.ids, *rest]  # an id may begin with a dash
     elif rest:

@@ -25,11 +25,11 @@ from quarterdeck.tui.connections import KEY, NO_SETTINGS
 
 @dataclass(frozen=True)
 class Finding:
-    """One result, and whether it is as it should be."""
+    """One result, and whether it is as it should be; None if that could not be found out."""
 
     name: str
     words: str
-    good: bool = True
+    good: bool | None = True
     sign: str = "ok"
     """The word shown for a good result: "careful" if it is risky."""
 
@@ -39,6 +39,8 @@ _GENERATION_WORDS = {
     Generation.NESTED: "nested settings (/api/v1/settings)",
     Generation.NONE: NO_SETTINGS,
 }
+
+_KEY_GOOD = {KeyState.ACCEPTED: True, KeyState.REFUSED: False, KeyState.UNPROVEN: None}
 
 
 def run(arguments: CommandLine, config: Config) -> int:
@@ -53,7 +55,10 @@ def run(arguments: CommandLine, config: Config) -> int:
     ]
     healthy = all(finding.good for finding in findings)
     found = [{"name": each.name, "words": each.words, "good": each.good} for each in findings]
-    rows = [(each.sign if each.good else "wrong", each.name, each.words) for each in findings]
+    rows = [
+        (each.sign if each.good else "unknown" if each.good is None else "wrong", each.name, each.words)
+        for each in findings
+    ]
     answer(arguments, {"healthy": healthy, "findings": found}, table(("", "CHECK", "FOUND"), rows))
     return 0 if healthy else 1
 
@@ -74,12 +79,15 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
             release = await client.release()
             return [
                 Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
-                Finding("key", f"{KEY[server.key][0]}; from: {source}", server.key is KeyState.ACCEPTED),
+                Finding("key", f"{KEY[server.key, client.has_key][0]}; from: {source}", _KEY_GOOD[server.key]),
                 *[await _try(name, call) for name, call in _resources(client, server).items()],
                 *_clock(client),
             ]
     except ServiceError as error:
-        return [Finding("answer", _why_not(error), good=False), Finding("key", f"from: {source}")]
+        return [
+            Finding("answer", _why_not(error), good=False),
+            Finding("key", f"could not be checked; from: {source}", good=None),
+        ]
 
 
 def _clock(client: Client) -> list[Finding]:

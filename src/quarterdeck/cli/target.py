@@ -54,8 +54,8 @@ def _called(name: str, config: Config) -> Connection:
     if name == LOCAL_NAME:
         return LOCAL
     if name not in config.connections:
-        advice = f"Look at {config.folders.connections}, or choose another with --connection or --url."
-        raise CommandError(f"The connection {name!a} {_why_gone(name, config)}.", advice, status=2)
+        words = f"The connection {name!a} {_why_gone(name, config)}."
+        raise CommandError(words, "Choose another with --connection or --url.", status=2)
     return config.connections[name]
 
 

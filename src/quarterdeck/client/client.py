@@ -49,6 +49,11 @@ class Client:
         return self.transport.server
 
     @property
+    def has_key(self) -> bool:
+        """Whether requests carry a key."""
+        return self.transport.has_key
+
+    @property
     def clock_offset(self) -> timedelta:
         """How far the server's clock is ahead of this machine's; zero below two seconds or if it sends no date."""
         return self.transport.clock_offset

@@ -57,11 +57,15 @@ class Releases:
 # Checking who responds
 
 NO_SETTINGS = Shown("something answers, but it has no settings: look at the address")
-KEY: dict[KeyState, tuple[Shown, Tone]] = {
-    KeyState.ACCEPTED: (Shown("the key is accepted"), Tone.GOOD),
-    KeyState.REFUSED: (Shown("the key is missing or refused"), Tone.BAD),
-    KeyState.UNPROVEN: (Shown("nothing proves the key right or wrong"), Tone.WARN),
+KEY: dict[tuple[KeyState, bool], tuple[Shown, Tone]] = {
+    (KeyState.ACCEPTED, True): (Shown("the key is accepted"), Tone.GOOD),
+    (KeyState.REFUSED, True): (Shown("the key is refused"), Tone.BAD),
+    (KeyState.UNPROVEN, True): (Shown("nothing proves the key right or wrong"), Tone.WARN),
+    (KeyState.ACCEPTED, False): (Shown("no key is needed"), Tone.GOOD),
+    (KeyState.REFUSED, False): (Shown("the key is missing"), Tone.BAD),
+    (KeyState.UNPROVEN, False): (Shown("no key was tried"), Tone.WARN),
 }
+"""The words for the state of the key, by whether one was sent."""
 
 
 @dataclass(frozen=True)
@@ -82,18 +86,18 @@ async def check(connecting: AbstractAsyncContextManager[Client], *, with_release
         async with connecting as client:
             server = await client.describe()
             release = await client.release() if with_release else server.release
-            in_clear = sends_in_clear(client.url)
+            has_key, in_clear = client.has_key, sends_in_clear(client.url)
     except ServiceError as error:
         return Verdict((text.line(error.sentences), Tone.BAD))
-    return Verdict(_words(server, release, in_clear=in_clear), server.key, release)
+    return Verdict(_words(server, release, has_key=has_key, in_clear=in_clear), server.key, release)
 
 
-def _words(server: Server, release: str, *, in_clear: bool) -> Span:
+def _words(server: Server, release: str, *, has_key: bool, in_clear: bool) -> Span:
     if server.generation is Generation.NONE:
         return NO_SETTINGS, Tone.BAD
     named = text.line(f"release {release}") if release else Shown("release not told")
     answer = Shown("local service" if server.local else named)
-    words, tone = KEY[server.key]
-    if in_clear:
+    words, tone = KEY[server.key, has_key]
+    if in_clear and has_key:
         words, tone = Shown(f"{words}, and was sent unencrypted"), Tone.WARN if tone is Tone.GOOD else tone
     return Shown(f"{answer}, {server.generation} settings; {words}"), tone
