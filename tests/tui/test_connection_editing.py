@@ -1,5 +1,6 @@
 """Connections added, edited and deleted by keys, on two real servers; keys typed, proven and kept."""
 
+import fcntl
 import logging
 
 import pytest
@@ -137,6 +138,45 @@ async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk:
         await seat.sees("two", "READ-ONLY", "No conversations.")
     assert keyring.held == {}
     assert desk.remembered == "two"
+
+
+async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> None:
+    hanging = Hanging()
+    hanging.go_on.set()
+    desk.keyring, desk.patience = hanging, 60
+    try:
+        async with desk.sit(desk.connection("two")) as seat:
+            await seat.sees("Connections", "key refused", "key        none")
+            hanging.go_on.clear()
+            await give_key(seat, "two", OTHER_KEY)
+            await seat.until(lambda: hanging.held)
+            await seat.press("a")
+            await seat.sees("The last change is still under way")
+            hanging.go_on.set()
+            await seat.sees("It is kept in the system keyring", "READ-ONLY", "No conversations.")
+            await seat.until(lambda: not seat.deck.screen.is_modal)
+    finally:
+        hanging.go_on.set()
+
+
+async def test_a_list_that_was_long_to_read_opens_nothing_over_what_is_typed_into(desk: Desk, home: Home) -> None:
+    async with desk.sit(desk.connection("one")) as seat:
+        await seat.sees(" one ", "live now")
+        await seat.until(lambda: list(home.state.rglob("release/*.json")))
+    [release] = home.state.rglob("release/*.json")
+    release.write_text("damaged, so that whoever reads it waits for its lock")
+    refused, both = desk.connection("two"), desk.file.read_text()
+    with release.with_suffix(".lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        async with desk.sit(refused) as seat:
+            await seat.until(lambda: seat.deck.session and seat.session.server.key_refused)
+            desk.write(both[both.index("[connections.two]") :])
+            await seat.press("c")
+            await seat.sees("Connections", "two")
+            await seat.press("K", "x")
+            await seat.sees("Key of two")
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            await seat.sees("Key of two", "The server refused the key: c, then K gives another one.")
 
 
 async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(

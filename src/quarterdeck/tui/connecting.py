@@ -82,16 +82,21 @@ class Connecting:
 
     async def choose(self) -> None:
         """Show the connections, unless they are already shown, and open the one that is chosen."""
-        known, problems = await self.read()
-        if not isinstance(self._app.screen, ConnectionsDialog):
+        await self._show(*await self.read())
+
+    async def _show(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
+        if not any(isinstance(screen, ConnectionsDialog) for screen in self._app.screen_stack):
             await self._app.push_screen(ConnectionsDialog(known, problems), self._chosen)
 
     def _chosen(self, connection: Connection | None) -> None:
         if connection is not None:
-            self._app.run_worker(self._switch(connection), group="dialog")
+            self.switch(connection)
+
+    def switch(self, connection: Connection) -> None:
+        """Open a connection, after a question about unsaved edits if it is at another address."""
+        self._app.run_worker(self._switch(connection), group="dialog")
 
     async def _switch(self, connection: Connection) -> None:
-        # At the same address, unsaved edits are kept.
         if connection.place == self._app.endpoint.place or await self._app.may_leave():
             self.open(connection)
 
@@ -145,7 +150,8 @@ class Connecting:
         """Show the connections, unless a text field has the focus: what is typed there would become commands."""
         app = self._app
         await app.loaded.wait()
+        found = await self.read()
         if app.screen.is_modal or (app.focused is not None and app.focused.check_consume_key("c", "c")):
             app.say_on_top(KEY_REFUSED)
         else:
-            await self.choose()
+            await self._show(*found)

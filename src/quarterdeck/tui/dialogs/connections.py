@@ -40,6 +40,7 @@ EMBEDDED = Shown("The local service is part of the deck: it has no key or addres
 CHANGED = Shown("The address has changed")
 PLAIN_HTTP = Shown("http:// to another machine: the key can be read on the way")
 NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
+CHANGING = Shown("The last change is still under way; a moment.")
 CHANGED_SINCE = Shown("no: it was changed in connections.toml since it was opened")
 NAME, STATE, READ_ONLY = 18, 12, 10
 """Cells of the columns; the address gets the remaining cells, as far as it needs them."""
@@ -88,6 +89,7 @@ class ConnectionsDialog(Dialog[Connection]):
         """Where the key of each is, once found."""
         self._verdicts: dict[Connection, Verdict] = {}
         self._list = ChoiceList()
+        self._changing = False
 
     @property
     def _connecting(self) -> "Connecting":
@@ -275,17 +277,24 @@ class ConnectionsDialog(Dialog[Connection]):
         return connection
 
     async def _ask(self, dialog: Dialog[Result], then: Callable[[Result], Coroutine[Any, Any, Connection]]) -> None:
-        """Show a dialog and carry out its answer; `then` returns where the cursor goes."""
+        """Show a dialog and carry out its answer; `then` returns where the cursor goes.
+
+        A change may ask something itself, so nothing is opened while there is one: what is typed there would answer.
+        """
+        if self._changing:
+            self.say(CHANGING, Tone.WARN)
+            return
         await ask(self.app, dialog, lambda answer: self._carry_out(then(answer)))
 
     @work(group="change")
     async def _carry_out(self, change: Coroutine[Any, Any, Connection]) -> None:
         """Change something in the background, then show the current connections."""
-        at = self._chosen
+        at, self._changing = self._chosen, True
         try:
             at = await change
         except ConfigError as error:
             self.complain(text.line(error.sentence))
+        self._changing = False
         self._read = await self._connecting.read()
         self._list_them(at)
 
@@ -323,10 +332,9 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _open_anew(self, connection: Connection, said: Span | None) -> None:
         """Open a connection; this dialog closes if a message or question must be shown."""
-        if said is None and not any(screen.unsaved for screen in self.app.opened):
-            self._connecting.open(connection)
-            return
-        self.dismiss(connection)
+        if self.is_current and (said is not None or any(screen.unsaved for screen in self.app.opened)):
+            self.dismiss(None)
+        self._connecting.switch(connection)
         if said is not None:
             self.app.say_on_top(said[0])
 
