@@ -7,8 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from tests.client.fakes import plain, raw_server
-from tests.client.test_network import answering
+from tests.client.fakes import answering, plain, raw_server
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
