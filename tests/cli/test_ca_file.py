@@ -57,6 +57,5 @@ def test_a_file_without_a_certificate_is_named(content: str | None, run: Run, ho
     home.config.mkdir(parents=True)
     members = f'url = "https://127.0.0.1:9"\nca_file = "{path}"\n'
     (home.config / "connections.toml").write_text(f"[connections.work]\n{members}")
-    ended = run("doctor", "--connection", "work", "--json")
-    assert ended.status == 1
+    ended = run("doctor", "--connection", "work", "--json", status=1)
     assert any(str(path) in finding["words"] for finding in ended.json["findings"] if not finding["good"])

@@ -23,17 +23,14 @@ SENTINEL = "sentinel-key-5c"
     ],
 )
 def test_what_may_be_a_key_is_refused_and_not_repeated(run: Run, words: tuple[str, ...]) -> None:
-    ended = run(*words)
-    assert ended.status == 2
+    ended = run(*words, status=2)
     assert SENTINEL not in ended.out + ended.err
 
 
 def test_who_types_a_key_is_told_where_keys_belong(run: Run) -> None:
-    assert "never an argument" in run("--key", SENTINEL, "doctor").err
+    assert "never an argument" in run("--key", SENTINEL, "doctor", status=2).err
 
 
 def test_an_id_may_begin_with_a_dash(run: Run) -> None:
-    ended = run("sandboxes", "pause", "one", "-dash")
-    assert ended.status == 1
-    assert "-dash: " in ended.err
-    assert run("sandboxes", "list", "-dash").status == 2
+    assert "-dash: " in run("sandboxes", "pause", "one", "-dash", status=1).err
+    run("sandboxes", "list", "-dash", status=2)

@@ -32,7 +32,7 @@ def nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_lesser_settings_are_shown_where_all_are_asked_for(run: Run, nested: str) -> None:
-    assert run("--url", nested, "settings", "set", "language=fr").status == 0
+    run("--url", nested, "settings", "set", "language=fr")
     some, everything = (run("--url", nested, "settings", "show", *more) for more in ((), ("--all",)))
     assert "less used settings stand at their defaults; --all lists them too" in some.err
     assert everything.err == ""
@@ -40,26 +40,21 @@ def test_lesser_settings_are_shown_where_all_are_asked_for(run: Run, nested: str
 
 
 def test_what_the_server_does_not_take_is_refused_before_it_is_asked(run: Run, nested: str) -> None:
-    assert run("--url", nested, "settings", "set", "max_iterations=30").status == 0
+    run("--url", nested, "settings", "set", "max_iterations=30")
     for assignment, words in (
         ("max_iterations=", "keeps the stored value when it is cleared; replace it instead.\n"),
         ("enable_solvability_analysis=on", "lists those of a server.\n"),
     ):
-        ended = run("--url", nested, "settings", "set", assignment)
-        assert (ended.status, ended.err.endswith(words)) == (2, True), ended.err
+        assert run("--url", nested, "settings", "set", assignment, status=2).err.endswith(words)
 
 
 def test_secrets_of_servers_are_lost_only_where_somebody_says_so(run: Run, nested: str) -> None:
-    assert run("--url", nested, "settings", "set", "mcp_config=-", typed=json.dumps(SERVERS)).status == 0
+    run("--url", nested, "settings", "set", "mcp_config=-", typed=json.dumps(SERVERS))
     assert "key: not told" in run("--url", nested, "settings", "show").out
     told = json.loads(run("--url", nested, "settings", "show", "--json").out)["mcp_config"]
     assert told["shttp_servers"][0]["api_key_set"] is told["stdio_servers"][0]["env_set"] is None
     change = ("--url", nested, "settings", "set", "mcp_config=-")
-    refused = run(*change, typed=json.dumps(SLOWER))
-    assert refused.status == 2
-    assert "--accept-losses" in refused.err
+    assert "--accept-losses" in run(*change, typed=json.dumps(SLOWER), status=2).err
     assert "90" not in run("--url", nested, "settings", "show", "--json").out
-    done = run(*change, "--accept-losses", typed=json.dumps(SLOWER))
-    assert done.status == 0
-    assert "loses something" in done.err
+    assert "loses something" in run(*change, "--accept-losses", typed=json.dumps(SLOWER)).err
     assert "90" in run("--url", nested, "settings", "show", "--json").out
