@@ -20,8 +20,7 @@ def test_what_a_watched_conversation_comes_to_rings_and_is_noticed_unless_quiet(
     ):
         for terminal in (loud, quiet):
             terminal.shows("Working")
-            terminal.press("w")
-            terminal.shows("watching: ")
+            terminal.press("w", shows="watching: ")
         before = {terminal: len(terminal.output) for terminal in (loud, quiet)}
         fleet.conversations["c1"]["execution_status"] = "finished"
         for terminal in (loud, quiet):

@@ -34,20 +34,16 @@ def address() -> Iterator[str]:
 
 def starting(terminal: Terminal) -> None:
     terminal.shows("No conversations.")
-    terminal.press("2")
-    terminal.shows("No sandboxes.")
-    terminal.press("n")
-    terminal.shows("default-spec  (default)")
-    terminal.press("enter")
-    terminal.shows("Starting a sandbox from default-spec")
+    terminal.press("2", shows="No sandboxes.")
+    terminal.press("n", shows="default-spec  (default)")
+    terminal.press("enter", shows="Starting a sandbox from default-spec")
 
 
 @pytest.mark.parametrize("again", [True, False])
 def test_it_leaves_with_one_line_and_status_one(home: Home, address: str, again: bool) -> None:
     with Terminal(*quarterdeck("--url", address), columns=120) as terminal:
         starting(terminal)
-        terminal.press("ctrl+q")
-        terminal.shows(WAITS)
+        terminal.press("ctrl+q", shows=WAITS)
         began = time.monotonic()
         if again:
             terminal.press("ctrl+q")

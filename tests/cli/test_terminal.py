@@ -38,8 +38,7 @@ def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Hom
     with Terminal(*quarterdeck()) as terminal:
         terminal.press("2")  # at once: before there is anything to press it on
         terminal.shows("[2 Sandboxes]", "No sandboxes", "local service")
-        terminal.press("3")
-        terminal.shows("[3 Settings")
+        terminal.press("3", shows="[3 Settings")
         terminal.quit()
         assert_as_it_was(terminal)
         assert b"\x1b[?1000h" in terminal.output, "it does not ask for the mouse"
@@ -65,8 +64,7 @@ def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant() -> None:
         terminal.shows("local service", "No conversations")
         terminal.press("3/iterations\rg\r77\rj/\x1b[200~git user name\x1b[201~\rg\rdDp\r")
         terminal.shows("[3 Settings", "2 edited", "dDp")
-        terminal.press("/\x15\x1b[200~iterations\x1b[201~\r")
-        terminal.shows("77")
+        terminal.press("/\x15\x1b[200~iterations\x1b[201~\r", shows="77")
         terminal.press("\x11d")
         assert terminal.ends() == 0
 
@@ -74,12 +72,9 @@ def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant() -> None:
 def test_an_escape_and_the_key_after_it_are_two_keys_also_when_they_come_together() -> None:
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("local service", "No conversations")
-        terminal.press("/xyz\x1b2")
-        terminal.shows("[2 Sandboxes]", "No sandboxes")
-        terminal.press("?\x1b\x1b3/xyz\x1b1/it")
-        terminal.shows("[1 Conversations]", "/ it")
-        terminal.press("erations\x1bb(\x1b[D\x1bOC)")
-        terminal.shows("/ ()iterations")
+        terminal.press("/xyz\x1b2", shows=("[2 Sandboxes]", "No sandboxes"))
+        terminal.press("?\x1b\x1b3/xyz\x1b1/it", shows=("[1 Conversations]", "/ it"))
+        terminal.press("erations\x1bb(\x1b[D\x1bOC)", shows="/ ()iterations")
         terminal.quit()
 
 
@@ -97,12 +92,10 @@ def test_what_comes_in_pieces_is_put_together_and_what_is_no_letter_or_an_answer
         terminal.send(b"\x7f" + "ü".encode()[:1])
         terminal.shows("/ words, tokens")
         terminal.send("ü".encode()[1:] + b"ber" + ANSWERS)
-        terminal.press(*"hush")
-        terminal.shows("/ überhush")
+        terminal.press(*"hush", shows="/ überhush")
         terminal.send(b"\x15\x1b[200~" + "ö".encode() * 3_000 + b"the end\x1b[201~")  # longer than one reading
         terminal.shows("öö")
-        terminal.press("!")
-        terminal.shows("the end!")
+        terminal.press("!", shows="the end!")
         terminal.quit()
 
 
@@ -116,13 +109,11 @@ def test_a_pasted_coloured_log_presses_no_key_however_it_is_split() -> None:
         terminal.send(b"\x1b[200~")
         for byte in COLOURED_LOG + b"\x1b[201~":
             terminal.send(bytes([byte]))
-        terminal.press("/")
-        terminal.shows("/ words, tokens")
+        terminal.press("/", shows="/ words, tokens")
         terminal.send(b"\x1b[200~")
         for byte in COLOURED_LOG + b"\x1b[201~":
             terminal.send(bytes([byte]))
-        terminal.press("!")
-        terminal.shows("/ D p y:q[201[20!")
+        terminal.press("!", shows="/ D p y:q[201[20!")
         terminal.quit()
 
 
@@ -159,8 +150,7 @@ def test_a_signal_ends_it_and_the_terminal_is_as_it_was(number: signal.Signals) 
 def test_a_signal_ends_a_deck_that_is_stuck() -> None:
     with Terminal(sys.executable, "-c", STUCK) as terminal:
         terminal.shows("local service")
-        terminal.press("ctrl+r")
-        terminal.shows("STUCK")
+        terminal.press("ctrl+r", shows="STUCK")
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.ends() == 128 + signal.SIGTERM
         assert_as_it_was(terminal)
@@ -184,8 +174,7 @@ def test_a_signal_that_is_ignored_outside_stays_ignored_and_a_closed_terminal_en
     with Terminal(sys.executable, "-c", IGNORING, *quarterdeck()) as terminal:
         terminal.shows("local service")
         terminal.process.send_signal(signal.SIGHUP)
-        terminal.press("2")
-        terminal.shows("[2 Sandboxes]")
+        terminal.press("2", shows="[2 Sandboxes]")
         terminal.hang_up()
         assert terminal.process.wait(20) == 128 + signal.SIGTERM
 
@@ -212,8 +201,7 @@ def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken() ->
 def test_what_the_terminal_lost_is_drawn_again_by_a_key_and_by_a_size_that_is_the_same_again() -> None:
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("No conversations.")
-        terminal.press("3")
-        terminal.shows("[3 Settings", "Model  The model")
+        terminal.press("3", shows=("[3 Settings", "Model  The model"))
         before = terminal.at_rest()
         for by_key in (True, False):
             terminal.screen.reset()
@@ -240,8 +228,7 @@ def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home:
 def test_two_decks_share_a_data_folder() -> None:
     with Terminal(*quarterdeck()) as first, Terminal(*quarterdeck()) as second:
         for terminal in (first, second):
-            terminal.press("2")
-            terminal.shows("No sandboxes")
+            terminal.press("2", shows="No sandboxes")
         for terminal in (first, second):
             terminal.quit()
 
