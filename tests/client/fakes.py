@@ -96,6 +96,39 @@ class FakeServer(httpx.AsyncBaseTransport):
         return [asked for asked in self.asked if asked.method == method]
 
 
+class Gated(FakeServer):
+    """Holds what `holds` picks until the gate is open; with `acts_first` it is done before, its answer is held."""
+
+    def __init__(
+        self,
+        script: Script,
+        holds: Callable[[httpx.Request], bool],
+        gate: asyncio.Event | None = None,
+        *,
+        acts_first: bool = False,
+    ) -> None:
+        super().__init__(script)
+        self.holds, self.acts_first = holds, acts_first
+        self.gate = gate or asyncio.Event()
+        self.waited = False
+        self.lost: Exception | None = None
+        """What comes in place of a held answer."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = await super().handle_async_request(request) if self.acts_first else None
+        if self.holds(request):
+            self.waited = True
+            await self.gate.wait()
+            if self.lost is not None:
+                raise self.lost
+        return answer or await super().handle_async_request(request)
+
+
+def to(path: str) -> Callable[[httpx.Request], bool]:
+    """Picks what is asked at a path."""
+    return lambda request: request.url.path == path
+
+
 def in_turn(answers: Mapping[str, Sequence[Answer | Exception]]) -> Script:
     """The answers for each "METHOD path", the last one for ever."""
     queues = {name: deque(found) for name, found in answers.items()}

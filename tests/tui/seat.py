@@ -36,6 +36,11 @@ HELD = 0.5
 """Seconds after which a key that was not answered is one that a test holds, or that ended the deck."""
 
 
+Words = str | Sequence[str]
+"""What the screen has to show, all at once."""
+Until = Callable[[], object]
+
+
 class Seat:
     """A deck that runs, and the keyboard before it."""
 
@@ -43,13 +48,15 @@ class Seat:
         self.deck = deck
         self.pilot = pilot
 
-    async def press(self, *keys: str) -> None:
-        """Press keys, each once the deck has taken in the one before, and let it paint."""
+    async def press(self, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Press keys, each once the deck has taken in the one before, let it paint, and wait for what should come."""
         with self.deck._context():
             for key in keys:
                 self.at_once(key)
                 await self._taken()
         await self.pause()
+        await self.sees(*((sees,) if isinstance(sees, str) else sees))
+        await self.until(until)
 
     async def _taken(self) -> None:
         """Wait until the deck has taken in what was pressed."""
@@ -69,9 +76,9 @@ class Seat:
             await self._taken()
             await self.pilot.pause()
 
-    async def type(self, words: str) -> None:
-        """Type text."""
-        await self.press(*words)
+    async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Type text, then press keys."""
+        await self.press(*words, *keys, sees=sees, until=until)
 
     def at_once(self, *keys: str) -> None:
         """Press keys that come all at once: the deck has seen nothing of the one before when the next is there."""
@@ -82,7 +89,7 @@ class Seat:
         """Paste, as a terminal tells of it, right behind what was pressed."""
         self.deck.post_message(events.Paste(words))
 
-    async def until(self, true: Callable[[], object]) -> None:
+    async def until(self, true: Until) -> None:
         """Wait until something holds; fails with the screen when it never does."""
         deadline = time.monotonic() + PATIENCE
         while not true():
@@ -178,11 +185,11 @@ async def seated(
     endpoint: Connection = LOCAL,
     *,
     size: tuple[int, int] = NARROW,
-    crashes: Path,
     state: KeptState | None = None,
 ) -> AsyncIterator[Seat]:
     """A deck on that connection, with somebody at it."""
-    async with seated_at(Deck(endpoint, connecting(connect, state), crash_folder=crashes), size) as seat:
+    deck = Deck(endpoint, connecting(connect, state), crash_folder=find_folders(os.environ).state)
+    async with seated_at(deck, size) as seat:
         yield seat
 
 

@@ -22,10 +22,8 @@ async def add(seat: Seat, name: str, address: str) -> None:
     """Fill in a new connection and save it; its key is asked for next."""
     await at_list(seat, "a")
     await seat.sees("New connection")
-    await seat.type(name)
-    await seat.press("tab", "tab")
-    await seat.type(address)
-    await seat.press("enter")
+    await seat.type(name, "tab", "tab")
+    await seat.type(address, "enter")
 
 
 async def test_a_connection_is_added_and_its_key_kept_only_once_it_is_proven(
@@ -35,16 +33,13 @@ async def test_a_connection_is_added_and_its_key_kept_only_once_it_is_proven(
     async with desk.sit() as seat:
         await add(seat, "three", urls[1])
         await seat.sees("Key of three", f"It is sent to {urls[1]} and nowhere else.")
-        await seat.type("wrong")
-        await seat.press("enter")
-        await seat.sees("The server refused this key.")
+        await seat.type("wrong", "enter", sees="The server refused this key.")
         assert keyring.held == {}
         await seat.type(OTHER_KEY)
         assert OTHER_KEY not in seat.text
         await seat.press("enter")
         await seat.sees("Connections", "It is kept in the system keyring.", "key        system keyring")
-        await seat.press("enter")
-        await seat.sees("three", "No conversations.")
+        await seat.press("enter", sees=("three", "No conversations."))
     assert keyring.held == {("quarterdeck", f"three {urls[1]}"): OTHER_KEY}
     assert desk.file.read_text() == before + f'\n[connections.three]\nurl = "{urls[1]}"\n'
     assert desk.remembered == "three"
@@ -61,16 +56,13 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk, urls:
         await clear_and_type(seat, "ftp:")
         await seat.press("ctrl+s")
         await seat.sees("needs http:// or https://", "^s save", "New connection")
-        await seat.press("escape", "escape")
-        await seat.sees("Connections")
+        await seat.press("escape", "escape", sees="Connections")
     assert desk.file.read_text() == before
 
 
 async def give_key(seat: Seat, name: str, key: str) -> None:
-    await seat.press("K")
-    await seat.sees(f"Key of {name}")
-    await seat.type(key)
-    await seat.press("enter")
+    await seat.press("K", sees=f"Key of {name}")
+    await seat.type(key, "enter")
 
 
 @pytest.mark.parametrize("broken", ["raising", "hanging"])
@@ -85,13 +77,11 @@ async def test_without_a_keyring_a_file_is_used_only_after_a_yes(
             await at_list(seat, "down", "down")
             await give_key(seat, "two", OTHER_KEY)
             await seat.sees("Keep the key in a file?", "The system keyring is not available.")
-            await seat.press("enter")
-            await seat.sees("used until the deck ends", "typed for this run")
+            await seat.press("enter", sees=("used until the deck ends", "typed for this run"))
             assert not file.exists()
             await give_key(seat, "two", OTHER_KEY)
             await seat.sees("Keep the key in a file?")
-            await seat.press("y")
-            await seat.sees("It is kept in", "keys.toml", "key        key file")
+            await seat.press("y", sees=("It is kept in", "keys.toml", "key        key file"))
             assert OTHER_KEY not in seat.text
     finally:
         hanging.go_on.set()
@@ -126,13 +116,11 @@ async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk:
         await seat.sees("Connections", "The key is missing or not the right one. K: enter it.", "key refused")
         await seat.press("c", "enter")  # the c of one who did not see yet that the list is there
         await seat.sees("Key of two")
-        await seat.type(OTHER_KEY)
-        await seat.press("tab", "space", "shift+tab", "enter")
+        await seat.type(OTHER_KEY, "tab", "space", "shift+tab", "enter")
         await seat.sees("used until the deck ends, and kept nowhere", "READ-ONLY", "No conversations.")
         await at_list(seat)
         await seat.sees("typed for this run", "live")
-        await seat.press("up", "enter")
-        await seat.sees(" one ", "No conversations.")
+        await seat.press("up", "enter", sees=(" one ", "No conversations."))
         await at_list(seat, "down", "enter")
         await seat.sees("two", "READ-ONLY", "No conversations.")
     assert keyring.held == {}
@@ -148,10 +136,8 @@ async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
         await seat.sees("Key of two")
         await seat.type(OTHER_KEY)
         pictures = [seat.deck.export_screenshot(), repr(seat.deck.screen), repr(seat.deck.focused)]
-        await seat.press("enter")
-        await seat.sees("system keyring")
-        await seat.press("enter")
-        await seat.sees("two", "No conversations.")
+        await seat.press("enter", sees="system keyring")
+        await seat.press("enter", sees=("two", "No conversations."))
         await seat.press("L")
         await seat.sees("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200")
         assert isinstance(seat.deck.connecting, Connecting)
@@ -176,8 +162,7 @@ async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(
         await clear_and_type(seat, "second")
         await seat.press("tab", "tab", "tab", "tab", "space", "ctrl+s")
         await seat.sees("Connections", "second", "system keyring")
-        await seat.press("escape")
-        await seat.sees("second", "No conversations.", "live now")
+        await seat.press("escape", sees=("second", "No conversations.", "live now"))
         assert "READ-ONLY" not in seat.text
     assert keyring.held == {("quarterdeck", f"second {urls[1]}"): OTHER_KEY}
     assert desk.file.read_text().endswith(f'# careful with this one\n[connections.second]\nurl = "{urls[1]}"\n')
@@ -212,14 +197,10 @@ async def test_a_connection_is_deleted_with_its_key_but_not_while_it_is_open(
         await seat.sees(" one ", "No conversations.")
         await at_list(seat, "d")
         await seat.sees("one is open: open another one before you delete it.")
-        await seat.press("down", "d")
-        await seat.sees("Delete the connection two?")
-        await seat.press("enter")
-        await seat.sees("Connections", "two")
-        await seat.press("d")
-        await seat.sees("Delete the connection two?")
-        await seat.press("y")
-        await seat.sees("Connections", "one")
+        await seat.press("down", "d", sees="Delete the connection two?")
+        await seat.press("enter", sees=("Connections", "two"))
+        await seat.press("d", sees="Delete the connection two?")
+        await seat.press("y", sees=("Connections", "one"))
         await seat.until(lambda: "two" not in seat.text)
     assert keyring.held == {}
     assert desk.file.read_text().endswith('colour = "teal"\n\n# careful with this one\n')
@@ -235,17 +216,12 @@ async def test_the_local_service_cannot_be_edited_or_deleted(desk: Desk) -> None
 
 async def test_unsaved_edits_of_the_settings_are_asked_about_before_a_switch(desk: Desk) -> None:
     async with desk.sit() as seat:
-        await seat.press("3")
-        await seat.sees("[3 Settings", "Model")
-        await seat.press("enter")
-        await seat.type("openai/gpt")
-        await seat.press("escape")
-        await seat.until(lambda: seat.deck.edits)
+        await seat.press("3", sees=("[3 Settings", "Model"))
+        await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
         await at_list(seat, "down", "enter")
         await seat.until(lambda: "Connections" not in seat.text)
         assert seat.deck.endpoint == LOCAL
-        await seat.press("escape")
-        await seat.sees("[3 Settings")
+        await seat.press("escape", sees="[3 Settings")
         assert seat.deck.endpoint == LOCAL
         assert seat.deck.edits
 
@@ -255,12 +231,8 @@ async def test_a_key_typed_for_an_edited_connection_is_used_and_unsaved_edits_st
     desk: Desk, urls: tuple[str, str], address: str
 ) -> None:
     async with desk.sit(desk.connection("one")) as seat:
-        await seat.press("3")
-        await seat.sees("[3 Settings", "Model")
-        await seat.press("enter")
-        await seat.type("openai/gpt")
-        await seat.press("escape")
-        await seat.until(lambda: seat.deck.edits)
+        await seat.press("3", sees=("[3 Settings", "Model"))
+        await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
         await at_list(seat, "e")
         await seat.sees("Connection one")
         await seat.press("tab", "tab")

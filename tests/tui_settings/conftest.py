@@ -71,7 +71,7 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
                 await client.describe()
                 await client.settings.store(None, stored)
         kept = KeptState(tmp_path / "state")
-        async with seated(connect, endpoint, size=size, crashes=tmp_path, state=kept) as seat:
+        async with seated(connect, endpoint, size=size, state=kept) as seat:
             yield await FormSeat.at(seat)
 
     yield opened
@@ -96,7 +96,7 @@ def sit_before(tmp_path: Path) -> Sit:
     @asynccontextmanager
     async def opened(server: FakeServer, *, loaded: bool = True) -> AsyncIterator[FormSeat]:
         endpoint = Connection("far", "http://far.test")
-        async with seated(answering(server), endpoint, crashes=tmp_path) as seat:
+        async with seated(answering(server), endpoint) as seat:
             yield await FormSeat.at(seat, loaded=loaded)
 
     return opened

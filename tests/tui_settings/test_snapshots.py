@@ -23,12 +23,9 @@ async def settled(pilot: Pilot[int]) -> None:
     assert isinstance(pilot.app, Deck)
     seat = Seat(pilot.app, pilot)
     await seat.until(lambda: seat.deck.session and seat.session.server.kind)
-    await seat.press("3")
-    await seat.sees("Nothing stored yet", "Max iterations")
+    await seat.press("3", sees=("Nothing stored yet", "Max iterations"))
     await seat.press("down", "enter")
-    await seat.type("sentinel")
-    await seat.press("escape")
-    await seat.sees("1 edited")
+    await seat.type("sentinel", "escape", sees="1 edited")
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])

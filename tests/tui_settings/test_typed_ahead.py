@@ -23,7 +23,7 @@ async def test_a_field_is_edited_by_one_burst_of_keys(sit: Sit) -> None:
 
 async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
     connect = local(tmp_path / "data")
-    async with seated(connect, crashes=tmp_path) as seat:
+    async with seated(connect) as seat:
         await seat.sees("No conversations.")
         seat.at_once("3")
         own = FormSeat(seat.deck, seat.pilot)
@@ -40,8 +40,7 @@ async def test_an_edit_is_pasted_reviewed_and_saved_by_one_burst_of_keys(sit: Si
         seat.paste_at_once("Grace")
         seat.at_once("ctrl+s")
         await seat.sees("Grace", "show the request")
-        await seat.press("enter")
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.press("enter", sees="Saved · 1 of 1 verified")
         assert (await seat.stored()).git_user_name == "Grace"
 
 
