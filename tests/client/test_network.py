@@ -35,6 +35,7 @@ from tests.client.fakes import (
 SHORT = Limits(read=0.15, slow=0.4, quick=0.4, body=100_000, list_body=100_000, repeat_after=0, per_second=10_000)
 """What is waited for in vain is short, what a busy machine needs is not."""
 EMPTY = plain(b'{"items": []}')
+NOTHING = answering(b"")
 
 
 async def failed(answer: Conversation, limits: Limits = FAST) -> tuple[ServiceError, RawServer]:
@@ -155,18 +156,6 @@ async def resetting(_: bytes, writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-async def half(_: bytes, writer: asyncio.StreamWriter) -> None:
-    writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"items":')
-
-
-async def half_a_chunk(_: bytes, writer: asyncio.StreamWriter) -> None:
-    writer.write(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"items":')
-
-
-async def nothing(_: bytes, writer: asyncio.StreamWriter) -> None:
-    return
-
-
 async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     while not writer.transport.is_closing():
@@ -179,9 +168,9 @@ async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
     [
         (silent, ErrorKind.STALLED, 3),
         (resetting, ErrorKind.BROKEN, 3),
-        (half, ErrorKind.BROKEN, 3),
-        (half_a_chunk, ErrorKind.BROKEN, 3),
-        (nothing, ErrorKind.BROKEN, 3),
+        (answering(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"items":'), ErrorKind.BROKEN, 3),
+        (answering(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"items":'), ErrorKind.BROKEN, 3),
+        (NOTHING, ErrorKind.BROKEN, 3),
         (answering(b"\x15\x03\x01\x00\x02\x02\x46"), ErrorKind.WRONG_API, 1),
         (answering(b"SSH-2.0-OpenSSH_9.6\r\nnot HTTP\r\n\r\n"), ErrorKind.WRONG_API, 1),
         (answering(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 300_000 + b"\r\n\r\n"), ErrorKind.WRONG_API, 1),
@@ -289,7 +278,7 @@ async def test_plain_http_at_a_port_of_tls_is_told_by_what_web_servers_say(said:
 
 async def test_plain_http_at_a_port_that_hangs_up_may_be_https() -> None:
     tls = certified(trustme.CA().issue_cert("127.0.0.1"))
-    async with raw_server(nothing, tls=tls) as server, client_at(server.url.replace("https", "http")) as client:
+    async with raw_server(NOTHING, tls=tls) as server, client_at(server.url.replace("https", "http")) as client:
         error = await error_of(first_page(client))
     assert "closed the connection without an answer" in error.words
     assert "may speak https" in error.advice
@@ -297,7 +286,7 @@ async def test_plain_http_at_a_port_that_hangs_up_may_be_https() -> None:
 
 async def test_a_port_that_never_answers_the_hello_of_tls_took_the_connection() -> None:
     limits = SHORT._replace(connect=0.3)
-    async with raw_server(nothing) as server, client_at(server.url.replace("http", "https"), limits=limits) as client:
+    async with raw_server(NOTHING) as server, client_at(server.url.replace("http", "https"), limits=limits) as client:
         error = await error_of(first_page(client))
         assert len(client.log) == 1
     assert (error.kind, error.outcome) == (ErrorKind.CONNECT_TIMEOUT, Outcome.NOT_SENT)
@@ -326,7 +315,7 @@ async def test_beside_a_ca_file_no_other_certificate_counts(monkeypatch: pytest.
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "usual.pem"))
     access = Access(ca_file=str(tmp_path / "ca.pem"), limits=FAST)
     tls = certified(usual.issue_cert("127.0.0.1"))
-    async with raw_server(nothing, tls=tls) as server, Client(server.url, access=access) as client:
+    async with raw_server(NOTHING, tls=tls) as server, Client(server.url, access=access) as client:
         assert (await error_of(first_page(client))).kind is ErrorKind.TLS
 
 

@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.displacement import (
-    Displacement,
-    KeptCap,
-    forecast,
-    made_room,
-)
+from quarterdeck.fleet.displacement import Displacement, KeptCap, forecast, made_room
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.timeline import IDS, Cause, Event, KeptTimelines
