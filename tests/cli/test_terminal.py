@@ -1,8 +1,11 @@
-"""The deck in a real terminal: however it ends, the terminal is as it was."""
+"""The deck in a real terminal: however it ends, the terminal is as it was; how it leaves, and how it calls."""
 
 import os
 import signal
 import sys
+import threading
+import time
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -10,7 +13,10 @@ from hypothesis import strategies as st
 
 from quarterdeck.tui.driver import Pastes
 from tests.cli.pty_kit import Terminal, quarterdeck
+from tests.cli.serving import at_an_address
+from tests.client.fakes import Answer, Asked
 from tests.conftest import Home
+from tests.tui.fake_fleet import FakeFleet
 
 SENTINEL = "sentinel-91c"
 REFRESHING = """
@@ -257,3 +263,75 @@ def test_a_config_folder_that_cannot_be_written_is_told_at_the_start(home: Home)
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("No conversations.", "cannot be written")
         terminal.quit()
+
+
+WAITS = "Waiting for the answer to: start of default-spec; ctrl+q again leaves now."
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """The address of a server with a fleet that never answers a POST."""
+    fleet, over = FakeFleet(), threading.Event()
+
+    def script(asked: Asked) -> Answer | Exception:
+        if asked.method == "POST":
+            over.wait(30)
+        return fleet.answer(asked)
+
+    with at_an_address(script) as url:
+        yield url
+        over.set()
+
+
+def starting(terminal: Terminal) -> None:
+    terminal.shows("No conversations.")
+    terminal.press("2", shows="No sandboxes.")
+    terminal.press("n", shows="default-spec  (default)")
+    terminal.press("enter", shows="Starting a sandbox from default-spec")
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_it_leaves_with_one_line_and_status_one(home: Home, address: str, again: bool) -> None:
+    with Terminal(*quarterdeck("--url", address), columns=120) as terminal:
+        starting(terminal)
+        terminal.press("ctrl+q", shows=WAITS)
+        began = time.monotonic()
+        if again:
+            terminal.press("ctrl+q")
+        assert terminal.ends() == 1
+        assert again or time.monotonic() - began > 2
+        said = terminal.output.decode().rpartition("\x1b")[2]
+        assert said.count("left without the answer to: start of default-spec; look whether it happened.") == 1
+
+
+def test_a_signal_waits_for_nothing(home: Home, address: str) -> None:
+    with Terminal(*quarterdeck("--url", address), columns=120) as terminal:
+        starting(terminal)
+        began = time.monotonic()
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ends() == 128 + signal.SIGTERM
+        assert time.monotonic() - began < 2.5
+
+
+def test_what_a_watched_conversation_comes_to_rings_and_is_noticed_unless_quiet(home: Home) -> None:
+    environ = {name: os.environ[name] for name in os.environ if name not in ("TMUX", "LC_TERMINAL", "TERM_PROGRAM")}
+    fleet = FakeFleet()
+    fleet.talk("c1", fleet.add("box"), "Nightly build", execution_status="running")
+
+    with (
+        at_an_address(fleet.answer) as url,
+        Terminal(*quarterdeck("--url", url), env=environ) as loud,
+        Terminal(*quarterdeck("--quiet", "--url", url), env=environ) as quiet,
+    ):
+        for terminal in (loud, quiet):
+            terminal.shows("Working")
+            terminal.press("w", shows="watching: ")
+        before = {terminal: len(terminal.output) for terminal in (loud, quiet)}
+        fleet.conversations["c1"]["execution_status"] = "finished"
+        for terminal in (loud, quiet):
+            terminal.shows(": Finished.")
+            terminal.press("Q")
+            assert terminal.ends() == 0
+            written = terminal.output[before[terminal] :]
+            assert (b"\x1b]777;notify;Quarterdeck;" in written) is (terminal is loud)
+            assert (b"\x07" in written) is (terminal is loud)
