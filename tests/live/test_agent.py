@@ -229,10 +229,8 @@ async def test_a_sandbox_paused_in_the_middle_is_said_and_after_its_resume_the_r
 
 @asynccontextmanager
 async def deck_on(target: Target, folder: Path) -> AsyncIterator[Seat]:
-    @asynccontextmanager
-    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        async with target.client() as client:
-            yield client
+    def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
+        return target.client()
 
     async with seated_at(Deck(Connection(target.label, target.url), connecting(connect), crash_folder=folder)) as seat:
         yield seat

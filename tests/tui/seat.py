@@ -21,6 +21,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import find_folders
 from quarterdeck.fleet.session import Session
+from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connect, Connecting
 from quarterdeck.tui.kept_state import KeptState
@@ -79,6 +80,11 @@ class Seat:
     async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Type text, then press keys."""
         await self.press(*words, *keys, sees=sees, until=until)
+
+    async def go_to(self, row: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Put the cursor of the list on a row, then press keys."""
+        self.list_screen.table.move_to(row)
+        await self.press(*keys, sees=sees, until=until)
 
     def at_once(self, *keys: str) -> None:
         """Press keys that come all at once: the deck has seen nothing of the one before when the next is there."""
@@ -141,11 +147,7 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         service = await open_server(folder, store)
         try:
-            async with Client(
-                endpoint.url or IN_PROCESS,
-                key=service.key,
-                access=Access(read_only=endpoint.read_only, app=service.app),
-            ) as client:
+            async with served_by(service)(endpoint, key) as client:
                 yield client
         finally:
             await service.aclose()
@@ -153,17 +155,22 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
     return connect
 
 
+def served_by(service: LocalService) -> Connect:
+    """Connects to a service that is open already."""
+
+    def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
+        access = Access(read_only=endpoint.read_only, app=service.app)
+        return Client(endpoint.url or IN_PROCESS, key=service.key, access=access)
+
+    return connect
+
+
 def answering(server: FakeServer) -> Connect:
     """Connects to a server that answers by a script."""
 
-    @asynccontextmanager
-    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        async with Client(
-            endpoint.url or IN_PROCESS,
-            key=key,
-            access=Access(read_only=endpoint.read_only, transport=server, limits=FAST),
-        ) as client:
-            yield client
+    def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
+        access = Access(read_only=endpoint.read_only, transport=server, limits=FAST)
+        return Client(endpoint.url or IN_PROCESS, key=key, access=access)
 
     return connect
 

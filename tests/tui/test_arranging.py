@@ -140,8 +140,7 @@ async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: F
 
 async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, home: Home) -> None:
     async with at_sandboxes(fleet) as seat:
-        seat.list_screen.table.move_to("run1")
-        await seat.press("y")
+        await seat.go_to("run1", "y")
         await seat.sees("Copy of run1", "agent URL", "http://box/run1", "OSC 52")
         assert "hush" not in seat.text
         await seat.press("down", "down", "f")

@@ -6,43 +6,40 @@ from quarterdeck import __version__
 from quarterdeck.cli.target import KEY_VARIABLE
 from quarterdeck.config.connections import Connection
 from tests.cli import serving
-from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
+from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, urls
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, WIDE, answering, seated
 
-__all__ = ["desk", "keyring", "urls"]
+__all__ = ["desk", "urls"]
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
-async def test_the_list_says_how_each_is_doing_and_where_its_key_is(
-    desk: Desk, urls: tuple[str, str], size: tuple[int, int]
-) -> None:
+async def test_the_list_says_how_each_is_doing_and_where_its_key_is(desk: Desk, size: tuple[int, int]) -> None:
     async with desk.sit(size=size) as seat:
         await seat.sees("live now")
         await at_list(seat)
         await seat.sees("the local service's own")
         [local], [one], [two] = (
-            [line for line in seat.text.splitlines() if words in line] for words in ("inside this deck", *urls)
+            [line for line in seat.text.splitlines() if words in line]
+            for words in ("inside this deck", desk.one, desk.two)
         )
         assert "live" in local
         assert "not opened" in one
         assert "not opened" in two
         assert "read-only" in two
         assert "read-only" not in one
-        assert f"{urls[0]}   not opened" in one  # close to the address also where there is room for a longer one
+        assert f"{desk.one}   not opened" in one  # close to the address also where there is room for a longer one
         await seat.press("down", sees=("environment variable ONE_KEY", "X-Session-API-Key"))
         await seat.press("j", sees=("key        none", "nothing is changed on the server"))
         await seat.press("escape", sees="No conversations.")
 
 
-async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(
-    desk: Desk, urls: tuple[str, str]
-) -> None:
+async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(desk: Desk) -> None:
     async with desk.sit(size=(60, 20)) as seat:
         await at_list(seat)
-        assert urls[0] not in seat.text
-        await seat.press("down", sees=f"address    {urls[0]}")
-        await seat.press("up", until=lambda: urls[0] not in seat.text)
+        assert desk.one not in seat.text
+        await seat.press("down", sees=f"address    {desk.one}")
+        await seat.press("up", until=lambda: desk.one not in seat.text)
 
 
 async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) -> None:
@@ -101,11 +98,9 @@ async def test_the_next_run_knows_the_release_that_was_seen_there(desk: Desk) ->
 # What the command line and the file say
 
 
-async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_name(
-    desk: Desk, urls: tuple[str, str]
-) -> None:
+async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_name(desk: Desk) -> None:
     desk.environ[KEY_VARIABLE] = OTHER_KEY
-    connection = Connection(urls[1].removeprefix("http://"), urls[1], key_env=KEY_VARIABLE)
+    connection = Connection(desk.two.removeprefix("http://"), desk.two, key_env=KEY_VARIABLE)
     async with desk.sit(connection) as seat:
         await seat.sees("No conversations.")
         await at_list(seat)
@@ -116,7 +111,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
         await clear_and_type(seat, "named")
         await seat.press("ctrl+s", sees=("Connections", "named"))
         await seat.press("escape", sees=("named", "No conversations."))
-    assert f'[connections.named]\nurl = "{urls[1]}"\nkey_env = "{KEY_VARIABLE}"\n' in desk.file.read_text()
+    assert f'[connections.named]\nurl = "{desk.two}"\nkey_env = "{KEY_VARIABLE}"\n' in desk.file.read_text()
     assert desk.remembered == "named"
 
 
@@ -133,15 +128,15 @@ async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) 
     assert "read_only" not in desk.file.read_text().partition("[connections.two]")[0]
 
 
-async def test_a_broken_file_is_told_in_the_deck_and_never_written_over(desk: Desk, urls: tuple[str, str]) -> None:
-    broken = f'[connections.one]\nurl = "{urls[0]}"\nbroken broken\n'
+async def test_a_broken_file_is_told_in_the_deck_and_never_written_over(desk: Desk) -> None:
+    broken = f'[connections.one]\nurl = "{desk.one}"\nbroken broken\n'
     desk.write(broken)
     async with desk.sit(size=(160, 40)) as seat:
         await seat.sees("connections.toml, line 3: not TOML")
         await seat.press("c", sees=("Connections", "connections.toml, line 3: not TOML"))
         await seat.press("a", sees="New connection")
         await seat.type("three", "tab", "tab")
-        await seat.type(urls[0], "enter", sees=("Connections", "nothing was written"))
+        await seat.type(desk.one, "enter", sees=("Connections", "nothing was written"))
     assert desk.file.read_text() == broken
 
 

@@ -74,12 +74,9 @@ async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells() 
     fleet.fails.add("bad")
     async with seated(answering(fleet.server), PROD, size=WIDE) as seat:
         await seat.sees("2 Finished", "1 Sandbox paused")
-        seat.list_screen.table.move_to("deaf")
-        await seat.press("p", sees=("1 Sandbox pausing", "1 Finished"))
-        seat.list_screen.table.move_to("sleepy")
-        await seat.press("r", sees=("1 Sandbox resuming", "1 Sandbox pausing"))
-        seat.list_screen.table.move_to("bad")
-        await seat.press("p", until=lambda: ("pause", "bad") in fleet.orders)
+        await seat.go_to("deaf", "p", sees=("1 Sandbox pausing", "1 Finished"))
+        await seat.go_to("sleepy", "r", sees=("1 Sandbox resuming", "1 Sandbox pausing"))
+        await seat.go_to("bad", "p", until=lambda: ("pause", "bad") in fleet.orders)
         await seat.sees("1 Finished", "1 Sandbox resuming", "1 Sandbox pausing")
         fleet.sandboxes["deaf"]["status"] = fleet.conversations["deaf"]["sandbox_status"] = "PAUSED"
         await seat.press("ctrl+r", sees=("1 Sandbox paused", "1 Sandbox resuming"))
@@ -117,8 +114,7 @@ def fleet() -> FakeFleet:
 
 async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
-        seat.list_screen.table.move_to("c1")
-        await seat.press("e", sees=("Rename the conversation", "Talk 1"))
+        await seat.go_to("c1", "e", sees=("Rename the conversation", "Talk 1"))
         await seat.press("end", "ctrl+u", "enter", sees="A title has at least one letter.")
         await seat.type("Port the parser", "enter")
         await seat.sees("It is called Port the parser.", "Finished  Port the parser")
@@ -140,8 +136,7 @@ async def test_sub_conversations_that_are_deleted_too_are_named(fleet: FakeFleet
     fleet.talk("part", "box", "Write the tests", parent_conversation_id="c3")
     async with at_conversations(fleet) as seat:
         await seat.sees("+1 Talk 3")
-        seat.list_screen.table.move_to("c3")
-        await seat.press("D")
+        await seat.go_to("c3", "D")
         await seat.sees("Delete conversation c3?", "sub-conversations are deleted with it:", "Write the tests")
 
 
@@ -172,8 +167,7 @@ async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_af
     written.write_text("precious")
     read_only = Connection("p", PROD.url, read_only=True)
     async with at_conversations(fleet, size=(60, 20), endpoint=read_only) as seat:
-        seat.list_screen.table.move_to("c1")
-        await seat.press("E", sees=("Trajectory of Talk 1", "trajectory-c1.zip"))
+        await seat.go_to("c1", "E", sees=("Trajectory of Talk 1", "trajectory-c1.zip"))
         await seat.press("enter", sees="Write over the file?")
         await seat.press("enter", sees="Trajectory of Talk 1")
         assert written.read_text() == "precious"

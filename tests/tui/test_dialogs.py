@@ -4,7 +4,7 @@ import pytest
 
 from tests.client.fakes import Answer, FakeServer, Gated, to
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes
-from tests.tui.seat import NARROW, Seat, answering, seated
+from tests.tui.seat import NARROW, Seat, Until, Words, answering, seated
 from tests.tui.test_typed_ahead import SPECS
 
 
@@ -16,12 +16,12 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-async def click(seat: Seat, words: str) -> None:
+async def click(seat: Seat, words: str, *, sees: Words = (), until: Until = lambda: True) -> None:
     """Click on words of the screen."""
     y = next(y for y, line in enumerate(seat.text.splitlines()) if words in line)
     with seat.deck._context():
         await seat.pilot.click(offset=(seat.line(y).index(words) + 1, y))
-    await seat.pause()
+    await seat.press(sees=sees, until=until)
 
 
 async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet) -> None:
@@ -55,28 +55,20 @@ async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet) -> Non
         await seat.until(lambda: not seat.deck.screen.is_modal)
         assert seat.list_screen.table.cursor_id == "box10"
         await seat.press("X", sees="esc cancel")
-        await click(seat, "cancel")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await click(seat, "cancel", until=lambda: not seat.deck.screen.is_modal)
 
 
 async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
-        await click(seat, "Help")
-        await seat.sees("Keys: sandboxes")
-        await click(seat, "esc close")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await click(seat, "Help", sees="Keys: sandboxes")
+        await click(seat, "esc close", until=lambda: not seat.deck.screen.is_modal)
         await click(seat, "Filter")
         await seat.type("nothing", sees="0 of 12")
-        await click(seat, "enter keep it")
-        await seat.sees("0 of 12", "n Start")
-        await click(seat, "n Start")
-        await seat.sees("Start a sandbox")
-        await click(seat, "esc cancel")
-        await seat.sees("0 of 12", "Filter")
-        await click(seat, "Filter")
-        await seat.sees("esc show all")
-        await click(seat, "esc show all")
-        await seat.until(lambda: "of 12" not in seat.text)
+        await click(seat, "enter keep it", sees=("0 of 12", "n Start"))
+        await click(seat, "n Start", sees="Start a sandbox")
+        await click(seat, "esc cancel", sees=("0 of 12", "Filter"))
+        await click(seat, "Filter", sees="esc show all")
+        await click(seat, "esc show all", until=lambda: "of 12" not in seat.text)
 
 
 @pytest.mark.parametrize("size", [(50, 12), NARROW])

@@ -29,8 +29,7 @@ async def test_parts_are_folded_under_their_parent_until_they_are_opened(
         assert shown(seat) == ["zebra", "head", "apple"]
         await seat.sees("+2 Plan the port", "5 Finished")
         await seat.press("right", sees="Nothing is folded under it.")
-        seat.list_screen.table.move_to("head")
-        await seat.press("right")
+        await seat.go_to("head", "right")
         assert shown(seat) == ["zebra", "head", "one", "two", "apple"]
         await seat.sees("└ Part one")
         assert "+2" not in seat.text
@@ -60,8 +59,7 @@ async def test_going_to_a_folded_part_opens_its_family(fleet: FakeFleet) -> None
     fleet.conversations["two"]["sandbox_id"] = "other"
     async with at_conversations(fleet) as seat:
         await seat.press("2", until=lambda: len(seat.list_screen.table.ids) == 2)
-        seat.list_screen.table.move_to("other")
-        await seat.press("o", sees=("[1 Conversations]", "└ Another part"))
+        await seat.go_to("other", "o", sees=("[1 Conversations]", "└ Another part"))
         assert seat.list_screen.table.cursor_id == "two"
 
 

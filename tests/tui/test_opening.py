@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -23,12 +23,12 @@ SERVER = Connection("prod", "http://server.example")
 EMPTY_PAGE = Answer({"items": [], "next_page_id": None})
 
 
-def opening_after(gate: asyncio.Event, folder: Path) -> Connect:
-    """Connects to the embedded service once the gate is open."""
+def after(before: Callable[[Connection], Awaitable[object]], folder: Path) -> Connect:
+    """Connects to the embedded service after something else."""
 
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        await gate.wait()
+        await before(endpoint)
         async with local(folder)(endpoint, key) as client:
             yield client
 
@@ -37,7 +37,7 @@ def opening_after(gate: asyncio.Event, folder: Path) -> Connect:
 
 async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Path) -> None:
     gate = asyncio.Event()
-    async with seated(opening_after(gate, folder)) as seat:
+    async with seated(after(lambda _: gate.wait(), folder)) as seat:
         await seat.sees("connecting…")
         await seat.press("2", sees=("[2 Sandboxes]", "Reading the sandboxes…"))
         await seat.press("n", sees="Start: not connected yet.")
@@ -52,21 +52,18 @@ async def test_what_is_typed_before_the_connection_is_open_waits_for_it_a_moment
 ) -> None:
     monkeypatch.setattr(app, "CONNECTED_WITHIN", 30.0)
     gate = asyncio.Event()
-    async with seated(opening_after(gate, folder)) as seat:
+    async with seated(after(lambda _: gate.wait(), folder)) as seat:
         seat.at_once("n", *"hello", "ctrl+s")
         gate.set()
         await seat.sees("Created.", "hello")
 
 
 async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path) -> None:
-    @asynccontextmanager
-    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
+    async def check(endpoint: Connection) -> None:
         if endpoint.name != "local service":
             raise ServiceError(ErrorKind.LOCAL, "The folder is not yours.", "Make it yours.")
-        async with local(folder)(endpoint, key) as client:
-            yield client
 
-    async with seated(connect, Connection("mine")) as seat:
+    async with seated(after(check, folder), Connection("mine")) as seat:
         await seat.sees("no server", "The folder is not yours. Make it yours.")
         await seat.press("c", sees=("Connections", "The folder is not yours."))
         await seat.press("up", "enter", sees=("local service", "No conversations."))
@@ -76,14 +73,11 @@ async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chose
 async def test_a_service_that_could_not_be_opened_is_opened_by_a_refresh(folder: Path, place: str, opened: str) -> None:
     damaged = True
 
-    @asynccontextmanager
-    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
+    async def check(endpoint: Connection) -> None:
         if damaged:
             raise ServiceError(ErrorKind.LOCAL, "The file is damaged.", "Move it away.")
-        async with local(folder)(endpoint, key) as client:
-            yield client
 
-    async with seated(connect) as seat:
+    async with seated(after(check, folder)) as seat:
         await seat.press(place, sees=("The file is damaged.", "ctrl+r tries again"))
         await seat.press("ctrl+r", sees=("The file is damaged.", "ctrl+r tries again"))
         damaged = False
@@ -112,12 +106,6 @@ async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: in
     async with seated(answering(server), SERVER, size=(120, 30)) as seat:
         await seat.sees("Fix login", words)
         assert ("perhaps" in seat.text) == (count == 100)
-
-
-async def test_items_that_are_null_are_no_empty_list() -> None:
-    server = FakeServer({"GET /api/v1/app-conversations/search": [Answer({"items": None, "next_page_id": None})]})
-    async with seated(answering(server), SERVER, size=(120, 30)) as seat:
-        await seat.sees("The server answered a list that cannot be read.", "nothing read yet")
 
 
 async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
@@ -151,13 +139,6 @@ async def test_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
         await seat.sees("No conversations.")
         await seat.press("2", "ctrl+p", *"start", sees="Start a sandbox from a spec")
         await seat.press("escape")
-
-
-async def test_the_theme_is_switched(sit: Sit) -> None:
-    async with sit() as seat:
-        for theme in ("quarterdeck-light", "quarterdeck-dark"):
-            await seat.press("T")
-            assert seat.deck.theme == theme
 
 
 async def test_a_small_terminal_is_survived(sit: Sit) -> None:

@@ -249,6 +249,7 @@ async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet) -> None:
     [
         (httpx.ConnectError("refused"), "next try in"),
         (Answer(b"", 302, {"Location": "https://login.example.org/"}), "login.example.org"),
+        (Answer({"items": None, "next_page_id": None}), "The server answered a list that cannot be read."),
     ],
 )
 async def test_the_first_failed_try_is_said_and_nothing_is_said_to_be_read(

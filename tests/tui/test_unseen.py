@@ -55,8 +55,7 @@ async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
         assert "+!◆ Needs you" in line_of(seat, "Migrate schema")
         assert "+!✕ Stuck" in line_of(seat, "Upgrade httpx")
         assert "+" not in line_of(seat, "Long done")
-        seat.list_screen.table.move_to("c2")
-        await seat.press("i", sees="children")
+        await seat.go_to("c2", "i", sees="children")
         await seat.press("escape", sees="1 needs you  + 2 unread")
         assert " !◆ Needs you" in line_of(seat, "Migrate schema")
         assert "+!" not in line_of(seat, "Migrate schema")
@@ -97,8 +96,7 @@ async def test_the_next_run_knows_what_was_seen_even_if_the_look_was_the_last_th
     async with at_conversations(fleet, state=state) as seat:
         await comes_to(seat, fleet, c1="finished", c2="finished")
         await seat.sees("+ 2 unread")
-        seat.list_screen.table.move_to("c1")
-        await seat.press("enter", "escape")
+        await seat.go_to("c1", "enter", "escape")
     fleet.conversations["c3"]["execution_status"] = "error"
     async with at_conversations(fleet, state=state) as seat:
         await seat.until(lambda: unseen(seat) == {"c2", "c3"})

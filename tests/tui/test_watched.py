@@ -27,8 +27,7 @@ def fleet() -> FakeFleet:
 
 async def watch(seat: Seat, *ids: str) -> None:
     for each in ids:
-        seat.list_screen.table.move_to(each)
-        await seat.press("w")
+        await seat.go_to(each, "w")
     await seat.sees("watching: ")
 
 
@@ -66,8 +65,7 @@ async def test_a_watch_goes_on_whatever_screen_is_shown(fleet: FakeFleet, place:
 
 async def test_the_conversation_of_a_sandbox_is_watched_from_the_list_of_sandboxes(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
-        seat.list_screen.table.move_to("lonely")
-        await seat.press("w", sees="no conversation lives in it.")
+        await seat.go_to("lonely", "w", sees="no conversation lives in it.")
         await watch(seat, "box")
         assert list(seat.session.unread.watched) == ["c1"]
         await seat.press("w", until=lambda: not seat.session.watched)

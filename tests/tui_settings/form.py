@@ -77,7 +77,7 @@ class FormSeat(Seat):
         """Go to the first field that matches, as a person does, and show all fields again."""
         await self.press("slash", *words, "enter", "g", "slash", "escape")
 
-    async def go_to(self, row: str, *keys: str, sees: Words = ()) -> None:
+    async def go_to(self, row: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Put the cursor on a row, once it is there, and press keys."""
 
         def is_there() -> bool:
@@ -86,7 +86,7 @@ class FormSeat(Seat):
 
         await self.until(is_there)
         await self.pause()
-        await self.press(*keys, sees=sees)
+        await self.press(*keys, sees=sees, until=until)
 
     async def fill(self, key: str, words: str, *keys: str, sees: Words = ()) -> None:
         """Type a value into a field, in place of what is there, then press keys."""
@@ -110,10 +110,10 @@ class FormSeat(Seat):
         line = next(line for line in self.text.splitlines() if f" {label} " in line)
         await self.press(line[: line.index(f" {label} ")].split()[-1], sees=sees)
 
-    async def agree(self) -> None:
+    async def agree(self, *, sees: Words = ()) -> None:
         """Agree to a review, even where something is lost."""
         await self.sees("show the request")
-        await self.press("y" if "also loses" in self.text else "enter")
+        await self.press("y" if "also loses" in self.text else "enter", sees=sees)
 
     async def add_command(self, name: str) -> None:
         """Add a stdio MCP server that runs uvx."""
@@ -128,13 +128,12 @@ class FormSeat(Seat):
 
     async def save_verified(self, count: int) -> None:
         """Save, agree even where something is lost, and see that all of it is stored."""
-        await self.save()
-        await self.sees(f"Saved · {count} of {count} verified", "As stored")
+        await self.save(sees=(f"Saved · {count} of {count} verified", "As stored"))
 
-    async def save(self) -> None:
+    async def save(self, *, sees: Words = ()) -> None:
         """Save, and agree to what the review says, even where something is lost."""
         await self.press("ctrl+s")
-        await self.agree()
+        await self.agree(sees=sees)
 
     async def saved_servers(self, count: int) -> McpConfig:
         """Save so many changes, and read the MCP servers that are stored then."""

@@ -42,8 +42,7 @@ async def test_what_is_exported_comes_back_as_edits(sit: Sit, tmp_path: Path, na
         assert seat.posts == 1
         await seat.press("ctrl+z", sees="As stored")
         await seat.press("ctrl+y")
-        await seat.save()
-        await seat.sees("Saved · 2 of 2 verified")
+        await seat.save_verified(2)
         assert await seat.stored() == before
 
 
@@ -74,22 +73,21 @@ BAD = {
 }
 
 
-async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        for name, (words, sentence) in BAD.items():
-            (tmp_path / name).write_text(words)
-            await import_from(seat, tmp_path / name)
-            await seat.sees("Import settings", sentence)
-            await seat.press("escape", "escape")
-        (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-        unread = {"gone.toml": "is not there", "bytes.toml": "not text in UTF-8", "folder": "not a regular file"}
-        (tmp_path / "folder").mkdir()
-        for name, sentence in unread.items():
-            await import_from(seat, tmp_path / name)
-            await seat.sees("Import settings", sentence)
-            await seat.press("escape", "escape")
-        await seat.sees("As stored")
-        assert not seat.form.draft.edited
+async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(seat: FormSeat, tmp_path: Path) -> None:
+    for name, (words, sentence) in BAD.items():
+        (tmp_path / name).write_text(words)
+        await import_from(seat, tmp_path / name)
+        await seat.sees("Import settings", sentence)
+        await seat.press("escape", "escape")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    unread = {"gone.toml": "is not there", "bytes.toml": "not text in UTF-8", "folder": "not a regular file"}
+    (tmp_path / "folder").mkdir()
+    for name, sentence in unread.items():
+        await import_from(seat, tmp_path / name)
+        await seat.sees("Import settings", sentence)
+        await seat.press("escape", "escape")
+    await seat.sees("As stored")
+    assert not seat.form.draft.edited
 
 
 async def test_what_could_not_be_taken_over_is_said(sit: Sit, tmp_path: Path) -> None:

@@ -54,8 +54,7 @@ async def test_a_save_and_a_discard_leave_nothing_behind(sit: Sit, tmp_path: Pat
     async with sit(stored=FULL) as seat:
         await seat.edit("git_user_name", "Grace")
         await seat.until(lambda: pages(tmp_path, "unsaved"))
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.save_verified(1)
         await seat.edit("git_user_name", "Ann")
         await seat.press("escape", sees="Unsaved settings")
         await seat.press("d", until=lambda: seat.deck.current_mode == "conversations")

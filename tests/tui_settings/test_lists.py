@@ -115,10 +115,9 @@ async def test_profiles_wait_for_edits_of_the_llm_and_there_are_ten_at_most(sit:
         await seat.press("ctrl+z", "a", sees="There are 10 profiles")
 
 
-async def test_a_flat_server_has_no_profiles(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.until(lambda: seat.form.view.lists.secrets is not None)
-        assert "LLM profiles" not in seat.form.view.groups
+async def test_a_flat_server_has_no_profiles(seat: FormSeat) -> None:
+    await seat.until(lambda: seat.form.view.lists.secrets is not None)
+    assert "LLM profiles" not in seat.form.view.groups
 
 
 async def test_a_read_only_connection_edits_and_changes_nothing(sit: Sit) -> None:

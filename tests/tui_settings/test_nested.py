@@ -1,5 +1,7 @@
+from typing import Any
+
 from quarterdeck.settings.fields import Control
-from tests.client.fakes import Answer, Asked, FakeServer
+from tests.client.fakes import FakeServer
 from tests.client.nested_server import NestedServer
 from tests.tui.seat import WIDE
 from tests.tui_settings.conftest import FULL, Sit
@@ -8,6 +10,7 @@ VERIFICATION = "agent_settings.verification"
 TIMEOUT = "agent_settings.llm.timeout"
 HEADERS = "agent_settings.llm.extra_headers"
 KIND = "agent_settings.agent_kind"
+MAJOR = {"prominence": "major"}
 
 
 async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(sit: Sit) -> None:
@@ -36,8 +39,7 @@ async def test_canonical_fields_are_saved_as_differences(sit: Sit) -> None:
         await seat.type("none", "enter")
         await seat.edit("max_iterations", "77")
         await seat.go_to("confirmation_mode", "x", sees="always on or off")
-        await seat.save()
-        await seat.sees("Saved · 2 of 2 verified")
+        await seat.save_verified(2)
         after = await seat.stored()
     assert (after.security_analyzer, after.max_iterations) == ("none", 77)
     changed = {place for place in before.leaves if before.leaves[place] != after.leaves[place]}
@@ -125,24 +127,13 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
 
 
 async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(sit_before: Sit) -> None:
-    keeper = NestedServer()
-    keeper.agent["agent_context"] = {"auth_token": "sentinel-stored", "mode": "fast"}
-    fields = [
-        {
-            "key": "agent_context.auth_token",
-            "label": "Auth token",
-            "value_type": "string",
-            "secret": False,
-            "prominence": "major",
-        },
-        {"key": "agent_context.mode", "label": "Mode", "value_type": "string", "prominence": "major"},
+    fields: list[dict[str, Any]] = [
+        {"key": "agent_context.auth_token", "label": "Auth token", "value_type": "string", "secret": False, **MAJOR},
+        {"key": "agent_context.mode", "label": "Mode", "value_type": "string", **MAJOR},
     ]
-    schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
-
-    def script(asked: Asked) -> Answer:
-        return schema if asked.path.endswith("/agent-schema") else keeper(asked)
-
-    async with sit_before(FakeServer(script)) as seat:
+    keeper = NestedServer(fields=fields)
+    keeper.agent["agent_context"] = {"auth_token": "sentinel-stored", "mode": "fast"}
+    async with sit_before(FakeServer(keeper)) as seat:
         await seat.find("Auth token")
         await seat.until(lambda: seat.form.row.id == "agent_settings.agent_context.auth_token")
         await seat.press("down", sees=("Auth token", "Mode", "fast"))
@@ -159,20 +150,14 @@ async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(si
 
 
 async def test_values_that_a_field_cannot_have_are_shown_and_stay_as_they_are(sit_before: Sit) -> None:
-    keeper = NestedServer()
-    keeper.agent["agent_context"] = {"effort": ["low"], "fast": "yes"}
     choices = [{"value": "low", "label": "Low"}, {"value": "high", "label": "High"}]
-    major = {"prominence": "major"}
-    fields = [
-        {"key": "agent_context.effort", "label": "Effort", "value_type": "string", "choices": choices, **major},
-        {"key": "agent_context.fast", "label": "Fast", "value_type": "boolean", **major},
+    fields: list[dict[str, Any]] = [
+        {"key": "agent_context.effort", "label": "Effort", "value_type": "string", "choices": choices, **MAJOR},
+        {"key": "agent_context.fast", "label": "Fast", "value_type": "boolean", **MAJOR},
     ]
-    schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
-
-    def script(asked: Asked) -> Answer:
-        return schema if asked.path.endswith("/agent-schema") else keeper(asked)
-
-    async with sit_before(FakeServer(script)) as seat:
+    keeper = NestedServer(fields=fields)
+    keeper.agent["agent_context"] = {"effort": ["low"], "fast": "yes"}
+    async with sit_before(FakeServer(keeper)) as seat:
         await seat.find("Effort")
         await seat.sees('["low"]')
         await seat.press("enter", "escape", "down", sees=("Fast", "yes"))

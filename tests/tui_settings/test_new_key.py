@@ -51,8 +51,7 @@ async def test_a_new_key_is_used_at_once_and_the_edits_stay(sit_before: Sit) -> 
         await seat.sees("1 edited")
         await seat.until(lambda: seat.deck.client is not None and seat.form.draft.changes)
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.save_verified(1)
     assert server.records["new"]["git_user_name"] == "Grace"
 
 

@@ -41,23 +41,20 @@ async def test_the_first_save_of_all(sit: Sit) -> None:
     async with sit() as seat:
         await seat.sees("Nothing stored yet")
         await seat.edit("llm_model", "openai/gpt-5")
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.save_verified(1)
         assert (await seat.stored()).llm_model == "openai/gpt-5"
 
 
-async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("llm_api_key", "enter")
-        await seat.paste("  sentinel-pasted-key ", "enter", sees="new value")
-        await seat.press("ctrl+s", sees="stored → new value")
-        await seat.press("r", sees="$LLM_API_KEY")
-        assert "sentinel" not in seat.deck.export_screenshot()
-        await seat.press("enter", sees="Saved · 1 accepted")
-        await seat.press("x", sees="will be cleared")
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified", "not stored")
-        assert (await seat.stored()).llm_api_key_set is False
+async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: FormSeat) -> None:
+    await seat.go_to("llm_api_key", "enter")
+    await seat.paste("  sentinel-pasted-key ", "enter", sees="new value")
+    await seat.press("ctrl+s", sees="stored → new value")
+    await seat.press("r", sees="$LLM_API_KEY")
+    assert "sentinel" not in seat.deck.export_screenshot()
+    await seat.press("enter", sees="Saved · 1 accepted")
+    await seat.press("x", sees="will be cleared")
+    await seat.save(sees=("Saved · 1 of 1 verified", "not stored"))
+    assert (await seat.stored()).llm_api_key_set is False
 
 
 async def test_no_stored_secret_is_on_any_screen(sit: Sit) -> None:
@@ -170,12 +167,10 @@ async def test_a_secret_the_server_never_said_yes_to_is_not_called_saved(sit_bef
     server = FakeServer(store)
     async with sit_before(server) as seat:
         await seat.edit("llm_api_key", "new-key-1")
-        await seat.save()
-        await seat.sees("1 edited", "Not known whether it is stored: API key.")
+        await seat.save(sees=("1 edited", "Not known whether it is stored: API key."))
         assert seat.form.draft.changes == {"llm_api_key": SecretStr("new-key-1")}
         store.answers = [STORED]
-        await seat.save()
-        await seat.sees("As stored", "Saved · 1 accepted")
+        await seat.save(sees=("As stored", "Saved · 1 accepted"))
         assert SecretStr("new-key-1") not in seat.form.draft.edits.values()
     assert server.sent("POST")[-1].body["llm_api_key"] == "new-key-1"
 
@@ -258,8 +253,7 @@ async def test_when_somebody_was_faster_the_save_begins_anew(sit_before: Sit) ->
         store.meanwhile = {"language": "fr"}
         await seat.press("y")
         await seat.until(lambda: "It changed. Changed there meanwhile: Language." in seat.unwrapped)
-        await seat.agree()
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.agree(sees="Saved · 1 of 1 verified")
         assert len(server.sent("POST")) == 2
 
 

@@ -33,18 +33,17 @@ async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_an
     )
 
 
-async def test_bad_members_get_their_sentences_and_the_dialog_stays(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.press("a", "enter")
-        await seat.type("my files", "tab")
-        await seat.type("npx -y x", "ctrl+s", sees=("letters, digits", "one word"))
-        await seat.type("db", "tab", "ctrl+u")
-        await seat.type("npx", "ctrl+s", sees="Another server has this name")
-        await seat.press("escape", sees="esc again drops")
-        await seat.press("escape", sees="As stored")
-        await seat.press("a", "down", "enter", sees="New HTTP server")
-        await seat.type("tools.example.org/mcp", "ctrl+s")
-        await seat.sees("Begin the address with http:// or https://.")
+async def test_bad_members_get_their_sentences_and_the_dialog_stays(seat: FormSeat) -> None:
+    await seat.press("a", "enter")
+    await seat.type("my files", "tab")
+    await seat.type("npx -y x", "ctrl+s", sees=("letters, digits", "one word"))
+    await seat.type("db", "tab", "ctrl+u")
+    await seat.type("npx", "ctrl+s", sees="Another server has this name")
+    await seat.press("escape", sees="esc again drops")
+    await seat.press("escape", sees="As stored")
+    await seat.press("a", "down", "enter", sees="New HTTP server")
+    await seat.type("tools.example.org/mcp", "ctrl+s")
+    await seat.sees("Begin the address with http:// or https://.")
 
 
 async def test_environment_values_are_kept_added_and_dropped(sit: Sit) -> None:
@@ -177,9 +176,8 @@ async def test_a_field_longer_than_its_line_stays_whole_unless_all_of_it_is_type
         assert seat.form.draft.changes == {"llm_model": "a/c"}
 
 
-async def test_a_hidden_argument_stays_hidden_when_the_word_before_it_is_edited(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2", "enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
-        await seat.sees("A hidden argument would be shown")
-        assert "sentinel" not in seat.text
-        await seat.type("d", "ctrl+s", sees="As stored")
+async def test_a_hidden_argument_stays_hidden_when_the_word_before_it_is_edited(seat: FormSeat) -> None:
+    await seat.go_to("mcp:2", "enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
+    await seat.sees("A hidden argument would be shown")
+    assert "sentinel" not in seat.text
+    await seat.type("d", "ctrl+s", sees="As stored")

@@ -127,17 +127,15 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(si
     assert await kept(tmp_path) == ()
 
 
-async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        before = await seat.stored()
-        await disable(seat, "mcp:2", "s")
-        folder = tmp_path / "state" / "disabled"
-        folder.parent.mkdir(exist_ok=True)
-        folder.write_text("in the way")
-        await seat.save()
-        await seat.sees("Not saved:", "1 edited")
-        assert seat.posts == 0
-        assert await seat.stored() == before
+async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(seat: FormSeat, tmp_path: Path) -> None:
+    before = await seat.stored()
+    await disable(seat, "mcp:2", "s")
+    folder = tmp_path / "state" / "disabled"
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_text("in the way")
+    await seat.save(sees=("Not saved:", "1 edited"))
+    assert seat.posts == 0
+    assert await seat.stored() == before
 
 
 async def test_a_disabled_server_that_is_deleted_concerns_only_this_machine(sit: Sit, tmp_path: Path) -> None:
@@ -149,8 +147,7 @@ async def test_a_disabled_server_that_is_deleted_concerns_only_this_machine(sit:
         await seat.press("d", "ctrl+s")
         await seat.sees("Review the changes", "Kept on this machine only")
         await seat.press("r", sees="this concerns only what this machine keeps")
-        await seat.agree()
-        await seat.sees("Done on this machine", "As stored")
+        await seat.agree(sees=("Done on this machine", "As stored"))
         assert seat.posts == posts
     assert await kept(tmp_path) == ()
 

@@ -97,22 +97,20 @@ async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
     assert len(config.shttp_servers) == 1
 
 
-async def test_an_editor_that_cannot_run_is_named_in_the_dialog(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.choose("Paste JSON", sees="Paste MCP servers")
-        await seat.press("f4", sees="No other program can use this terminal.")
+async def test_an_editor_that_cannot_run_is_named_in_the_dialog(seat: FormSeat) -> None:
+    await seat.choose("Paste JSON", sees="Paste MCP servers")
+    await seat.press("f4", sees="No other program can use this terminal.")
 
 
-async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_escape(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.choose("Paste JSON", sees="Paste MCP servers")
-        await seat.press("ctrl+s", sees="Paste or type the JSON first.")
-        await seat.paste('{"mcpServers":\n {"a": }}')
-        await seat.sees("This is not JSON: look at line 2, column 8.")
-        await seat.press("ctrl+s", sees="Nothing can be taken over yet")
-        await seat.press("escape", sees="esc again drops")
-        await seat.press("escape", until=lambda: seat.deck.screen is seat.settings)
-        assert not seat.form.draft.edited
+async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_escape(seat: FormSeat) -> None:
+    await seat.choose("Paste JSON", sees="Paste MCP servers")
+    await seat.press("ctrl+s", sees="Paste or type the JSON first.")
+    await seat.paste('{"mcpServers":\n {"a": }}')
+    await seat.sees("This is not JSON: look at line 2, column 8.")
+    await seat.press("ctrl+s", sees="Nothing can be taken over yet")
+    await seat.press("escape", sees="esc again drops")
+    await seat.press("escape", until=lambda: seat.deck.screen is seat.settings)
+    assert not seat.form.draft.edited
 
 
 async def test_a_hundred_kilobytes_are_taken_in_whole(sit: Sit) -> None:
@@ -125,17 +123,16 @@ async def test_a_hundred_kilobytes_are_taken_in_whole(sit: Sit) -> None:
         await seat.press("ctrl+s", sees="900 edited")
 
 
-async def test_copies_hold_no_secret_and_can_be_pasted_back(sit: Sit, copied: list[str]) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2", "y")
-        await seat.sees("Copied stdio db as JSON without secrets", "if your terminal takes copies", "writes")
-        await seat.press("ctrl+p")
-        await seat.type("copy all mcp", sees="Copy all MCP servers")
-        await seat.press("down", "enter", sees="Copied 3 servers as JSON without secrets")
-        assert "sentinel" not in "".join(copied)
-        assert list(json.loads(copied[0])["mcpServers"]) == ["db"]
-        await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
-        await seat.paste(copied[1], sees="3 servers found, 3 are there already, unchanged.")
+async def test_copies_hold_no_secret_and_can_be_pasted_back(seat: FormSeat, copied: list[str]) -> None:
+    await seat.go_to("mcp:2", "y")
+    await seat.sees("Copied stdio db as JSON without secrets", "if your terminal takes copies", "writes")
+    await seat.press("ctrl+p")
+    await seat.type("copy all mcp", sees="Copy all MCP servers")
+    await seat.press("down", "enter", sees="Copied 3 servers as JSON without secrets")
+    assert "sentinel" not in "".join(copied)
+    assert list(json.loads(copied[0])["mcpServers"]) == ["db"]
+    await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
+    await seat.paste(copied[1], sees="3 servers found, 3 are there already, unchanged.")
 
 
 async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unasked(sit: Sit, tmp_path: Path) -> None:
