@@ -16,14 +16,11 @@ _LIVE = "QUARTERDECK_LIVE_"
 _PYTHON = ("PYTEST_", "PYTHON", "COVERAGE_", "TEXTUAL_SNAPSHOT_")
 
 
-def _kept(name: str) -> bool:
-    return name in _LEFT_ALONE or name.startswith((_LIVE, *_PYTHON))
-
-
 def pytest_configure() -> None:
     """Settle, before Textual is imported and reads them, the variables that change what is painted."""
-    for name in [name for name in os.environ if not _kept(name)]:
-        del os.environ[name]
+    for name in [*os.environ]:
+        if name not in _LEFT_ALONE and not name.startswith((_LIVE, *_PYTHON)):
+            del os.environ[name]
     os.environ |= {"TZ": "UTC", "TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 

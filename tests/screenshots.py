@@ -6,24 +6,20 @@ that a picture changes only when the deck does.
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pydantic import SecretStr
-from textual.pilot import Pilot
 
-from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
-from quarterdeck.client.transport import Access
-from quarterdeck.config.connections import LOCAL, Connection
+from quarterdeck.config.connections import LOCAL
 from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
-from tests.tui.seat import connecting
+from tests.tui.seat import Seat, connecting, seated_at, served_by
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
 WIDE, NARROW = (120, 32), (80, 24)
@@ -36,8 +32,6 @@ INDENTED = re.compile(
     r'<text class="(?P<style>[^"]+)" x="(?P<x>[^"]+)" y="(?P<y>[^"]+)" textLength="(?P<length>[^"]+)"(?P<rest>[^>]*)>'
     rf"(?P<blanks>(?:{BLANK})+)"
 )
-PATIENCE = 20.0
-"""Seconds until something that does not appear counts as missing."""
 
 SETTINGS = {
     "llm_model": "anthropic/claude-sonnet-4-5",
@@ -55,19 +49,12 @@ SETTINGS = {
     ),
 }
 
-Reach = Callable[[Pilot[int]], Awaitable[None]]
+Reach = Callable[[Seat], Awaitable[None]]
 
 
-async def shown(pilot: Pilot[int], text: str) -> None:
-    """Wait until a text is on the screen."""
-    async with asyncio.timeout(PATIENCE):
-        while text not in picture(pilot).replace(BLANK, " "):
-            await pilot.pause(0.05)
-
-
-def picture(pilot: Pilot[int]) -> str:
+def picture(seat: Seat) -> str:
     """The screen as SVG."""
-    return INDENTED.sub(_begun_later, pilot.app.export_screenshot(title="quarterdeck", simplify=True))
+    return INDENTED.sub(_begun_later, seat.deck.export_screenshot(title="quarterdeck", simplify=True))
 
 
 def _begun_later(text: re.Match[str]) -> str:
@@ -77,49 +64,43 @@ def _begun_later(text: re.Match[str]) -> str:
     return f'<text class="{text["style"]}" x="{x:g}" y="{text["y"]}" textLength="{length:g}"{text["rest"]}>'
 
 
-async def conversations(pilot: Pilot[int]) -> None:
+async def conversations(seat: Seat) -> None:
     """The list the deck opens with."""
-    await shown(pilot, "Needs you")
-    await pilot.press("j", "j")
+    await seat.sees("Needs you")
+    await seat.press("j", "j")
 
 
-async def sandboxes(pilot: Pilot[int]) -> None:
+async def sandboxes(seat: Seat) -> None:
     """The list of sandboxes."""
-    await pilot.press("2")
-    await shown(pilot, "Running")
-    await pilot.press("j", "j")
+    await seat.press("2", sees="Running")
+    await seat.press("j", "j")
 
 
-async def plan(pilot: Pilot[int]) -> None:
+async def plan(seat: Seat) -> None:
     """What a command for several would do."""
-    await pilot.press("2")
-    await shown(pilot, "Running")
-    await pilot.press("*", "p")
-    await shown(pilot, "Pause ")
+    await seat.press("2", sees="Running")
+    await seat.press("asterisk", "p", sees="will be paused")
 
 
-async def review(pilot: Pilot[int]) -> None:
+async def review(seat: Seat) -> None:
     """What a save would do."""
-    await settings(pilot)
-    await pilot.press("ctrl+s")
-    await shown(pilot, "Review the changes")
+    await settings(seat)
+    await seat.press("ctrl+s", sees="Review the changes")
 
 
-async def settings(pilot: Pilot[int]) -> None:
+async def settings(seat: Seat) -> None:
     """The settings with an edit that is not saved."""
-    await pilot.press("3")
-    await shown(pilot, "claude-sonnet")
-    await pilot.press("slash", *"iterations", "enter", "enter", "ctrl+u", *"250", "enter", "escape", "g")
-    await shown(pilot, "1 edited")
+    await seat.press("3", sees="claude-sonnet")
+    await seat.press(
+        "slash", *"iterations", "enter", "enter", "ctrl+u", *"250", "enter", "escape", "g", sees="1 edited"
+    )
 
 
-async def conversation(pilot: Pilot[int]) -> None:
+async def conversation(seat: Seat) -> None:
     """A conversation that waits for an answer, with an edit above the question."""
-    await shown(pilot, "Needs you")
-    await pilot.press("enter")
-    await shown(pilot, "needs you:")
-    await pilot.press("tab")
-    await shown(pilot, "y accept")
+    await seat.sees("Needs you")
+    await seat.press("enter", sees="needs you:")
+    await seat.press("tab", sees="y accept")
 
 
 SHOTS: tuple[tuple[str, tuple[int, int], Reach], ...] = (
@@ -137,21 +118,15 @@ async def take(root: Path) -> None:
     """Take every picture of one service, each with a deck of its own."""
     service = await LocalService.simulated(Simulation(SANDBOXES, churn=0.0), clock=lambda: NOW)
 
-    @asynccontextmanager
-    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        async with Client(IN_PROCESS, key=service.key, access=Access(app=service.app)) as client:
-            yield client
-
+    connect = served_by(service)
     try:
-        async with connect(LOCAL) as client:
+        async with connect(LOCAL, None) as client:
             await client.settings.store(None, SETTINGS)
         for name, size, reach in SHOTS:
             deck = Deck(LOCAL, connecting(connect, KeptState(root / name)), clock=lambda: NOW, crash_folder=root)
-            async with deck.run_test(size=size) as pilot:
-                await deck.loaded.wait()
-                await reach(pilot)
-                await pilot.pause()
-                (PICTURES / f"{name}.svg").write_text(picture(pilot))
+            async with seated_at(deck, size) as seat:
+                await reach(seat)
+                (PICTURES / f"{name}.svg").write_text(picture(seat))
                 print(f"{name}.svg")
     finally:
         await service.aclose()

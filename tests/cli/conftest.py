@@ -20,9 +20,8 @@ from tests.conftest import Home
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended and what it printed."""
+    """What a command printed."""
 
-    status: int
     out: str
     err: str
 
@@ -42,18 +41,19 @@ def no_system_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """Run a command line, with `typed` on its standard input."""
+    """Run a command line, with `typed` on its standard input, that ends with this status."""
 
-    def run_command(*arguments: str, typed: str | None = None) -> Ended:
+    def run_command(*arguments: str, typed: str | None = None, status: int = 0) -> Ended:
         monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
         monkeypatch.setattr(sys, "stdin", None if typed is None else io.StringIO(typed))
         capsys.readouterr()
         try:
-            status = main(arguments)
-        except SystemExit as ended:
-            status = int(ended.code or 0)
+            ended = main(arguments)
+        except SystemExit as leaving:
+            ended = int(leaving.code or 0)
         printed = capsys.readouterr()
-        return Ended(status, printed.out, printed.err)
+        assert ended == status, printed
+        return Ended(printed.out, printed.err)
 
     yield run_command
     if any(home.data.glob("sandboxes/*")):

@@ -69,10 +69,12 @@ class Terminal:
         self.process.wait()
         os.close(self.master)
 
-    def press(self, *keys: str) -> None:
-        """Type keys: names of KEYS, or the characters themselves."""
+    def press(self, *keys: str, shows: str | Sequence[str] = ()) -> None:
+        """Type keys, names of KEYS or the characters themselves, and wait until this is on the screen."""
         for key in keys:
             self.send(KEYS.get(key, key.encode()))
+        if shows:
+            self.shows(*((shows,) if isinstance(shows, str) else shows))
 
     def send(self, data: bytes) -> None:
         """Type bytes, whatever they are, as fast as the program takes them in."""

@@ -1,9 +1,6 @@
 """A server with a certificate of a private authority."""
 
-import asyncio
-import ssl
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.server import KeyState
 from quarterdeck.client.transport import Access
 from tests.cli.conftest import Run
-from tests.client.fakes import FAST, plain
+from tests.client.fakes import FAST, RawServer, answering, certified, plain, raw_server
 from tests.conftest import Home
 
 
@@ -23,25 +20,9 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-@asynccontextmanager
-async def serving(certificate: trustme.LeafCert) -> AsyncIterator[str]:
-    """The address of a server that answers every request with an empty object."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    certificate.configure_cert(context)
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(plain(b"{}", "200 OK", "Connection: close"))
-            await writer.drain()
-        except (OSError, asyncio.IncompleteReadError):
-            return
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
-    async with server:
-        yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+def serving(certificate: trustme.LeafCert) -> AbstractAsyncContextManager[RawServer]:
+    """A server that answers every request with an empty object."""
+    return raw_server(answering(plain(b"{}", "200 OK", "Connection: close")), tls=certified(certificate))
 
 
 def pem(authority: trustme.CA, folder: Path) -> str:
@@ -54,10 +35,11 @@ async def test_a_private_authority_is_trusted_where_a_connection_names_it(
 ) -> None:
     ca_file = pem(authority, tmp_path)
     own, other_host = authority.issue_cert("127.0.0.1"), authority.issue_cert("other.example")
-    async with serving(own) as url, Client(url, access=Access(ca_file=ca_file, limits=FAST)) as client:
+    async with serving(own) as server, Client(server.url, access=Access(ca_file=ca_file, limits=FAST)) as client:
         assert (await client.describe()).key is KeyState.ACCEPTED
     for certificate, trusted in ((own, None), (trustme.CA().issue_cert("127.0.0.1"), ca_file), (other_host, ca_file)):
-        async with serving(certificate) as url, Client(url, access=Access(ca_file=trusted, limits=FAST)) as client:
+        access = Access(ca_file=trusted, limits=FAST)
+        async with serving(certificate) as server, Client(server.url, access=access) as client:
             with pytest.raises(ServiceError, match="not trusted") as caught:
                 await client.describe()
             assert caught.value.kind is ErrorKind.TLS
@@ -75,6 +57,5 @@ def test_a_file_without_a_certificate_is_named(content: str | None, run: Run, ho
     home.config.mkdir(parents=True)
     members = f'url = "https://127.0.0.1:9"\nca_file = "{path}"\n'
     (home.config / "connections.toml").write_text(f"[connections.work]\n{members}")
-    ended = run("doctor", "--connection", "work", "--json")
-    assert ended.status == 1
+    ended = run("doctor", "--connection", "work", "--json", status=1)
     assert any(str(path) in finding["words"] for finding in ended.json["findings"] if not finding["good"])

@@ -37,8 +37,8 @@ class Simulated:
         self._run = run
         self.listed = listed
 
-    def __call__(self, *words: str, typed: str | None = None) -> Ended:
-        return self._run("conversations", *words, typed=typed)
+    def __call__(self, *words: str, typed: str | None = None, status: int = 0) -> Ended:
+        return self._run("conversations", *words, typed=typed, status=status)
 
     def one(self, status: str, which: int = 0) -> str:
         """The id of one whose agent reads so at first."""
@@ -46,7 +46,7 @@ class Simulated:
 
     def question(self, one: str) -> list[str]:
         """The ids of the actions that it asks about."""
-        return [action["id"] for action in self("wait", one, "--json").json["question"]]
+        return [action["id"] for action in self("wait", one, "--json", status=4).json["question"]]
 
     def log(self, one: str) -> list[Any]:
         return [json.loads(line) for line in self("show", one, "--json").out.splitlines()]
@@ -66,7 +66,6 @@ def test_a_conversation_is_shown_an_event_a_line(on: Simulated) -> None:
     assert len({event["id"] for event in log}) == len(log) > 20
     assert [event["kind"] for event in log][:2] == ["SystemPromptEvent", "MessageEvent"]
     shown = on("show", one)
-    assert shown.status == 0
     assert all(line[:19].startswith("20") and line.isprintable() for line in shown.out.splitlines())
     assert any("git status --short" in line for line in shown.out.splitlines())
     assert any("failed (1):" in line for line in shown.out.splitlines())
@@ -75,42 +74,37 @@ def test_a_conversation_is_shown_an_event_a_line(on: Simulated) -> None:
 def test_nothing_is_sent_to_one_that_waits_and_its_question_is_named(on: Simulated) -> None:
     one = on.one("waiting_for_confirmation")
     before = on.log(one)
-    ended = on("send", one, "do not do that")
-    assert (ended.status, ended.out) == (4, "waiting_for_confirmation\n")
+    ended = on("send", one, "do not do that", status=4)
+    assert ended.out == "waiting_for_confirmation\n"
     [asked] = on.question(one)[:1]
     assert asked in ended.err
     assert "--accept" in ended.err
-    other = on("send", one, "--accept", "another")
-    assert other.status == 4
-    assert "nothing was sent" in other.err
+    assert "nothing was sent" in on("send", one, "--accept", "another", status=4).err
     assert on.log(one) == before
 
 
 def test_it_goes_on_once_all_it_asks_about_is_accepted_by_its_ids(on: Simulated) -> None:
     one = on.one("waiting_for_confirmation", 1)
-    ended = on("send", one, "--accept", ",".join(on.question(one)))
-    assert (ended.status, ended.err) == (0, "quarterdeck: Accepted.\n")
+    assert on("send", one, "--accept", ",".join(on.question(one))).err == "quarterdeck: Accepted.\n"
     kinds = [(event["kind"], event.get("value")) for event in on.log(one)]
     assert ("ConversationStateUpdateEvent", "running") in kinds[-3:]
 
 
 def test_a_no_says_why_and_the_agent_goes_on_with_that(on: Simulated) -> None:
     one = on.one("waiting_for_confirmation", 2)
-    assert on("send", one, "--reject", "Not over what others have pushed.").status == 0
+    on("send", one, "--reject", "Not over what others have pushed.")
     texts = [event["llm_message"]["content"] for event in on.log(one) if event["kind"] == "MessageEvent"]
     assert texts[-1][0]["text"] == "Not over what others have pushed."
     assert "UserRejectObservation" in {event["kind"] for event in on.log(one)}
-    assert on("wait", one, "--timeout", "0.2").status == 6
+    on("wait", one, "--timeout", "0.2", status=6)
 
 
 def test_one_that_works_is_stopped_and_written_to_and_waited_for(on: Simulated) -> None:
     one = on.one("running")
-    late = on("wait", one, "--timeout", "0.2")
-    assert (late.status, late.out) == (6, "running\n")
-    assert on("wait", one, "--timeout", "0.2", "--json").json["status"] == "running"
-    assert (stopped := on("stop", one)).status == 0
-    assert stopped.out == on("wait", one).out == "paused\n"
-    assert on("send", one, "-", "--wait", "--timeout", "0.5", typed="Go on, please").status == 6
+    assert on("wait", one, "--timeout", "0.2", status=6).out == "running\n"
+    assert on("wait", one, "--timeout", "0.2", "--json", status=6).json["status"] == "running"
+    assert on("stop", one).out == on("wait", one).out == "paused\n"
+    on("send", one, "-", "--wait", "--timeout", "0.5", typed="Go on, please", status=6)
     assert on("stop", one, "--json").json["status"] == "paused"
 
 
@@ -120,24 +114,22 @@ def test_one_that_works_is_stopped_and_written_to_and_waited_for(on: Simulated) 
 )
 def test_waiting_ends_with_what_it_came_to(on: Simulated, status: str, word: str, ends: int) -> None:
     one = on.one(status, -1)
-    ended = on("wait", one)
-    assert (ended.status, ended.out.strip()) == (ends, word or status)
-    assert on("wait", one, "--for", "needs-you", "--timeout", "0.2").status == {0: 6, 4: 0, 5: 5}[ends]
+    assert on("wait", one, status=ends).out.strip() == (word or status)
+    on("wait", one, "--for", "needs-you", "--timeout", "0.2", status={0: 6, 4: 0, 5: 5}[ends])
 
 
 def test_what_is_gone_says_so(on: Simulated) -> None:
     for command in ("wait", "stop", "show"):
-        gone = on(command, "0" * 32)
-        assert (gone.status, gone.out) == (5, "not found\n")
-        wrong = on(command, "nope")
-        assert (wrong.status, wrong.out) == (2, "")
+        gone = on(command, "0" * 32, status=5)
+        assert gone.out == "not found\n"
+        wrong = on(command, "nope", status=2)
+        assert wrong.out == ""
         assert "'nope' is no id of a conversation." in wrong.err
     lost = next(one["id"] for one in on.listed if one["sandbox_status"] == "MISSING")
-    assert (on("wait", lost).status, on("wait", lost).out) == (5, "sandbox gone\n")
+    assert on("wait", lost, status=5).out == "sandbox gone\n"
     asleep = next(one["id"] for one in on.listed if one["sandbox_status"] == "PAUSED")
-    assert (on("wait", asleep).status, on("wait", asleep).out) == (0, "sandbox paused\n")
-    refused = on("send", asleep, "hello")
-    assert (refused.status, refused.err) == (1, "quarterdeck: Its sandbox is paused.\n")
+    assert on("wait", asleep).out == "sandbox paused\n"
+    assert on("send", asleep, "hello", status=1).err == "quarterdeck: Its sandbox is paused.\n"
     assert on("show", asleep).out
 
 
@@ -145,7 +137,7 @@ def test_what_is_gone_says_so(on: Simulated) -> None:
     "words", [(), ("hello", "--reject", "no"), ("--accept", "a", "--reject", "no"), ("hello", "--timeout", "soon")]
 )
 def test_what_means_nothing_is_wrong_usage(run: Run, words: tuple[str, ...]) -> None:
-    assert run("conversations", "send", "0" * 32, *words).status == 2
+    run("conversations", "send", "0" * 32, *words, status=2)
 
 
 def test_following_goes_on_until_it_is_ended(on: Simulated) -> None:
@@ -162,11 +154,10 @@ def test_following_goes_on_until_it_is_ended(on: Simulated) -> None:
 
 def test_where_no_agent_runs_messages_are_kept_and_nobody_answers(run: Run) -> None:
     one = run("conversations", "create", "--message", "-", typed="hello\nthere").out.strip()
-    assert run("conversations", "send", one, "Are you there?").status == 0
+    run("conversations", "send", one, "Are you there?")
     shown = run("conversations", "show", one).out
     assert "you hello there" in shown
     assert "No agent runs here" in shown
     assert "you Are you there?" in shown
-    waited = run("conversations", "wait", one)
-    assert (waited.status, waited.out) == (0, "idle\n")
-    assert run("--read-only", "conversations", "send", one, "no").status == 1
+    assert run("conversations", "wait", one).out == "idle\n"
+    run("--read-only", "conversations", "send", one, "no", status=1)

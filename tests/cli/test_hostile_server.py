@@ -43,15 +43,12 @@ ODD += [{**GOOD, "title": title, "selected_repository": title} for title in TITL
 def test_conversations_with_odd_members_keep_no_other_from_being_listed(run: Run) -> None:
     records = [{**odd, "id": f"{number:032}"} for number, odd in enumerate(ODD)]
     with answering(CONVERSATIONS, [*records, GOOD]) as url:
-        listed = run("--url", url, "conversations", "list")
-        told = run("--url", url, "conversations", "list", "--json").json
+        listed = run("--url", url, "conversations", "list", status=1)
+        told = run("--url", url, "conversations", "list", "--json", status=1).json
     every = len(records) + 1
     unread = every - len(told)
     assert 0 < unread < 10
-    assert (listed.status, listed.err) == (
-        1,
-        f"quarterdeck: {unread} of {len(records) + 1} records could not be read.\n",
-    )
+    assert listed.err == f"quarterdeck: {unread} of {every} records could not be read.\n"
     assert GOOD["id"] in {record["id"] for record in told}
     assert "good one" in listed.out
     assert len(listed.out.splitlines()) == 1 + len(told)
@@ -63,8 +60,7 @@ def test_members_that_are_missing_or_null_leave_a_row(run: Run) -> None:
     null: dict[str, Any] = {"id": "b2", "status": "PAUSED"}
     null |= dict.fromkeys(("created_at", "sandbox_spec_id", "exposed_urls", "session_api_key", "created_by_user_id"))
     with answering(SANDBOXES, [bare, null, {"id": "b3"}, {}]) as url:
-        listed = run("--url", url, "sandboxes", "list")
-    assert listed.status == 1
+        listed = run("--url", url, "sandboxes", "list", status=1)
     assert [line.split()[0] for line in listed.out.splitlines()] == ["ID", "b1", "b2"]
     assert "could not be read" in listed.err
 
@@ -74,7 +70,6 @@ def test_an_export_acts_on_no_terminal_and_says_what_is_stored(run: Run, more: t
     name = "J\u00fcrgen \u202e001\u202c \x9b5n \x1b[2J\x7f\U000e0041"
     with answering("/api/settings", {"llm_model": "a-model", "git_user_name": name}) as url:
         ended = run("--url", url, "settings", "export", *more)
-    assert ended.status == 0
     assert all(line.isprintable() for line in ended.out.splitlines())
     read = json.loads(ended.out) if more else tomllib.loads(ended.out)
     assert read["settings"]["git_user_name"] == name

@@ -1,16 +1,19 @@
 """The settings commands on servers of either generation, and on one that nobody knows, over HTTP."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from quarterdeck.client.flat import KNOWN_BY
+from quarterdeck.local.service import LocalService
 from tests.cli.conftest import Run
-from tests.cli.serving import at_an_address
+from tests.cli.serving import answering, at_an_address
 from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.client.nested_server import NestedServer
+from tests.servers import open_server
 from tests.servers.nested.record import ADDRESSES
 
 SECRET = "sentinel-in-clear"
@@ -39,7 +42,7 @@ def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, t
         planned = run("settings", "set", "llm_model=openai/gpt-5", "--dry-run", "--url", url)
         assert (f"Base URL: {OWN} is cleared" in planned.out) is (told is not None)
         ended = run("settings", "set", "llm_model=openai/gpt-5", "--url", url)
-        assert (ended.status, ended.out) == (0, "1 of 1 changes verified\n")
+        assert ended.out == "1 of 1 changes verified\n"
         assert (OWN in ended.err) is (told is not None)
         assert run("settings", "show", "--json", "--url", url).json["llm_base_url"] is None
     assert (keeper.agent["llm"]["model"], keeper.agent["llm"]["base_url"]) == ("openai/gpt-5", None)
@@ -57,8 +60,8 @@ def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: 
         planned = run("settings", "set", "language=fr", "--dry-run", "--url", url).out
         for lost in ("API key", "Search API key", "Sandbox API key", "Git tokens (github) and custom secrets"):
             assert f"loses: {lost}: " in planned
-        ended = run("settings", "set", "language=fr", "--url", url)
-    assert (ended.status, ended.out) == (1, "0 of 1 changes verified\n")
+        ended = run("settings", "set", "language=fr", "--url", url, status=1)
+    assert ended.out == "0 of 1 changes verified\n"
     assert "language: meant fr · French, but the server holds en · English." in ended.err
 
 
@@ -83,9 +86,7 @@ def test_settings_that_are_gone_are_no_first_run(run: Run, status: int, said: st
 
     with at_an_address(script) as url:
         for command in (("show",), ("set", "language=fr")):
-            ended = run("settings", *command, "--url", url)
-            assert ended.status == 1
-            assert said in ended.err
+            assert said in run("settings", *command, "--url", url, status=1).err
     assert "POST" not in asked
 
 
@@ -101,33 +102,26 @@ def test_settings_that_are_gone_are_no_first_run(run: Run, status: int, said: st
 )
 def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run, answer: Answer, said: str) -> None:
     with at_an_address(settings({"language": "en"}, lambda asked: answer)) as url:
-        ended = run("settings", "set", "language=fr", "--url", url)
-    assert ended.status == 1
+        ended = run("settings", "set", "language=fr", "--url", url, status=1)
     assert said in ended.err
     assert not any(words in ended.out + ended.err for words in ("another kind of server", SECRET))
 
 
 def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run) -> None:
-    keeper = NestedServer()
-    keeper.agent["agent_context"] = {"auth_token": SECRET, "extra_headers": {"Any": SECRET}, "mode": "fast"}
-    fields = [
+    fields: list[dict[str, Any]] = [
         {"key": "agent_context.auth_token", "label": "Auth token", "value_type": "string", "secret": False},
         {"key": "agent_context.extra_headers", "label": "Extra headers", "value_type": "object"},
         {"key": "agent_context.mode", "label": "Mode", "value_type": "string", "prominence": "major"},
     ]
-    schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
-
-    def script(asked: Asked) -> Answer:
-        return schema if asked.path.endswith("/agent-schema") else keeper(asked)
-
-    with at_an_address(script) as url:
+    keeper = NestedServer(fields=fields)
+    keeper.agent["agent_context"] = {"auth_token": SECRET, "extra_headers": {"Any": SECRET}, "mode": "fast"}
+    with at_an_address(keeper) as url:
         for words in ((), ("--json",), ("--all",)):
             shown = run("settings", "show", *words, "--url", url)
-            assert shown.status == 0, shown.err
             assert SECRET not in shown.out + shown.err
             assert "fast" in shown.out
         typed = json.dumps("new-" + SECRET)
-        changed = run("settings", "set", f"agent_settings.agent_context.auth_token={typed}", "--url", url)
+        changed = run("settings", "set", f"agent_settings.agent_context.auth_token={typed}", "--url", url, status=2)
         assert SECRET not in changed.out + changed.err
 
 
@@ -147,11 +141,59 @@ def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(
         return says
 
     with at_an_address(settings(record, store)) as url:
-        ended = run("--url", url, "settings", "set", "llm_api_key=-", "--json", typed="sentinel-key")
-    assert ended.status == status
+        ended = run("--url", url, "settings", "set", "llm_api_key=-", "--json", typed="sentinel-key", status=status)
     unknown = ["llm_api_key"] if status else []
     told = (ended.json["verified"], ended.json["accepted"], ended.json["not_known"])
     assert told == (0, 1 - len(unknown), unknown)
     assert ("Not known whether it is stored: API key." in ended.err) is bool(unknown)
     assert "sentinel" not in ended.out + ended.err
     assert stored[0]["llm_api_key"] == "sentinel-key"
+
+
+SERVERS = {
+    "shttp_servers": [{"url": "https://tools.example/mcp", "api_key": "sentinel-2"}],
+    "stdio_servers": [{"name": "files", "command": "npx", "env": {"TOKEN": "sentinel-3"}}],
+}
+SLOWER = {"shttp_servers": [{"url": "https://tools.example/mcp", "timeout": 90}]}
+
+
+@pytest.fixture
+def nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Its address; its key is in the environment."""
+
+    async def opening() -> LocalService:
+        service = await open_server(tmp_path / "nested", "nested")
+        monkeypatch.setenv("QUARTERDECK_API_KEY", service.key.get_secret_value())
+        return service
+
+    with answering(opening) as url:
+        yield url
+
+
+def test_lesser_settings_are_shown_where_all_are_asked_for(run: Run, nested: str) -> None:
+    run("--url", nested, "settings", "set", "language=fr")
+    some, everything = (run("--url", nested, "settings", "show", *more) for more in ((), ("--all",)))
+    assert "less used settings stand at their defaults; --all lists them too" in some.err
+    assert everything.err == ""
+    assert len(everything.out.splitlines()) > len(some.out.splitlines())
+
+
+def test_what_the_server_does_not_take_is_refused_before_it_is_asked(run: Run, nested: str) -> None:
+    run("--url", nested, "settings", "set", "max_iterations=30")
+    for assignment, words in (
+        ("max_iterations=", "keeps the stored value when it is cleared; replace it instead.\n"),
+        ("enable_solvability_analysis=on", "lists those of a server.\n"),
+    ):
+        assert run("--url", nested, "settings", "set", assignment, status=2).err.endswith(words)
+
+
+def test_secrets_of_servers_are_lost_only_where_somebody_says_so(run: Run, nested: str) -> None:
+    run("--url", nested, "settings", "set", "mcp_config=-", typed=json.dumps(SERVERS))
+    assert "key: not told" in run("--url", nested, "settings", "show").out
+    told = json.loads(run("--url", nested, "settings", "show", "--json").out)["mcp_config"]
+    assert told["shttp_servers"][0]["api_key_set"] is told["stdio_servers"][0]["env_set"] is None
+    change = ("--url", nested, "settings", "set", "mcp_config=-")
+    assert "--accept-losses" in run(*change, typed=json.dumps(SLOWER), status=2).err
+    assert "90" not in run("--url", nested, "settings", "show", "--json").out
+    assert "loses something" in run(*change, "--accept-losses", typed=json.dumps(SLOWER)).err
+    assert "90" in run("--url", nested, "settings", "show", "--json").out

@@ -25,7 +25,7 @@ def stored(run: Run) -> dict[str, object]:
 
 def fill(run: Run) -> None:
     values = ("language=fr", "max_iterations=30", "mcp_config=-")
-    assert run("settings", "set", *values, typed=json.dumps(SECRET_SERVERS)).status == 0
+    run("settings", "set", *values, typed=json.dumps(SECRET_SERVERS))
 
 
 def test_an_export_is_a_private_file_without_secrets_that_brings_the_settings_back(run: Run, tmp_path: Path) -> None:
@@ -33,14 +33,13 @@ def test_an_export_is_a_private_file_without_secrets_that_brings_the_settings_ba
     before = stored(run)
     for name, read in (("mine.toml", tomllib.loads), ("mine.json", json.loads)):
         file = tmp_path / name
-        assert run("settings", "export", str(file)).status == 0
+        run("settings", "export", str(file))
         text = file.read_text()
         assert "sentinel" not in text
         assert read(text)["settings"]["language"] == "fr"
         assert S_IMODE(file.stat().st_mode) == 0o600
         run("settings", "set", "language=de", "max_iterations=")
-        ended = run("settings", "import", str(file))
-        assert (ended.status, ended.out) == (0, "2 of 2 changes verified\n")
+        assert run("settings", "import", str(file)).out == "2 of 2 changes verified\n"
         assert stored(run) == before
 
 
@@ -48,18 +47,14 @@ def test_an_export_writes_over_nothing_and_goes_to_standard_output_as_well(run: 
     fill(run)
     file = tmp_path / "mine.toml"
     file.write_text("mine")
-    ended = run("settings", "export", str(file))
-    assert ended.status == 2
-    assert "is there already" in ended.err
+    assert "is there already" in run("settings", "export", str(file), status=2).err
     assert file.read_text() == "mine"
     assert tomllib.loads(run("settings", "export").out)["settings"]["max_iterations"] == 30
     assert run("settings", "export", "--json").json["settings"]["max_iterations"] == 30
 
 
 def test_there_is_nothing_to_export_before_the_first_save(run: Run) -> None:
-    ended = run("settings", "export")
-    assert ended.status == 1
-    assert "nothing to export" in ended.err
+    assert "nothing to export" in run("settings", "export", status=1).err
 
 
 def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_file(run: Run, tmp_path: Path) -> None:
@@ -67,13 +62,12 @@ def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_
     file = tmp_path / "mine.json"
     run("settings", "export", str(file))
     run("settings", "set", "mcp_config=-", typed="{}")
-    refused = run("settings", "import", str(file))
-    assert refused.status == 2
+    refused = run("settings", "import", str(file), status=2)
     assert "SSE https://tools.example/sse: to be typed: key" in refused.err
     assert "PASS" in refused.err
     text = file.read_text()
     file.write_text(re.sub(r"\$\{\w+\}", "typed", text))
-    assert run("settings", "import", str(file)).status == 0
+    run("settings", "import", str(file))
     config = stored(run)["mcp_config"]
     assert isinstance(config, dict)
     assert [server["env_set"] for server in config["stdio_servers"]] == [["PASS"]]
@@ -84,10 +78,8 @@ def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path:
     file = tmp_path / "odd.toml"
     for content, words in (("a = what\n", "line 1"), ("{", "JSON"), ("[other]\n", "no settings in this file")):
         file.write_text(content)
-        ended = run("settings", "import", str(file))
-        assert ended.status == 2
-        assert words in ended.err
-    assert run("settings", "import", str(tmp_path / "none.toml")).status == 2
+        assert words in run("settings", "import", str(file), status=2).err
+    run("settings", "import", str(tmp_path / "none.toml"), status=2)
     assert run("settings", "show", "--json").json is None
 
 
@@ -95,7 +87,6 @@ def test_a_plan_says_what_would_change_and_sends_nothing(run: Run) -> None:
     fill(run)
     before = stored(run)
     planned = run("settings", "set", "language=de", "max_iterations=", "--dry-run")
-    assert planned.status == 0
     assert "Language: fr · French -> de · German" in planned.out
     assert "Nothing was sent." in planned.out
     data = run("settings", "set", "language=de", "--dry-run", "--json").json
@@ -108,16 +99,14 @@ def test_the_last_save_is_taken_back_and_then_brought_back(
 ) -> None:
     fill(run)
     run("settings", "set", "language=de", "max_iterations=60")
-    undone = run("settings", "undo")
-    assert (undone.status, undone.out) == (0, "2 of 2 changes verified\n")
+    assert run("settings", "undo").out == "2 of 2 changes verified\n"
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("fr", 30)
-    assert run("settings", "undo").status == 0
+    run("settings", "undo")
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("de", 60)
     with monkeypatch.context() as another_machine:
         another_machine.setenv("XDG_STATE_HOME", str(tmp_path))
         run("settings", "set", "language=it")
-    undone = run("settings", "undo")
-    assert (undone.status, undone.err) == (0, "quarterdeck: Language: changed again since, and left alone.\n")
+    assert run("settings", "undo").err == "quarterdeck: Language: changed again since, and left alone.\n"
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("it", 30)
 
 
@@ -130,23 +119,18 @@ def test_the_journal_is_private_and_holds_no_secret(run: Run, home: Home) -> Non
     for page in pages:
         assert "sentinel" not in page.read_text()
         assert S_IMODE(page.stat().st_mode) == 0o600
-    undone = run("settings", "undo")
-    assert undone.status == 1
+    undone = run("settings", "undo", status=1)
     assert "API key: cannot be brought back, for secrets are not kept." in undone.err
     assert "Nothing of the last save can be undone." in undone.err
 
 
 def test_without_a_save_there_is_nothing_to_undo(run: Run) -> None:
-    ended = run("settings", "undo")
-    assert ended.status == 1
-    assert "nothing to undo" in ended.err
+    assert "nothing to undo" in run("settings", "undo", status=1).err
 
 
 def test_what_an_earlier_form_of_the_journal_holds_is_left_alone_and_named(run: Run, home: Home) -> None:
     old = home.state / "notebook" / "journal" / "some.json"
     old.parent.mkdir(parents=True)
     old.write_text("[]")
-    ended = run("settings", "undo")
-    assert ended.status == 1
-    assert str(home.state / "notebook") in ended.err
+    assert str(home.state / "notebook") in run("settings", "undo", status=1).err
     assert old.read_text() == "[]"

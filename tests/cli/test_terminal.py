@@ -1,8 +1,11 @@
-"""The deck in a real terminal: however it ends, the terminal is as it was."""
+"""The deck in a real terminal: however it ends, the terminal is as it was; how it leaves, and how it calls."""
 
 import os
 import signal
 import sys
+import threading
+import time
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -10,7 +13,10 @@ from hypothesis import strategies as st
 
 from quarterdeck.tui.driver import Pastes
 from tests.cli.pty_kit import Terminal, quarterdeck
+from tests.cli.serving import at_an_address
+from tests.client.fakes import Answer, Asked
 from tests.conftest import Home
+from tests.tui.fake_fleet import FakeFleet
 
 SENTINEL = "sentinel-91c"
 REFRESHING = """
@@ -38,8 +44,7 @@ def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Hom
     with Terminal(*quarterdeck()) as terminal:
         terminal.press("2")  # at once: before there is anything to press it on
         terminal.shows("[2 Sandboxes]", "No sandboxes", "local service")
-        terminal.press("3")
-        terminal.shows("[3 Settings")
+        terminal.press("3", shows="[3 Settings")
         terminal.quit()
         assert_as_it_was(terminal)
         assert b"\x1b[?1000h" in terminal.output, "it does not ask for the mouse"
@@ -65,8 +70,7 @@ def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant() -> None:
         terminal.shows("local service", "No conversations")
         terminal.press("3/iterations\rg\r77\rj/\x1b[200~git user name\x1b[201~\rg\rdDp\r")
         terminal.shows("[3 Settings", "2 edited", "dDp")
-        terminal.press("/\x15\x1b[200~iterations\x1b[201~\r")
-        terminal.shows("77")
+        terminal.press("/\x15\x1b[200~iterations\x1b[201~\r", shows="77")
         terminal.press("\x11d")
         assert terminal.ends() == 0
 
@@ -74,12 +78,9 @@ def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant() -> None:
 def test_an_escape_and_the_key_after_it_are_two_keys_also_when_they_come_together() -> None:
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("local service", "No conversations")
-        terminal.press("/xyz\x1b2")
-        terminal.shows("[2 Sandboxes]", "No sandboxes")
-        terminal.press("?\x1b\x1b3/xyz\x1b1/it")
-        terminal.shows("[1 Conversations]", "/ it")
-        terminal.press("erations\x1bb(\x1b[D\x1bOC)")
-        terminal.shows("/ ()iterations")
+        terminal.press("/xyz\x1b2", shows=("[2 Sandboxes]", "No sandboxes"))
+        terminal.press("?\x1b\x1b3/xyz\x1b1/it", shows=("[1 Conversations]", "/ it"))
+        terminal.press("erations\x1bb(\x1b[D\x1bOC)", shows="/ ()iterations")
         terminal.quit()
 
 
@@ -97,12 +98,10 @@ def test_what_comes_in_pieces_is_put_together_and_what_is_no_letter_or_an_answer
         terminal.send(b"\x7f" + "ü".encode()[:1])
         terminal.shows("/ words, tokens")
         terminal.send("ü".encode()[1:] + b"ber" + ANSWERS)
-        terminal.press(*"hush")
-        terminal.shows("/ überhush")
+        terminal.press(*"hush", shows="/ überhush")
         terminal.send(b"\x15\x1b[200~" + "ö".encode() * 3_000 + b"the end\x1b[201~")  # longer than one reading
         terminal.shows("öö")
-        terminal.press("!")
-        terminal.shows("the end!")
+        terminal.press("!", shows="the end!")
         terminal.quit()
 
 
@@ -116,13 +115,11 @@ def test_a_pasted_coloured_log_presses_no_key_however_it_is_split() -> None:
         terminal.send(b"\x1b[200~")
         for byte in COLOURED_LOG + b"\x1b[201~":
             terminal.send(bytes([byte]))
-        terminal.press("/")
-        terminal.shows("/ words, tokens")
+        terminal.press("/", shows="/ words, tokens")
         terminal.send(b"\x1b[200~")
         for byte in COLOURED_LOG + b"\x1b[201~":
             terminal.send(bytes([byte]))
-        terminal.press("!")
-        terminal.shows("/ D p y:q[201[20!")
+        terminal.press("!", shows="/ D p y:q[201[20!")
         terminal.quit()
 
 
@@ -159,8 +156,7 @@ def test_a_signal_ends_it_and_the_terminal_is_as_it_was(number: signal.Signals) 
 def test_a_signal_ends_a_deck_that_is_stuck() -> None:
     with Terminal(sys.executable, "-c", STUCK) as terminal:
         terminal.shows("local service")
-        terminal.press("ctrl+r")
-        terminal.shows("STUCK")
+        terminal.press("ctrl+r", shows="STUCK")
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.ends() == 128 + signal.SIGTERM
         assert_as_it_was(terminal)
@@ -184,8 +180,7 @@ def test_a_signal_that_is_ignored_outside_stays_ignored_and_a_closed_terminal_en
     with Terminal(sys.executable, "-c", IGNORING, *quarterdeck()) as terminal:
         terminal.shows("local service")
         terminal.process.send_signal(signal.SIGHUP)
-        terminal.press("2")
-        terminal.shows("[2 Sandboxes]")
+        terminal.press("2", shows="[2 Sandboxes]")
         terminal.hang_up()
         assert terminal.process.wait(20) == 128 + signal.SIGTERM
 
@@ -212,8 +207,7 @@ def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken() ->
 def test_what_the_terminal_lost_is_drawn_again_by_a_key_and_by_a_size_that_is_the_same_again() -> None:
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("No conversations.")
-        terminal.press("3")
-        terminal.shows("[3 Settings", "Model  The model")
+        terminal.press("3", shows=("[3 Settings", "Model  The model"))
         before = terminal.at_rest()
         for by_key in (True, False):
             terminal.screen.reset()
@@ -240,8 +234,7 @@ def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home:
 def test_two_decks_share_a_data_folder() -> None:
     with Terminal(*quarterdeck()) as first, Terminal(*quarterdeck()) as second:
         for terminal in (first, second):
-            terminal.press("2")
-            terminal.shows("No sandboxes")
+            terminal.press("2", shows="No sandboxes")
         for terminal in (first, second):
             terminal.quit()
 
@@ -270,3 +263,75 @@ def test_a_config_folder_that_cannot_be_written_is_told_at_the_start(home: Home)
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("No conversations.", "cannot be written")
         terminal.quit()
+
+
+WAITS = "Waiting for the answer to: start of default-spec; ctrl+q again leaves now."
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """The address of a server with a fleet that never answers a POST."""
+    fleet, over = FakeFleet(), threading.Event()
+
+    def script(asked: Asked) -> Answer | Exception:
+        if asked.method == "POST":
+            over.wait(30)
+        return fleet.answer(asked)
+
+    with at_an_address(script) as url:
+        yield url
+        over.set()
+
+
+def starting(terminal: Terminal) -> None:
+    terminal.shows("No conversations.")
+    terminal.press("2", shows="No sandboxes.")
+    terminal.press("n", shows="default-spec  (default)")
+    terminal.press("enter", shows="Starting a sandbox from default-spec")
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_it_leaves_with_one_line_and_status_one(home: Home, address: str, again: bool) -> None:
+    with Terminal(*quarterdeck("--url", address), columns=120) as terminal:
+        starting(terminal)
+        terminal.press("ctrl+q", shows=WAITS)
+        began = time.monotonic()
+        if again:
+            terminal.press("ctrl+q")
+        assert terminal.ends() == 1
+        assert again or time.monotonic() - began > 2
+        said = terminal.output.decode().rpartition("\x1b")[2]
+        assert said.count("left without the answer to: start of default-spec; look whether it happened.") == 1
+
+
+def test_a_signal_waits_for_nothing(home: Home, address: str) -> None:
+    with Terminal(*quarterdeck("--url", address), columns=120) as terminal:
+        starting(terminal)
+        began = time.monotonic()
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ends() == 128 + signal.SIGTERM
+        assert time.monotonic() - began < 2.5
+
+
+def test_what_a_watched_conversation_comes_to_rings_and_is_noticed_unless_quiet(home: Home) -> None:
+    environ = {name: os.environ[name] for name in os.environ if name not in ("TMUX", "LC_TERMINAL", "TERM_PROGRAM")}
+    fleet = FakeFleet()
+    fleet.talk("c1", fleet.add("box"), "Nightly build", execution_status="running")
+
+    with (
+        at_an_address(fleet.answer) as url,
+        Terminal(*quarterdeck("--url", url), env=environ) as loud,
+        Terminal(*quarterdeck("--quiet", "--url", url), env=environ) as quiet,
+    ):
+        for terminal in (loud, quiet):
+            terminal.shows("Working")
+            terminal.press("w", shows="watching: ")
+        before = {terminal: len(terminal.output) for terminal in (loud, quiet)}
+        fleet.conversations["c1"]["execution_status"] = "finished"
+        for terminal in (loud, quiet):
+            terminal.shows(": Finished.")
+            terminal.press("Q")
+            assert terminal.ends() == 0
+            written = terminal.output[before[terminal] :]
+            assert (b"\x1b]777;notify;Quarterdeck;" in written) is (terminal is loud)
+            assert (b"\x07" in written) is (terminal is loud)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from urllib.parse import parse_qsl
 
 import httpx
 import pytest
+import trustme
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
@@ -94,6 +96,39 @@ class FakeServer(httpx.AsyncBaseTransport):
         return [asked for asked in self.asked if asked.method == method]
 
 
+class Gated(FakeServer):
+    """Holds what `holds` picks until the gate is open; with `acts_first` it is done before, its answer is held."""
+
+    def __init__(
+        self,
+        script: Script,
+        holds: Callable[[httpx.Request], bool],
+        gate: asyncio.Event | None = None,
+        *,
+        acts_first: bool = False,
+    ) -> None:
+        super().__init__(script)
+        self.holds, self.acts_first = holds, acts_first
+        self.gate = gate or asyncio.Event()
+        self.waited = False
+        self.lost: Exception | None = None
+        """What comes in place of a held answer."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = await super().handle_async_request(request) if self.acts_first else None
+        if self.holds(request):
+            self.waited = True
+            await self.gate.wait()
+            if self.lost is not None:
+                raise self.lost
+        return answer or await super().handle_async_request(request)
+
+
+def to(path: str) -> Callable[[httpx.Request], bool]:
+    """Picks what is asked at a path."""
+    return lambda request: request.url.path == path
+
+
 def in_turn(answers: Mapping[str, Sequence[Answer | Exception]]) -> Script:
     """The answers for each "METHOD path", the last one for ever."""
     queues = {name: deque(found) for name, found in answers.items()}
@@ -153,7 +188,9 @@ class RawServer:
 
 
 @asynccontextmanager
-async def raw_server(answer: Conversation, *, requests_per_connection: int = 1) -> AsyncIterator[RawServer]:
+async def raw_server(
+    answer: Conversation, *, requests_per_connection: int = 1, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[RawServer]:
     """Serve on a free port; `answer` is given the head of a request and writes whatever it likes."""
     seen = RawServer()
     serving: list[asyncio.Task[None] | None] = []
@@ -171,14 +208,31 @@ async def raw_server(answer: Conversation, *, requests_per_connection: int = 1) 
         finally:
             writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    seen.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    seen.url = f"http{'s' if tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield seen
     finally:
         server.close()
         for task in filter(None, serving):
             task.cancel()
+
+
+def answering(*answers: bytes) -> Conversation:
+    """Give these answers one after another, the last one for ever."""
+    left = list(answers)
+
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(left.pop(0) if len(left) > 1 else left[0])
+
+    return answer
+
+
+def certified(certificate: trustme.LeafCert) -> ssl.SSLContext:
+    """What a server with that certificate speaks TLS with."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate.configure_cert(tls)
+    return tls
 
 
 def plain(body: bytes, status: str = "200 OK", *headers: str) -> bytes:

@@ -1,5 +1,6 @@
 """The server of the nested generation as a script, over a record in memory."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,12 +11,15 @@ from tests.servers.nested.record import NestedRecord, load_response, patched, wo
 
 
 class NestedServer:
-    """Keeps settings as release 1.11 does; `record` is what it holds, secrets included."""
+    """Keeps settings as release 1.11 does; `record` is what it holds, secrets included, `fields` what it describes."""
 
-    def __init__(self, agent: dict[str, Any] | None = None) -> None:
+    def __init__(self, agent: dict[str, Any] | None = None, fields: Sequence[dict[str, Any]] = ()) -> None:
+        self.fields = fields
         self.record = NestedRecord.model_validate({"agent_settings": agent} if agent else {}).stored()
 
     def __call__(self, asked: Asked) -> Answer:
+        if asked.path == f"{NESTED_SETTINGS}/agent-schema" and self.fields:
+            return Answer({"sections": [{"key": "x", "label": "X", "fields": self.fields}]})
         if asked.path != NESTED_SETTINGS:
             return NO_ROUTE
         if asked.method == "GET":

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.redact import scrub
 from tests.client.fakes import KEY, Answer, client_of, error_of, first_page
 
 SEARCH, STORE = "GET /api/v1/sandboxes/search", "POST /api/settings"
@@ -162,3 +163,8 @@ async def test_the_request_log_has_the_latest_requests_without_query_and_body() 
     assert (second.method, second.path, second.status, second.error) == ("POST", "/api/settings", 401, ErrorKind.AUTH)
     assert first.when <= second.when
     assert first.ms >= 0
+
+
+def test_the_longest_goes_first_and_what_is_too_short_to_tell_stays() -> None:
+    assert scrub("key abcdef-1 and abcdef", ("abcdef", "abcdef-1")) == "key … and …"
+    assert scrub("a key", ("a", "key")) == "a key"

@@ -76,12 +76,6 @@ async def test_ten_thousand_records_are_all_read() -> None:
     assert (len(set(ids_of(read))), error) == (10_000, None)
 
 
-async def test_records_that_come_again_on_a_later_page_are_left_out() -> None:
-    client, _ = client_of({SEARCH: [page(1, 2, 2, next_page_id="2"), page(2, 3)]})
-    read, _ = await gathered(client)
-    assert ids_of(read) == ["s1", "s2", "s3"]
-
-
 @pytest.mark.parametrize("ids", [["a"], ["a", "b", "a"]])
 async def test_a_list_in_a_circle_is_left_with_words(ids: list[str]) -> None:
     answers = [page(number, next_page_id=page_id) for number, page_id in enumerate(ids)]

@@ -4,10 +4,9 @@ import asyncio
 import gzip
 import re
 import socket
-import ssl
 import tracemalloc
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,22 +18,30 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.transport import Access
-from tests.client.fakes import FAST, KEY, client_at, error_of, first_page, plain, raw_server
+from tests.client.fakes import (
+    FAST,
+    KEY,
+    Conversation,
+    RawServer,
+    answering,
+    certified,
+    client_at,
+    error_of,
+    first_page,
+    plain,
+    raw_server,
+)
 
 SHORT = Limits(read=0.15, slow=0.4, quick=0.4, body=100_000, list_body=100_000, repeat_after=0, per_second=10_000)
 """What is waited for in vain is short, what a busy machine needs is not."""
 EMPTY = plain(b'{"items": []}')
-Answering = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+NOTHING = answering(b"")
 
 
-def answering(*answers: bytes) -> Answering:
-    """Give these answers one after another, the last one for ever."""
-    left = list(answers)
-
-    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(left.pop(0) if len(left) > 1 else left[0])
-
-    return answer
+async def failed(answer: Conversation, limits: Limits = FAST) -> tuple[ServiceError, RawServer]:
+    """The error that a reading of this server ends in."""
+    async with raw_server(answer) as server, client_at(server.url, limits=limits) as client:
+        return await error_of(first_page(client)), server
 
 
 def seconds_in(words: str) -> float:
@@ -59,9 +66,7 @@ async def test_the_key_is_sent_in_the_header_of_the_endpoint(header: KeyHeader, 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
 async def test_another_origin_never_sees_the_key_nor_any_request(status: str) -> None:
     async with raw_server(answering(EMPTY)) as other:
-        moved = plain(b"", status, f"Location: {other.url}/api/v1/sandboxes/search")
-        async with raw_server(answering(moved)) as server, client_at(server.url) as client:
-            error = await error_of(first_page(client))
+        error, _ = await failed(answering(plain(b"", status, f"Location: {other.url}/api/v1/sandboxes/search")))
     assert (error.kind, other.heads) == (ErrorKind.REDIRECTED, [])
     assert other.url in error.words
 
@@ -84,8 +89,7 @@ async def test_a_redirect_to_anywhere_else_is_an_error(location: str | None, tol
         headers = () if location is None else (f"Location: {location.replace('HOST', host)}",)
         writer.write(plain(b"", "302 Found", *headers))
 
-    async with raw_server(answer) as server, client_at(server.url) as client:
-        error = await error_of(first_page(client))
+    error, server = await failed(answer)
     assert (error.kind, len(server.heads)) == (ErrorKind.REDIRECTED, 1)
     assert told in error.words
     assert "sentinel" not in error.words
@@ -96,9 +100,8 @@ async def test_a_read_is_followed_within_its_origin_for_three_hops() -> None:
     async with raw_server(answering(hop, hop, hop, EMPTY)) as server, client_at(server.url) as client:
         assert await first_page(client) == ()
     assert len(server.heads) == 4
-    async with raw_server(answering(hop)) as server, client_at(server.url) as client:
-        assert (await error_of(first_page(client))).kind is ErrorKind.REDIRECTED
-    assert len(server.heads) == 4
+    error, server = await failed(answering(hop))
+    assert (error.kind, len(server.heads)) == (ErrorKind.REDIRECTED, 4)
 
 
 async def test_a_redirected_write_is_not_sent_anywhere_else() -> None:
@@ -153,18 +156,6 @@ async def resetting(_: bytes, writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-async def half(_: bytes, writer: asyncio.StreamWriter) -> None:
-    writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"items":')
-
-
-async def half_a_chunk(_: bytes, writer: asyncio.StreamWriter) -> None:
-    writer.write(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"items":')
-
-
-async def nothing(_: bytes, writer: asyncio.StreamWriter) -> None:
-    return
-
-
 async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     while not writer.transport.is_closing():
@@ -177,9 +168,9 @@ async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
     [
         (silent, ErrorKind.STALLED, 3),
         (resetting, ErrorKind.BROKEN, 3),
-        (half, ErrorKind.BROKEN, 3),
-        (half_a_chunk, ErrorKind.BROKEN, 3),
-        (nothing, ErrorKind.BROKEN, 3),
+        (answering(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"items":'), ErrorKind.BROKEN, 3),
+        (answering(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"items":'), ErrorKind.BROKEN, 3),
+        (NOTHING, ErrorKind.BROKEN, 3),
         (answering(b"\x15\x03\x01\x00\x02\x02\x46"), ErrorKind.WRONG_API, 1),
         (answering(b"SSH-2.0-OpenSSH_9.6\r\nnot HTTP\r\n\r\n"), ErrorKind.WRONG_API, 1),
         (answering(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 300_000 + b"\r\n\r\n"), ErrorKind.WRONG_API, 1),
@@ -189,7 +180,7 @@ async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
     ],
 )
 async def test_a_fault_on_the_way_back_ends_in_words_and_a_start_is_sent_exactly_once(
-    fault: Answering, kind: ErrorKind, tries: int
+    fault: Conversation, kind: ErrorKind, tries: int
 ) -> None:
     async with raw_server(fault) as server, client_at(server.url, limits=SHORT) as client:
         error = await error_of(first_page(client))
@@ -200,9 +191,7 @@ async def test_a_fault_on_the_way_back_ends_in_words_and_a_start_is_sent_exactly
 
 
 async def test_an_answer_that_drips_ends_at_the_deadline_of_all_tries() -> None:
-    limits = SHORT._replace(read=5.0, total=0.4)
-    async with raw_server(dripping) as server, client_at(server.url, limits=limits) as client:
-        error = await error_of(first_page(client))
+    error, server = await failed(dripping, SHORT._replace(read=5.0, total=0.4))
     assert (error.kind, len(server.heads)) == (ErrorKind.STALLED, 1)
     assert 0.4 <= seconds_in(error.words) < 5
 
@@ -221,15 +210,14 @@ async def test_answers_of_other_shapes_of_http_are_read() -> None:
 
 
 async def test_a_small_body_that_unpacks_to_a_huge_one_is_left_at_the_limit() -> None:
-    bomb = gzip.compress(b" " * 60_000_000)
-    packed = plain(bomb, "200 OK", "Content-Encoding: gzip")
-    async with raw_server(answering(packed)) as server, client_at(server.url, limits=SHORT) as client:
-        tracemalloc.start()
-        try:
-            assert (await error_of(first_page(client))).kind is ErrorKind.TOO_LARGE
-            assert tracemalloc.get_traced_memory()[1] < 20_000_000
-        finally:
-            tracemalloc.stop()
+    packed = plain(gzip.compress(b" " * 60_000_000), "200 OK", "Content-Encoding: gzip")
+    tracemalloc.start()
+    try:
+        error, _ = await failed(answering(packed), SHORT)
+        assert error.kind is ErrorKind.TOO_LARGE
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
 
 
 async def test_nobody_listening_is_said_with_host_and_port() -> None:
@@ -249,33 +237,14 @@ async def test_a_name_nobody_has_is_told_from_a_server_that_is_down() -> None:
     assert "no-such-host.invalid" in error.words
 
 
-@asynccontextmanager
-async def port(say: bytes | None, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
-    """The host of a port that says something to who connects and hangs up, or for None says nothing and waits."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if say is None:
-            await asyncio.sleep(5)
-        elif tls is not None and say:
-            await reader.readuntil(b"\r\n\r\n")
-        writer.write(say or b"")
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
-    async with server:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-
-
-def certified(authority: trustme.CA) -> ssl.SSLContext:
-    """What a server of this machine speaks TLS with."""
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(tls)
-    return tls
-
-
 @pytest.mark.parametrize("said", [plain(b"this port is plain", "400 Bad Request"), b""])
 async def test_tls_to_a_plain_server_is_told_from_a_server_that_is_down(said: bytes) -> None:
-    async with port(said) as host, client_at(f"https://{host}") as client:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server, client_at(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}") as client:
         error = await error_of(first_page(client))
     assert (error.kind, error.outcome) == (ErrorKind.TLS, Outcome.NOT_SENT)
 
@@ -302,21 +271,22 @@ async def test_a_silent_server_and_no_address_are_not_alive() -> None:
     ],
 )
 async def test_plain_http_at_a_port_of_tls_is_told_by_what_web_servers_say(said: bytes) -> None:
-    async with raw_server(answering(plain(said, "400 Bad Request"))) as server, client_at(server.url) as client:
-        error = await error_of(first_page(client))
+    error, _ = await failed(answering(plain(said, "400 Bad Request")))
     assert error.kind is ErrorKind.WRONG_API
     assert "https" in error.words
 
 
 async def test_plain_http_at_a_port_that_hangs_up_may_be_https() -> None:
-    async with port(b"", certified(trustme.CA())) as host, client_at(f"http://{host}", limits=SHORT) as client:
+    tls = certified(trustme.CA().issue_cert("127.0.0.1"))
+    async with raw_server(NOTHING, tls=tls) as server, client_at(server.url.replace("https", "http")) as client:
         error = await error_of(first_page(client))
     assert "closed the connection without an answer" in error.words
     assert "may speak https" in error.advice
 
 
 async def test_a_port_that_never_answers_the_hello_of_tls_took_the_connection() -> None:
-    async with port(None) as host, client_at(f"https://{host}", limits=SHORT._replace(connect=0.3)) as client:
+    limits = SHORT._replace(connect=0.3)
+    async with raw_server(NOTHING) as server, client_at(server.url.replace("http", "https"), limits=limits) as client:
         error = await error_of(first_page(client))
         assert len(client.log) == 1
     assert (error.kind, error.outcome) == (ErrorKind.CONNECT_TIMEOUT, Outcome.NOT_SENT)
@@ -329,14 +299,13 @@ async def test_a_ca_file_counts_where_the_server_vouches_for_an_address_and_nowh
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     access = Access(ca_file=str(tmp_path / "ca.pem"), limits=FAST)
     async with (
-        port(plain(b'{"status": "ok"}'), certified(authority)) as host,
+        raw_server(answering(plain(b'{"status": "ok"}')), tls=certified(authority.issue_cert("127.0.0.1"))) as server,
         Client("https://127.0.0.1:1", access=access) as client,
         client_at("https://127.0.0.1:1") as other,
     ):
-        sandbox = f"https://{host}"
-        assert await client.alive(SecretStr(sandbox))
-        assert (await client.probe(sandbox)).brief == "TLS fails"
-        assert not await other.alive(SecretStr(sandbox))
+        assert await client.alive(SecretStr(server.url))
+        assert (await client.probe(server.url)).brief == "TLS fails"
+        assert not await other.alive(SecretStr(server.url))
 
 
 async def test_beside_a_ca_file_no_other_certificate_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -345,7 +314,8 @@ async def test_beside_a_ca_file_no_other_certificate_counts(monkeypatch: pytest.
     trustme.CA().cert_pem.write_to_path(tmp_path / "ca.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "usual.pem"))
     access = Access(ca_file=str(tmp_path / "ca.pem"), limits=FAST)
-    async with port(b"", certified(usual)) as host, Client(f"https://{host}", access=access) as client:
+    tls = certified(usual.issue_cert("127.0.0.1"))
+    async with raw_server(NOTHING, tls=tls) as server, Client(server.url, access=access) as client:
         assert (await error_of(first_page(client))).kind is ErrorKind.TLS
 
 

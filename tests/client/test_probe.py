@@ -7,8 +7,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.describe import Probe
 from quarterdeck.client.limits import Limits
-from tests.client.fakes import KEY, client_at, plain, raw_server
-from tests.client.test_network import answering
+from tests.client.fakes import KEY, answering, client_at, plain, raw_server
 
 NOWHERE = "http://127.0.0.1:1"
 LIMITS = Limits(connect=10.0, quick=10.0, repeat_after=0)

@@ -5,8 +5,8 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from tests.client.fakes import ITEMS, client_at, error_of, first_page, plain, raw_server
-from tests.client.test_network import EMPTY, answering
+from tests.client.fakes import ITEMS, answering, client_at, error_of, first_page, plain, raw_server
+from tests.client.test_network import EMPTY
 
 FAR = "http://far.invalid"
 

@@ -73,10 +73,6 @@ def tasks(client: Client, one: Exchange) -> Awaitable[Any]:
     return client.start_tasks.read(one.values("ids"))
 
 
-def newest_tasks(client: Client, _: Exchange) -> Awaitable[Any]:
-    return anext(aiter(client.start_tasks.pages()))
-
-
 def start(client: Client, one: Exchange) -> Awaitable[Any]:
     return client.sandboxes.start(one.query.get("sandbox_spec_id"))
 
@@ -110,7 +106,9 @@ SHARED: Mapping[str, Case] = {
     "conv-create": Case(create, same_record),
     "conv-create-task-final": Case(tasks, same_batch),
     "conv-create-unknown-sandbox-task": Case(tasks, same_batch),
-    "start-tasks-search": Case(newest_tasks, lambda page, body: same_ids(page.items, body)),
+    "start-tasks-search": Case(
+        lambda client, _: anext(aiter(client.start_tasks.pages())), lambda page, body: same_ids(page.items, body)
+    ),
     "settings-get-none-stored": Case(load, lambda result, _: result is None),
 }
 """By the part of a file's name behind its number."""
@@ -226,12 +224,6 @@ async def test_an_operation_asks_what_was_asked_and_reads_what_was_answered(rele
         assert case.reads is None or case.reads(result, one.answer.body)
     elif case.at is not None:
         assert [problem.location for problem in error.problems] == [case.at]
-
-
-@pytest.mark.parametrize(("release", "other"), [(FLAT, NESTED), (NESTED, FLAT)])
-async def test_settings_of_the_other_generation_are_not_there(release: str, other: str) -> None:
-    client, _ = replaying(exchange(release, "settings-other-generation-path"), release=other)
-    assert (await error_of(client.settings.load())).kind is WRONG_API
 
 
 @pytest.mark.parametrize(

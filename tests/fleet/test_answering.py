@@ -17,12 +17,18 @@ from tests.client.fakes import client_of
 from tests.fleet.agent import ID, C, FakeAgent
 
 ANSWER = "/events/respond_to_confirmation"
+Say = Callable[[Answering, frozenset[str]], Awaitable[str]]
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "SETTLES", 0.001)
     monkeypatch.setattr(answering, "ENDS_WITHIN", 20.0)
+
+
+@pytest.fixture
+def agent() -> FakeAgent:
+    return FakeAgent()
 
 
 @asynccontextmanager
@@ -42,8 +48,7 @@ def sent(agent: FakeAgent, end: str) -> int:
     return agent.asked.count(f"POST {C}{end}")
 
 
-async def test_a_message_to_an_agent_at_rest_is_stored_and_then_run() -> None:
-    agent = FakeAgent()
+async def test_a_message_to_an_agent_at_rest_is_stored_and_then_run(agent: FakeAgent) -> None:
     async with talking(agent) as (following, answering):
         agent.busy = 20
         notes: list[str] = []
@@ -56,8 +61,7 @@ async def test_a_message_to_an_agent_at_rest_is_stored_and_then_run() -> None:
         assert not following.transcript.outgoing
 
 
-async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_afterwards() -> None:
-    agent = FakeAgent()
+async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_afterwards(agent: FakeAgent) -> None:
     async with talking(agent) as (_, answering):
         agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
         assert "Sent. Whether the agent goes on is not known" in await answering.send("hello")
@@ -80,10 +84,7 @@ async def test_a_message_sent_in_the_very_moment_in_which_a_question_comes_runs_
     [Answering.accept, Answering.reject, partial(Answering.accept, all_that_follow=True)],
     ids=["yes", "no", "all"],
 )
-async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(
-    say: Callable[[Answering, frozenset[str]], Awaitable[str]],
-) -> None:
-    agent = FakeAgent()
+async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(agent: FakeAgent, say: Say) -> None:
     agent.asks("harmless")
     async with talking(agent) as (following, answering):
         shown = question(following)
@@ -96,8 +97,7 @@ async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(
         assert agent.policy == "ConfirmRisky"
 
 
-async def test_it_asks_as_before_where_all_that_follow_was_not_accepted_after_all() -> None:
-    agent = FakeAgent()
+async def test_it_asks_as_before_where_all_that_follow_was_not_accepted_after_all(agent: FakeAgent) -> None:
     agent.asks("harmless")
     async with talking(agent) as (following, answering):
         agent.next = ["rm -r build"]
@@ -107,8 +107,7 @@ async def test_it_asks_as_before_where_all_that_follow_was_not_accepted_after_al
         assert (agent.ran, agent.policy) == (["harmless"], "ConfirmRisky")
 
 
-async def test_it_is_said_where_it_may_not_ask_any_more_although_nothing_was_accepted() -> None:
-    agent = FakeAgent()
+async def test_it_is_said_where_it_may_not_ask_any_more_although_nothing_was_accepted(agent: FakeAgent) -> None:
     agent.asks("harmless")
     async with talking(agent) as (following, answering):
         agent.drops = True
@@ -118,8 +117,7 @@ async def test_it_is_said_where_it_may_not_ask_any_more_although_nothing_was_acc
         assert agent.ran == []
 
 
-async def test_an_answer_that_was_overheard_is_given_again() -> None:
-    agent = FakeAgent()
+async def test_an_answer_that_was_overheard_is_given_again(agent: FakeAgent) -> None:
     agent.asks("one")
     agent.overhears = 1
     async with talking(agent) as (following, answering):
@@ -143,29 +141,25 @@ async def test_when_two_answer_at_once_and_something_else_ran_it_is_said_and_sto
         assert sent(agent, "/interrupt") == 1
 
 
-async def test_when_somebody_else_rejects_at_the_same_moment_it_is_not_said_to_be_accepted() -> None:
-    agent = FakeAgent()
+@pytest.mark.parametrize(
+    ("meanwhile", "say", "words", "ran"),
+    [
+        (FakeAgent.reject, Answering.accept, "Somebody else rejected", []),
+        (FakeAgent.run, partial(Answering.reject, reason="use git"), "was not rejected", ["one"]),
+    ],
+)
+async def test_when_somebody_else_says_the_opposite_at_the_same_moment_that_is_said(
+    agent: FakeAgent, meanwhile: Callable[[FakeAgent], None], say: Say, words: str, ran: list[str]
+) -> None:
     agent.asks("one")
     async with talking(agent) as (following, answering):
-        agent.meanwhile[ANSWER] = agent.reject
-        with pytest.raises(ServiceError, match="Somebody else rejected"):
-            await answering.accept(question(following))
-        assert agent.ran == []
+        agent.meanwhile[ANSWER] = partial(meanwhile, agent)
+        with pytest.raises(ServiceError, match=words):
+            await say(answering, question(following))
+        assert (agent.ran, sent(agent, "/events")) == (ran, 0)
 
 
-async def test_when_somebody_else_accepts_at_the_same_moment_it_is_not_said_to_be_rejected() -> None:
-    agent = FakeAgent()
-    agent.asks("one")
-    async with talking(agent) as (following, answering):
-        agent.meanwhile[ANSWER] = agent.run
-        with pytest.raises(ServiceError, match="was not rejected"):
-            await answering.reject(question(following), "use git")
-        assert agent.ran == ["one"]
-        assert sent(agent, "/events") == 0
-
-
-async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice() -> None:
-    agent = FakeAgent()
+async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(agent: FakeAgent) -> None:
     async with talking(agent) as (following, answering):
         agent.drops = True
         with pytest.raises(ServiceError):
@@ -179,8 +173,7 @@ async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(
         assert agent.ran == []
 
 
-async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ended() -> None:
-    agent = FakeAgent()
+async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ended(agent: FakeAgent) -> None:
     agent.set("running")
     async with talking(agent) as (following, answering):
         agent.drops = True

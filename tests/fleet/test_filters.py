@@ -86,17 +86,7 @@ def test_what_a_filter_lets_through(typed: str, ids: str) -> None:
     assert parse(typed, GRAMMAR).problems == ()
 
 
-HALF = [
-    "!",
-    '"',
-    "status:",
-    "!status:",
-    "status:,",
-    "idle>",
-    "idle>=",
-    "quiet>",
-    "cost>",
-]
+HALF = ["!", '"', "status:", "!status:", "status:,", "idle>", "idle>=", "quiet>", "cost>"]
 
 
 @pytest.mark.parametrize("typed", HALF)

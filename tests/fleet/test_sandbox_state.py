@@ -7,13 +7,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.sandbox_state import (
-    Action,
-    SandboxMemory,
-    SandboxState,
-    StateWord,
-    why_not,
-)
+from quarterdeck.fleet.sandbox_state import Action, SandboxMemory, SandboxState, StateWord, why_not
 
 from .fakes import NOON, at, sandbox
 

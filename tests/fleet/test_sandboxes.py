@@ -11,13 +11,7 @@ from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_r
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import (
-    SANDBOX_GRAMMAR,
-    SandboxRow,
-    find_quiet,
-    rank,
-    sandbox_row,
-)
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_quiet, rank, sandbox_row
 
 from .fakes import NOON, at, sandbox
 

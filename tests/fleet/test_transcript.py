@@ -44,10 +44,6 @@ def folded(log: list[Event]) -> list[Entry]:
     return Entries(log).listed
 
 
-def entry_of(log: list[Event], tool: str) -> Entry:
-    return next(entry for entry in folded(log) if entry.who == tool)
-
-
 def test_an_action_and_what_came_of_it_are_one_entry() -> None:
     entries = folded(BY_NAME["03-confirmation-ws"])
     tools = [entry for entry in entries if entry.kind is EntryKind.TOOL]

@@ -229,10 +229,8 @@ async def test_a_sandbox_paused_in_the_middle_is_said_and_after_its_resume_the_r
 
 @asynccontextmanager
 async def deck_on(target: Target, folder: Path) -> AsyncIterator[Seat]:
-    @asynccontextmanager
-    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        async with target.client() as client:
-            yield client
+    def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
+        return target.client()
 
     async with seated_at(Deck(Connection(target.label, target.url), connecting(connect), crash_folder=folder)) as seat:
         yield seat
@@ -245,11 +243,9 @@ async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target:
     before = await listed_tasks(client)
     async with deck_on(target, tmp_path) as seat:
         await seat.sees("live now")
-        await seat.press("n")
-        await seat.sees("First message")
+        await seat.press("n", sees="First message")
         seat.paste_at_once("\n".join(("stub:", *script)))
-        await seat.press("ctrl+s")
-        await seat.sees("Created.")
+        await seat.press("ctrl+s", sees="Created.")
         (started,) = await listed_tasks(client) - before
         task = await ended(client, started)
         assert task is not None
@@ -257,23 +253,18 @@ async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target:
             pytest.skip(f"no agent runs here: {task.detail}")
         await seat.press("ctrl+r")
         await seat.until(lambda: seat.list_screen.table.cursor_id == task.app_conversation_id)
-        await seat.press("enter")
-        await seat.sees("m writes a message")
+        await seat.press("enter", sees="m writes a message")
         await answer(seat, "echo one", "tab", "y")
         await answer(seat, "echo two", "tab", "n")
         await seat.sees("Why")
         seat.paste_at_once(" ".join(("no,", "do", "not")))
-        await seat.press("enter")
-        await seat.sees("Rejected, and your reason sent.", "no, do not")
+        await seat.press("enter", sees=("Rejected, and your reason sent.", "no, do not"))
         await seat.sees("Finished")
         await seat.press("m")
         seat.paste_at_once("\n".join(("stub:", *reason)))
-        await seat.press("ctrl+s", "escape")
-        await seat.sees("Working", "◔ terminal", "sleep 20")
-        await seat.press("p")
-        await seat.sees("Agent paused", "interrupted")
-        await seat.press("r")
-        await seat.sees("Finished", "all done")
+        await seat.press("ctrl+s", "escape", sees=("Working", "◔ terminal", "sleep 20"))
+        await seat.press("p", sees=("Agent paused", "interrupted"))
+        await seat.press("r", sees=("Finished", "all done"))
     await delete_sandbox_left_by(client, started)
 
 

@@ -40,11 +40,7 @@ async def test_one_is_added_edited_and_removed_and_the_others_stay(editable: Cli
     others = servers_of(record)
     typed = HELD if editable.server.nested else config_of(record)
     new = ADDED[kind]
-    steps = {
-        "added": (new,),
-        "edited": (new.model_copy(update=EDITS[kind]),),
-        "removed": (),
-    }
+    steps = {"added": (new,), "edited": (new.model_copy(update=EDITS[kind]),), "removed": ()}
     for step, of_kind in steps.items():
         sent = typed.model_copy(update={kind: (*getattr(typed, kind), *of_kind)})
         before, record = record, await changed(editable, record, {"mcp_config": sent})

@@ -19,10 +19,7 @@ NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
 REPLACING = Server(
     Generation.FLAT,
     KeyState.ACCEPTED,
-    fields={
-        "max_budget_per_task": FieldRules(in_effect=False),
-        "llm_model": FieldRules(clearable=False),
-    },
+    fields={"max_budget_per_task": FieldRules(in_effect=False), "llm_model": FieldRules(clearable=False)},
 )
 STORED = Settings(llm_model="openai/gpt-5", llm_api_key_set=True)
 

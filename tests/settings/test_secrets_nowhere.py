@@ -1,8 +1,9 @@
-"""No secret is in anything that is written down."""
+"""No secret is in anything that is written down or shown, and no more than that is masked."""
 
 import json
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,3 +62,42 @@ def test_each_of_several_headers_is_filled_in_with_its_own_secret() -> None:
 def test_addresses_keep_what_identifies_them() -> None:
     assert masks.address("https://a.example:8443/mcp") == "https://a.example:8443/mcp"
     assert masks.address("https://user:pw@a.example/x?token=t&b") == f"https://{MASK}@a.example/x?token={MASK}&{MASK}"
+
+
+M = masks.MASK
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (["--token", "abc"], ["--token", M]),
+        (["--token", "--verbose"], ["--token", "--verbose"]),
+        (["--token", "-v"], ["--token", "-v"]),
+        (["-H", "abc"], ["-H", M]),
+        (["read the token", "notes.txt"], ["read the token", "notes.txt"]),
+        (["--api-key=abc"], [f"--api-key={M}"]),
+        (["--api-key="], ["--api-key="]),
+        (["run x=1 token: abc"], [f"run x=1 token: {M}"]),
+        (["X-Team: abc"], [f"X-Team: {M}"]),
+        (["-p", "8080"], ["-p", "8080"]),
+        (["--max-tokens", "8080"], ["--max-tokens", M]),
+        (["https://me:abc@a.example/p"], [f"https://{M}@a.example/p"]),
+    ],
+)
+def test_of_arguments(given: list[str], shown: list[str]) -> None:
+    assert masks.arguments(given) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "shown"),
+    [
+        ("headers", ["Authorization: abc"], [M]),
+        ("headers", {"X-Any": "abc", "count": 3}, {"X-Any": M, "count": 3}),
+        ("api_key", "https://a.example/?for=abc", M),
+        ("auth", {"strategy": "basic", "username": "me"}, {"strategy": "basic", "username": M}),
+        ("max_output_tokens", 4096, 4096),
+        ("language", "en", "en"),
+    ],
+)
+def test_of_a_value_by_its_name(name: str, given: object, shown: object) -> None:
+    assert masks.document({name: given}, "") == {name: shown}

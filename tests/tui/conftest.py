@@ -14,6 +14,6 @@ __all__ = ["folder"]
 
 
 @pytest.fixture
-def sit(folder: Path, tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Seat]]:
+def sit(folder: Path) -> Callable[..., AbstractAsyncContextManager[Seat]]:
     """Opens decks on one embedded service, one after the other or side by side."""
-    return partial(seated, local(folder), crashes=tmp_path)
+    return partial(seated, local(folder))

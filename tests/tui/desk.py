@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from keyring.backend import KeyringBackend
 
 from quarterdeck.cli.connect import connect
 from quarterdeck.config.connections import LOCAL, Connection
@@ -31,7 +30,10 @@ class Desk:
     """What somebody has before they open the deck."""
 
     home: Home
-    keyring: KeyringBackend = field(default_factory=Good)
+    one: str
+    two: str
+    """The addresses of two servers."""
+    keyring: Good = field(default_factory=Good)
     environ: dict[str, str] = field(default_factory=dict)
     patience: float = 3.0
 
@@ -92,17 +94,12 @@ def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def keyring() -> Good:
-    return Good()
-
-
-@pytest.fixture
-def desk(home: Home, keyring: Good, urls: tuple[str, str]) -> Desk:
+def desk(home: Home, urls: tuple[str, str]) -> Desk:
     """Two connections: `one` has its key in the environment, `two` has none yet."""
-    desk = Desk(home, keyring, {"ONE_KEY": KEY})
+    desk = Desk(home, *urls, environ={"ONE_KEY": KEY})
     desk.write(
-        f'[connections.one]\nurl = "{urls[0]}"\nkey_env = "ONE_KEY"\ncolour = "teal"\n\n'
-        f'# careful with this one\n[connections.two]\nurl = "{urls[1]}"\nread_only = true\n'
+        f'[connections.one]\nurl = "{desk.one}"\nkey_env = "ONE_KEY"\ncolour = "teal"\n\n'
+        f'# careful with this one\n[connections.two]\nurl = "{desk.two}"\nread_only = true\n'
     )
     return desk
 

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from quarterdeck.config.connections import Connection
@@ -181,27 +180,25 @@ def _page(items: Iterable[Record]) -> Answer:
 @asynccontextmanager
 async def at_conversations(
     fleet: FakeFleet,
-    tmp_path: Path,
     *,
     state: KeptState | None = None,
     size: tuple[int, int] = NARROW,
     endpoint: Connection = PROD,
 ) -> AsyncIterator[Seat]:
     """A deck on the fleet, at its conversations, once they and what answers are known."""
-    async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path, state=state) as seat:
+    async with seated(answering(fleet.server), endpoint, size=size, state=state) as seat:
         await seat.until(lambda: len(seat.list_screen.rows) >= len(fleet.conversations) and seat.session.server.kind)
         yield seat
 
 
 @asynccontextmanager
 async def at_sandboxes(
-    fleet: FakeFleet, tmp_path: Path, *, state: KeptState | None = None, size: tuple[int, int] = NARROW
+    fleet: FakeFleet, *, state: KeptState | None = None, size: tuple[int, int] = NARROW
 ) -> AsyncIterator[Seat]:
     """A deck on the fleet, at its sandboxes, once they are known."""
-    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, state=state) as seat:
+    async with seated(answering(fleet.server), PROD, size=size, state=state) as seat:
         await seat.until(lambda: seat.deck.session)
-        await seat.press("2")
-        await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.sandboxes))
+        await seat.press("2", until=lambda: len(seat.list_screen.rows) == len(fleet.sandboxes))
         yield seat
 
 

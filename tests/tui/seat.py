@@ -21,6 +21,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import find_folders
 from quarterdeck.fleet.session import Session
+from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connect, Connecting
 from quarterdeck.tui.kept_state import KeptState
@@ -36,6 +37,11 @@ HELD = 0.5
 """Seconds after which a key that was not answered is one that a test holds, or that ended the deck."""
 
 
+Words = str | Sequence[str]
+"""What the screen has to show, all at once."""
+Until = Callable[[], object]
+
+
 class Seat:
     """A deck that runs, and the keyboard before it."""
 
@@ -43,13 +49,15 @@ class Seat:
         self.deck = deck
         self.pilot = pilot
 
-    async def press(self, *keys: str) -> None:
-        """Press keys, each once the deck has taken in the one before, and let it paint."""
+    async def press(self, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Press keys, each once the deck has taken in the one before, let it paint, and wait for what should come."""
         with self.deck._context():
             for key in keys:
                 self.at_once(key)
                 await self._taken()
         await self.pause()
+        await self.sees(*((sees,) if isinstance(sees, str) else sees))
+        await self.until(until)
 
     async def _taken(self) -> None:
         """Wait until the deck has taken in what was pressed."""
@@ -69,9 +77,14 @@ class Seat:
             await self._taken()
             await self.pilot.pause()
 
-    async def type(self, words: str) -> None:
-        """Type text."""
-        await self.press(*words)
+    async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Type text, then press keys."""
+        await self.press(*words, *keys, sees=sees, until=until)
+
+    async def go_to(self, row: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Put the cursor of the list on a row, then press keys."""
+        self.list_screen.table.move_to(row)
+        await self.press(*keys, sees=sees, until=until)
 
     def at_once(self, *keys: str) -> None:
         """Press keys that come all at once: the deck has seen nothing of the one before when the next is there."""
@@ -82,7 +95,7 @@ class Seat:
         """Paste, as a terminal tells of it, right behind what was pressed."""
         self.deck.post_message(events.Paste(words))
 
-    async def until(self, true: Callable[[], object]) -> None:
+    async def until(self, true: Until) -> None:
         """Wait until something holds; fails with the screen when it never does."""
         deadline = time.monotonic() + PATIENCE
         while not true():
@@ -134,11 +147,7 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         service = await open_server(folder, store)
         try:
-            async with Client(
-                endpoint.url or IN_PROCESS,
-                key=service.key,
-                access=Access(read_only=endpoint.read_only, app=service.app),
-            ) as client:
+            async with served_by(service)(endpoint, key) as client:
                 yield client
         finally:
             await service.aclose()
@@ -146,17 +155,22 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
     return connect
 
 
+def served_by(service: LocalService) -> Connect:
+    """Connects to a service that is open already."""
+
+    def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
+        access = Access(read_only=endpoint.read_only, app=service.app)
+        return Client(endpoint.url or IN_PROCESS, key=service.key, access=access)
+
+    return connect
+
+
 def answering(server: FakeServer) -> Connect:
     """Connects to a server that answers by a script."""
 
-    @asynccontextmanager
-    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        async with Client(
-            endpoint.url or IN_PROCESS,
-            key=key,
-            access=Access(read_only=endpoint.read_only, transport=server, limits=FAST),
-        ) as client:
-            yield client
+    def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
+        access = Access(read_only=endpoint.read_only, transport=server, limits=FAST)
+        return Client(endpoint.url or IN_PROCESS, key=key, access=access)
 
     return connect
 
@@ -178,11 +192,11 @@ async def seated(
     endpoint: Connection = LOCAL,
     *,
     size: tuple[int, int] = NARROW,
-    crashes: Path,
     state: KeptState | None = None,
 ) -> AsyncIterator[Seat]:
     """A deck on that connection, with somebody at it."""
-    async with seated_at(Deck(endpoint, connecting(connect, state), crash_folder=crashes), size) as seat:
+    deck = Deck(endpoint, connecting(connect, state), crash_folder=find_folders(os.environ).state)
+    async with seated_at(deck, size) as seat:
         yield seat
 
 

@@ -13,6 +13,7 @@ import pytest
 from quarterdeck.fleet.filters import parse, with_statuses
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
 from quarterdeck.tui.kept_state import KeptState
+from tests.conftest import Home
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, shown
 from tests.tui.seat import WIDE, Seat
 
@@ -32,13 +33,10 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
+async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
         await seat.sees("Fix the build")
-        await seat.press("slash")
-        await seat.sees("status:", "enter keep it  esc show all")
+        await seat.press("slash", sees=("status:", "enter keep it  esc show all"))
         for typed, ids in {
             "orphan status:paused": ["off4", "off5"],
             "!orphan": ["run1"],
@@ -47,100 +45,80 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(
             "spec:default id:run !id:run1": ["run0", "run2", "run3"],
         }.items():
             await seat.press("ctrl+u", "end", "ctrl+u")
-            await seat.type(typed)
-            await seat.until(partial(are_shown, seat, ids))
+            await seat.type(typed, until=partial(are_shown, seat, ids))
             await seat.sees(f"{len(ids)} of 6")
         await seat.press("ctrl+u", "end", "ctrl+u", *"idle", "greater_than_sign", *"abc")
         await seat.sees("write idle>30m, 2h or 1d, not abc")
         assert len(shown(seat)) == 6
-        await seat.press("escape")
-        await seat.until(lambda: "abc" not in seat.text)
+        await seat.press("escape", until=lambda: "abc" not in seat.text)
 
 
-async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
+async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
         await seat.press("f")
         await seat.sees("Which statuses are shown", "[x] ● Running", "[x] ‖ Paused")
-        await seat.press("space", "enter")
-        await seat.sees("status:paused", "2 of 6")
-        await seat.press("f")
-        await seat.sees("[ ] ● Running", "[x] ‖ Paused")
+        await seat.press("space", "enter", sees=("status:paused", "2 of 6"))
+        await seat.press("f", sees=("[ ] ● Running", "[x] ‖ Paused"))
         await seat.press("down", "space", "enter")
         await seat.sees("A list shows at least one status; d chooses all.")
-        await seat.press("d", "enter")
-        await seat.until(lambda: len(shown(seat)) == 6)
+        await seat.press("d", "enter", until=lambda: len(shown(seat)) == 6)
         assert "status:" not in seat.text
 
 
-async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_lets_through(tmp_path: Path) -> None:
+async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_lets_through() -> None:
     fleet = FakeFleet()
     for number in range(40):
         fleet.add(f"box{number:02}", "PAUSED" if number < 30 else "RUNNING")
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("G", "slash")
-        await seat.type("status:running")
-        await seat.press("enter")
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("G", "slash", *"status:running", "enter")
         assert seat.list_screen.table.cursor_id == shown(seat)[0] == "box30"
         await seat.press("escape")
         assert seat.list_screen.table.cursor_id == "box30"
 
 
-async def test_the_row_of_the_cursor_is_in_sight_when_a_filter_that_matched_nothing_goes(tmp_path: Path) -> None:
+async def test_the_row_of_the_cursor_is_in_sight_when_a_filter_that_matched_nothing_goes() -> None:
     fleet = FakeFleet()
     for number in range(40):
         fleet.add(f"box{number:02}")
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("G", "slash", *"zzz")
-        await seat.sees("0 of 40")
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("G", "slash", *"zzz", sees="0 of 40")
         await seat.press("escape")
         await seat.until(lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
 
 
-async def test_a_filter_that_matches_nothing_says_which_of_its_tokens_do_not_exist(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
+async def test_a_filter_that_matches_nothing_says_which_of_its_tokens_do_not_exist(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.press("slash", *"title", "colon", *"build")
         await seat.sees("0 of 6", "title:build: there is no token title:")
 
 
-async def test_a_refusal_goes_with_the_next_command(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("minus")
-        await seat.sees("Nothing is marked")
-        await seat.press("slash")
-        await seat.until(lambda: "Nothing is marked" not in seat.text)
+async def test_a_refusal_goes_with_the_next_command(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("minus", sees="Nothing is marked")
+        await seat.press("slash", until=lambda: "Nothing is marked" not in seat.text)
 
 
-async def test_the_column_sorted_by_is_there_where_there_is_room_for_few(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path, size=(60, 20)) as seat:
+async def test_the_column_sorted_by_is_there_where_there_is_room_for_few(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet, size=(60, 20)) as seat:
         await seat.until(lambda: "SPEC" not in seat.text)
-        await seat.press(*("s",) * 8)
-        await seat.sees("Sorted by spec", "SPEC ▲")
+        await seat.press(*("s",) * 8, sees=("Sorted by spec", "SPEC ▲"))
 
 
-async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
+async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
         table = seat.list_screen.table
-        await seat.press("v")
-        await seat.sees("Mark a row with space first")
-        await seat.press("g", "space", "j", "j", "v")
-        await seat.sees("4 marked")
-        await seat.press("minus")
-        await seat.until(lambda: not table.marks)
-        await seat.press("minus")
-        await seat.sees("Nothing is marked")
-        await seat.press("slash")
-        await seat.type("status:paused")
-        await seat.press("enter", "asterisk")
+        await seat.press("v", sees="Mark a row with space first")
+        await seat.press("g", "space", "j", "j", "v", sees="4 marked")
+        await seat.press("minus", until=lambda: not table.marks)
+        await seat.press("minus", sees="Nothing is marked")
+        await seat.press("slash", *"status:paused", "enter", "asterisk")
         assert table.marks == {"off4", "off5"}
 
 
-async def test_columns_are_chosen_and_moved(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
+async def test_columns_are_chosen_and_moved(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
         assert "OWNER" not in seat.line(2)
-        await seat.press("C")
-        await seat.sees("[x] OWNER")
+        await seat.press("C", sees="[x] OWNER")
         await seat.press("end", *("K",) * 10, "down", "space", "enter")
         await seat.until(lambda: seat.line(2).split()[:2] == ["OWNER", "FOR"])
         await seat.press("C", "d", "enter")
@@ -149,45 +127,41 @@ async def test_columns_are_chosen_and_moved(fleet: FakeFleet, tmp_path: Path) ->
 
 async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
     state = KeptState(tmp_path / "state")
-    async with at_sandboxes(fleet, tmp_path, state=state) as seat:
+    async with at_sandboxes(fleet, state=state) as seat:
         await seat.press("s", "s", "s", "S", "C", "down", "down", "down", "space", "enter", "slash")
-        await seat.type("status:running")
-        await seat.press("enter")
+        await seat.type("status:running", "enter")
         await seat.pause()
-    async with at_sandboxes(fleet, tmp_path, state=state) as seat:
+    async with at_sandboxes(fleet, state=state) as seat:
         await seat.sees("status:running", "4 of 6", "SANDBOX ▼")
         assert shown(seat) == ["run3", "run2", "run1", "run0"]
         assert "CONVERSATION" not in seat.line(3)
-        await seat.press("escape")
-        await seat.until(lambda: len(shown(seat)) == 6)
+        await seat.press("escape", until=lambda: len(shown(seat)) == 6)
 
 
-async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        seat.list_screen.table.move_to("run1")
-        await seat.press("y")
+async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, home: Home) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.go_to("run1", "y")
         await seat.sees("Copy of run1", "agent URL", "http://box/run1", "OSC 52")
         assert "hush" not in seat.text
         await seat.press("down", "down", "f")
-        await seat.until(lambda: (tmp_path / "copied.txt").exists())
-        saved = (tmp_path / "copied.txt").read_text()
+        await seat.until(lambda: (home.state / "copied.txt").exists())
+        saved = (home.state / "copied.txt").read_text()
         assert '"id": "run1"' in saved
         assert "hush" not in saved
         assert "sentinel" not in saved
 
 
-async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(tmp_path: Path) -> None:
+async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Home) -> None:
     fleet = FakeFleet()
     title = "pay \u202e001\u202c \x9b5n \x1b[2J\n 👩\u200d💻"
     fleet.talk("c" * 32, "run1", title)
-    async with at_conversations(fleet, tmp_path, size=WIDE) as seat:
+    async with at_conversations(fleet, size=WIDE) as seat:
         await seat.sees("pay 001 5n ␛[2J 👩")
-        await seat.press("y", "down", "down", "enter")
-        await seat.sees("Copied the title", "u escapes")
+        await seat.press("y", "down", "down", "enter", sees=("Copied the title", "u escapes"))
         assert seat.deck.clipboard == r"pay \u202e001\u202c \u009b5n \u001b[2J" + " 👩\u200d💻"
         await seat.press("y", "down", "down", "down", "f")
-        await seat.until(lambda: (tmp_path / "copied.txt").exists())
-        saved = (tmp_path / "copied.txt").read_text()
+        await seat.until(lambda: (home.state / "copied.txt").exists())
+        saved = (home.state / "copied.txt").read_text()
         assert json.loads(saved)["title"] == title
         assert not {"\u202e", "\x9b", "\x1b"} & set(saved)
 
@@ -200,15 +174,14 @@ async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(tmp_path
     ],
 )
 async def test_an_address_is_copied_where_there_is_no_browser_and_what_it_holds_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, said: str
+    monkeypatch: pytest.MonkeyPatch, url: str, said: str
 ) -> None:
     fleet = FakeFleet()
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     fleet.talk("c" * 32, "run1", "Bug", conversation_url=url)
-    async with at_conversations(fleet, tmp_path, size=WIDE) as seat:
-        await seat.press("O")
-        await seat.sees("No browser here; " + said)
+    async with at_conversations(fleet, size=WIDE) as seat:
+        await seat.press("O", sees="No browser here; " + said)
         assert ("password" in seat.text) is ("password" in said)
         assert "hush" not in seat.text
         assert seat.deck.clipboard == url
@@ -225,30 +198,25 @@ def elsewhere() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("elsewhere")
-async def test_times_of_day_are_those_of_the_person(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_times_of_day_are_those_of_the_person(fleet: FakeFleet) -> None:
     began = datetime.now().replace(microsecond=0)
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("L")
-        await seat.sees("/api/v1/sandboxes/search")
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("L", sees="/api/v1/sandboxes/search")
         asked = re.search(r"(\d\d:\d\d:\d\d) .*/api/v1/sandboxes/search", seat.text)
-        await seat.press("escape", "enter", "G")
-        await seat.sees("Timeline")
+        await seat.press("escape", "enter", "G", sees="Timeline")
         seen = re.search(r"Timeline.*?(\d\d:\d\d:\d\d)", seat.text, re.DOTALL)
-        await seat.press("escape", "3")
-        await seat.until(lambda: "read " in seat.line(0))
+        await seat.press("escape", "3", until=lambda: "read " in seat.line(0))
         read = re.search(r"read (\d\d:\d\d)", seat.line(0))
     for found in (asked, seen, read):
         assert found is not None
         assert (datetime.strptime(f"{found[1]}:59"[:8], "%H:%M:%S") - began).seconds < 300
 
 
-async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path, size=(60, 20)) as seat:
+async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet, size=(60, 20)) as seat:
         await seat.sees("STATUS", "SANDBOX", "CONVERSATION", "FOR", "4 Running", "2 Paused", "live")
-        await seat.press("asterisk", "p")
-        await seat.sees("4 will be paused", "y do it")
-        await seat.press("escape", "I")
-        await seat.sees("Quiet for at least", "would be paused")
+        await seat.press("asterisk", "p", sees=("4 will be paused", "y do it"))
+        await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))
 
 
 @pytest.mark.parametrize(

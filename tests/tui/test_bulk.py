@@ -1,10 +1,9 @@
 """Commands for several sandboxes: asked about, carried out a few at a time, and told row by row as it was."""
 
-from pathlib import Path
-
 import pytest
 
 from quarterdeck.fleet.bulk import RowState
+from tests.conftest import Home
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE, Seat
 
@@ -23,19 +22,18 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-async def test_a_plan_says_what_will_be_done_and_does_nothing_by_default(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
+async def test_a_plan_says_what_will_be_done_and_does_nothing_by_default(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk", "p")
         await seat.sees("Pause 6 sandboxes?", "6 will be paused", "1 skipped", "It is paused already")
-        await seat.press("enter")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         assert fleet.orders == []
         assert len(seat.list_screen.table.marks) == 7
 
 
-async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, home: Home) -> None:
     fleet.fails, fleet.busy = {"box1"}, {"box2": 1}
-    async with at_sandboxes(fleet, tmp_path) as seat:
+    async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk")
         del fleet.sandboxes["box3"]
         await seat.press("p", "y")
@@ -48,98 +46,70 @@ async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fle
         }
         assert fleet.statuses(("box0", "box2", "box4", "box5")) == {"PAUSED"}
         fleet.fails.clear()
-        await seat.press("R")
-        await seat.sees("5 done", "1 gone")
-        await seat.press("f")
-        await seat.until(lambda: (tmp_path / "copied.txt").exists())
-        assert "box1  done" in (tmp_path / "copied.txt").read_text()
+        await seat.press("R", sees=("5 done", "1 gone"))
+        await seat.press("f", until=lambda: (home.state / "copied.txt").exists())
+        assert "box1  done" in (home.state / "copied.txt").read_text()
 
 
-async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFleet) -> None:
     fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "30"
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("asterisk", "p", "y")
-        await seat.sees("the server asked to wait")
-        await seat.press("escape")
-        await seat.sees("6 stopped", "1 skipped", "esc close")
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("asterisk", "p", "y", sees="the server asked to wait")
+        await seat.press("escape", sees=("6 stopped", "1 skipped", "esc close"))
         assert fleet.orders == []
-        await seat.press("escape")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
 
 
-async def test_marked_rows_behind_the_filter_are_left_alone_unless_asked_for(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("asterisk", "slash")
-        await seat.type("id:box0")
-        await seat.press("enter")
+async def test_marked_rows_behind_the_filter_are_left_alone_unless_asked_for(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("asterisk", "slash", *"id:box0", "enter")
         await seat.sees("7 marked, 6 hidden by the filter")
-        await seat.press("p")
-        await seat.sees("1 will be paused", "5 marked, but hidden by the filter")
-        await seat.press("h")
-        await seat.sees("6 will be paused")
-        await seat.press("h", "y")
-        await seat.sees("1 done")
+        await seat.press("p", sees=("1 will be paused", "5 marked, but hidden by the filter"))
+        await seat.press("h", sees="6 will be paused")
+        await seat.press("h", "y", sees="1 done")
         assert fleet.orders == [("pause", "box0")]
 
 
-async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works(tmp_path: Path) -> None:
+async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works() -> None:
     fleet = FakeFleet()
     fleet.add("calm")
     fleet.add("busy")
     fleet.talk("c1", "busy", "Fix the build", execution_status="running")
-    async with at_sandboxes(fleet, tmp_path) as seat:
+    async with at_sandboxes(fleet) as seat:
         await seat.sees("Fix the build")
         screen = seat.list_screen
         screen.table.move_to("calm")
-        await seat.press("space")
-        await seat.sees("1 marked")
+        await seat.press("space", sees="1 marked")
         await seat.press("p")
         await seat.until(lambda: fleet.orders == [("pause", "calm")] and "1 marked" not in seat.text)
         screen.table.move_to("busy")
-        await seat.press("p")
-        await seat.sees("Pause busy?", "The agent of Fix the build is at work")
+        await seat.press("p", sees=("Pause busy?", "The agent of Fix the build is at work"))
         await seat.press("enter")
         assert fleet.orders == [("pause", "calm")]
-        await seat.press("p", "y")
-        await seat.until(lambda: ("pause", "busy") in fleet.orders)
+        await seat.press("p", "y", until=lambda: ("pause", "busy") in fleet.orders)
 
 
-async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_about(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
+async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_about(fleet: FakeFleet) -> None:
     fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "60"
-    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
-        await seat.press("1", "2", "asterisk", "p", "y")
-        await seat.sees("go on in the background")
-        await seat.press("b")
-        await seat.sees("Pause 6 sandboxes:", "B shows it.")
-        await seat.press("Q")
-        await seat.sees("Leave in the middle of this? Pause 6 sandboxes")
-        await seat.press("enter")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
-        await seat.press("asterisk", "p")
-        await seat.sees("still going on; B shows it.")
-        await seat.press("B")
-        await seat.sees("the server asked to wait")
-        await seat.press("b", "Q", "y")
-        await seat.until(lambda: seat.deck.return_code == 0)
+    async with at_sandboxes(fleet, size=WIDE) as seat:
+        await seat.press("1", "2", "asterisk", "p", "y", sees="go on in the background")
+        await seat.press("b", sees=("Pause 6 sandboxes:", "B shows it."))
+        await seat.press("Q", sees="Leave in the middle of this? Pause 6 sandboxes")
+        await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
+        await seat.press("asterisk", "p", sees="still going on; B shows it.")
+        await seat.press("B", sees="the server asked to wait")
+        await seat.press("b", "Q", "y", until=lambda: seat.deck.return_code == 0)
 
 
-async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_there_is_told(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
+async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_there_is_told(fleet: FakeFleet) -> None:
     for number, box in enumerate(("box0", "box0", "box2", "box3")):
         fleet.talk(f"c{number}", box, f"Talk {number}")
-    async with at_conversations(fleet, tmp_path) as seat:
+    async with at_conversations(fleet) as seat:
         await seat.sees("Talk 0", "Talk 3")
         await seat.until(lambda: len(seat.session.sandboxes.records) == 7)
-        seat.list_screen.table.move_to("c0")
-        await seat.press("p")
-        await seat.sees("Pause of box0 asked for", "2 conversations")
+        await seat.go_to("c0", "p", sees=("Pause of box0 asked for", "2 conversations"))
         assert fleet.orders == [("pause", "box0")]
         await seat.until(lambda: seat.session.memories.by_id["box0"].asked is None)
-        await seat.press("asterisk", "p")
-        await seat.sees("Pause 2 sandboxes?", "box2", "Talk 3")
-        await seat.press("y")
-        await seat.sees("2 done", "1 skipped")
+        await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "box2", "Talk 3"))
+        await seat.press("y", sees=("2 done", "1 skipped"))
         assert sorted(fleet.orders) == [("pause", "box0"), ("pause", "box2"), ("pause", "box3")]

@@ -9,11 +9,11 @@ from keyring.errors import KeyringLocked
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.tui.connecting import Connecting
 from tests.conftest import Home
-from tests.keyrings import Good, Hanging, Raising
-from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
+from tests.keyrings import Hanging, Raising
+from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, urls
 from tests.tui.seat import WIDE, Seat
 
-__all__ = ["desk", "keyring", "urls"]
+__all__ = ["desk", "urls"]
 
 
 # Adding and keys
@@ -23,38 +23,31 @@ async def add(seat: Seat, name: str, address: str) -> None:
     """Fill in a new connection and save it; its key is asked for next."""
     await at_list(seat, "a")
     await seat.sees("New connection")
-    await seat.type(name)
-    await seat.press("tab", "tab")
-    await seat.type(address)
-    await seat.press("enter")
+    await seat.type(name, "tab", "tab")
+    await seat.type(address, "enter")
 
 
-async def test_a_connection_is_added_and_its_key_kept_only_once_it_is_proven(
-    desk: Desk, keyring: Good, urls: tuple[str, str]
-) -> None:
+async def test_a_connection_is_added_and_its_key_kept_only_once_it_is_proven(desk: Desk) -> None:
     before = desk.file.read_text()
     async with desk.sit() as seat:
-        await add(seat, "three", urls[1])
-        await seat.sees("Key of three", f"It is sent to {urls[1]} and nowhere else.")
-        await seat.type("wrong")
-        await seat.press("enter")
-        await seat.sees("The server refused this key.")
-        assert keyring.held == {}
+        await add(seat, "three", desk.two)
+        await seat.sees("Key of three", f"It is sent to {desk.two} and nowhere else.")
+        await seat.type("wrong", "enter", sees="The server refused this key.")
+        assert desk.keyring.held == {}
         await seat.type(OTHER_KEY)
         assert OTHER_KEY not in seat.text
         await seat.press("enter")
         await seat.sees("Connections", "It is kept in the system keyring.", "key        system keyring")
-        await seat.press("enter")
-        await seat.sees("three", "No conversations.")
-    assert keyring.held == {("quarterdeck", f"three {urls[1]}"): OTHER_KEY}
-    assert desk.file.read_text() == before + f'\n[connections.three]\nurl = "{urls[1]}"\n'
+        await seat.press("enter", sees=("three", "No conversations."))
+    assert desk.keyring.held == {("quarterdeck", f"three {desk.two}"): OTHER_KEY}
+    assert desk.file.read_text() == before + f'\n[connections.three]\nurl = "{desk.two}"\n'
     assert desk.remembered == "three"
 
 
-async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk, urls: tuple[str, str]) -> None:
+async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk) -> None:
     before = desk.file.read_text()
     async with desk.sit() as seat:
-        await add(seat, "one", urls[0])
+        await add(seat, "one", desk.one)
         await seat.sees("There is a connection called one already.")
         await seat.press("shift+tab", "shift+tab")
         await clear_and_type(seat, "four")
@@ -62,22 +55,17 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk, urls:
         await clear_and_type(seat, "ftp:")
         await seat.press("ctrl+s")
         await seat.sees("needs http:// or https://", "^s save", "New connection")
-        await seat.press("escape", "escape")
-        await seat.sees("Connections")
+        await seat.press("escape", "escape", sees="Connections")
     assert desk.file.read_text() == before
 
 
 async def give_key(seat: Seat, name: str, key: str) -> None:
-    await seat.press("K")
-    await seat.sees(f"Key of {name}")
-    await seat.type(key)
-    await seat.press("enter")
+    await seat.press("K", sees=f"Key of {name}")
+    await seat.type(key, "enter")
 
 
 @pytest.mark.parametrize("broken", ["raising", "hanging"])
-async def test_without_a_keyring_a_file_is_used_only_after_a_yes(
-    desk: Desk, home: Home, broken: str, urls: tuple[str, str]
-) -> None:
+async def test_without_a_keyring_a_file_is_used_only_after_a_yes(desk: Desk, home: Home, broken: str) -> None:
     hanging = Hanging()
     desk.keyring, desk.patience = (hanging, 0.2) if broken == "hanging" else (Raising(KeyringLocked()), 3)
     file = home.config / "keys.toml"
@@ -86,17 +74,15 @@ async def test_without_a_keyring_a_file_is_used_only_after_a_yes(
             await at_list(seat, "down", "down")
             await give_key(seat, "two", OTHER_KEY)
             await seat.sees("Keep the key in a file?", "The system keyring is not available.")
-            await seat.press("enter")
-            await seat.sees("used until the deck ends", "typed for this run")
+            await seat.press("enter", sees=("used until the deck ends", "typed for this run"))
             assert not file.exists()
             await give_key(seat, "two", OTHER_KEY)
             await seat.sees("Keep the key in a file?")
-            await seat.press("y")
-            await seat.sees("It is kept in", "keys.toml", "key        key file")
+            await seat.press("y", sees=("It is kept in", "keys.toml", "key        key file"))
             assert OTHER_KEY not in seat.text
     finally:
         hanging.go_on.set()
-    assert f'[keys.two]\norigin = "{urls[1]}"\nkey = "{OTHER_KEY}"\n' in file.read_text()
+    assert f'[keys.two]\norigin = "{desk.two}"\nkey = "{OTHER_KEY}"\n' in file.read_text()
 
 
 async def test_a_key_that_no_file_takes_either_is_used_until_the_deck_ends(desk: Desk, home: Home) -> None:
@@ -113,30 +99,28 @@ async def test_a_key_that_no_file_takes_either_is_used_until_the_deck_ends(desk:
     assert file.read_text() == ""
 
 
-async def test_a_key_that_cannot_be_verified_is_used_for_this_run_only(desk: Desk, keyring: Good) -> None:
+async def test_a_key_that_cannot_be_verified_is_used_for_this_run_only(desk: Desk) -> None:
     desk.write(f'[connections.one]\nurl = "{NOBODY}"\n[connections.two]\nurl = "{NOBODY}"\n')
     async with desk.sit() as seat:
         await at_list(seat, "down")
         await give_key(seat, "one", KEY)
         await seat.sees("The key of one could not be verified", "key        typed for this run")
-    assert keyring.held == {}
+    assert desk.keyring.held == {}
 
 
-async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk: Desk, keyring: Good) -> None:
+async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk: Desk) -> None:
     async with desk.sit(desk.connection("two")) as seat:
         await seat.sees("Connections", "The key is missing or not the right one. K: enter it.", "key refused")
         await seat.press("c", "enter")  # the c of one who did not see yet that the list is there
         await seat.sees("Key of two")
-        await seat.type(OTHER_KEY)
-        await seat.press("tab", "space", "shift+tab", "enter")
+        await seat.type(OTHER_KEY, "tab", "space", "shift+tab", "enter")
         await seat.sees("used until the deck ends, and kept nowhere", "READ-ONLY", "No conversations.")
         await at_list(seat)
         await seat.sees("typed for this run", "live")
-        await seat.press("up", "enter")
-        await seat.sees(" one ", "No conversations.")
+        await seat.press("up", "enter", sees=(" one ", "No conversations."))
         await at_list(seat, "down", "enter")
         await seat.sees("two", "READ-ONLY", "No conversations.")
-    assert keyring.held == {}
+    assert desk.keyring.held == {}
     assert desk.remembered == "two"
 
 
@@ -180,7 +164,7 @@ async def test_a_list_that_was_long_to_read_opens_nothing_over_what_is_typed_int
 
 
 async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
-    desk: Desk, keyring: Good, caplog: pytest.LogCaptureFixture
+    desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     async with desk.sit() as seat:
@@ -188,15 +172,13 @@ async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
         await seat.sees("Key of two")
         await seat.type(OTHER_KEY)
         pictures = [seat.deck.export_screenshot(), repr(seat.deck.screen), repr(seat.deck.focused)]
-        await seat.press("enter")
-        await seat.sees("system keyring")
-        await seat.press("enter")
-        await seat.sees("two", "No conversations.")
+        await seat.press("enter", sees="system keyring")
+        await seat.press("enter", sees=("two", "No conversations."))
         await seat.press("L")
         await seat.sees("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200")
         assert isinstance(seat.deck.connecting, Connecting)
         pictures += [seat.deck.export_screenshot(), repr(vars(seat.deck.connecting.keys)), repr(vars(seat.deck))]
-    assert keyring.held
+    assert desk.keyring.held
     for picture in (*pictures, caplog.text):
         assert OTHER_KEY not in picture
         assert KEY not in picture.replace(repr(desk.environ), "")
@@ -205,10 +187,8 @@ async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
 # Editing
 
 
-async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(
-    desk: Desk, keyring: Good, urls: tuple[str, str]
-) -> None:
-    keyring.held["quarterdeck", f"two {urls[1]}"] = OTHER_KEY
+async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(desk: Desk) -> None:
+    desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
     async with desk.sit(desk.connection("two"), size=WIDE) as seat:
         await seat.sees("two", "READ-ONLY", "No conversations.")
         await at_list(seat, "e")
@@ -216,52 +196,43 @@ async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(
         await clear_and_type(seat, "second")
         await seat.press("tab", "tab", "tab", "tab", "space", "ctrl+s")
         await seat.sees("Connections", "second", "system keyring")
-        await seat.press("escape")
-        await seat.sees("second", "No conversations.", "live now")
+        await seat.press("escape", sees=("second", "No conversations.", "live now"))
         assert "READ-ONLY" not in seat.text
-    assert keyring.held == {("quarterdeck", f"second {urls[1]}"): OTHER_KEY}
-    assert desk.file.read_text().endswith(f'# careful with this one\n[connections.second]\nurl = "{urls[1]}"\n')
+    assert desk.keyring.held == {("quarterdeck", f"second {desk.two}"): OTHER_KEY}
+    assert desk.file.read_text().endswith(f'# careful with this one\n[connections.second]\nurl = "{desk.two}"\n')
     assert desk.remembered == "second"
 
 
 @pytest.mark.parametrize("answer", ["y", "n"])
-async def test_a_kept_key_follows_to_another_address_only_after_a_yes(
-    desk: Desk, keyring: Good, urls: tuple[str, str], answer: str
-) -> None:
-    keyring.held["quarterdeck", f"two {urls[0]}"] = KEY
-    desk.write(desk.file.read_text().replace(urls[1], urls[0]))
+async def test_a_kept_key_follows_to_another_address_only_after_a_yes(desk: Desk, answer: str) -> None:
+    desk.keyring.held["quarterdeck", f"two {desk.one}"] = KEY
+    desk.write(desk.file.read_text().replace(desk.two, desk.one))
     async with desk.sit() as seat:
         await at_list(seat, "down", "down", "e")
         await seat.sees("Connection two")
         await seat.press("tab", "tab")
-        await clear_and_type(seat, urls[1])
+        await clear_and_type(seat, desk.two)
         await seat.press("ctrl+s")
-        await seat.sees("The address has changed", urls[0], f"Send it to {urls[1]} from now on?")
+        await seat.sees("The address has changed", desk.one, f"Send it to {desk.two} from now on?")
         await seat.press(answer)
         await seat.sees("Connections", "key        system keyring" if answer == "y" else "is not used for")
-    [(_, user)] = keyring.held
-    assert user == (f"two {urls[1]}" if answer == "y" else f"two {urls[0]}")
-    assert desk.file.read_text().count(urls[1]) == 1
+    [(_, user)] = desk.keyring.held
+    assert user == (f"two {desk.two}" if answer == "y" else f"two {desk.one}")
+    assert desk.file.read_text().count(desk.two) == 1
 
 
-async def test_a_connection_is_deleted_with_its_key_but_not_while_it_is_open(
-    desk: Desk, keyring: Good, urls: tuple[str, str]
-) -> None:
-    keyring.held["quarterdeck", f"two {urls[1]}"] = OTHER_KEY
+async def test_a_connection_is_deleted_with_its_key_but_not_while_it_is_open(desk: Desk) -> None:
+    desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
     async with desk.sit(desk.connection("one")) as seat:
         await seat.sees(" one ", "No conversations.")
         await at_list(seat, "d")
         await seat.sees("one is open: open another one before you delete it.")
-        await seat.press("down", "d")
-        await seat.sees("Delete the connection two?")
-        await seat.press("enter")
-        await seat.sees("Connections", "two")
-        await seat.press("d")
-        await seat.sees("Delete the connection two?")
-        await seat.press("y")
-        await seat.sees("Connections", "one")
+        await seat.press("down", "d", sees="Delete the connection two?")
+        await seat.press("enter", sees=("Connections", "two"))
+        await seat.press("d", sees="Delete the connection two?")
+        await seat.press("y", sees=("Connections", "one"))
         await seat.until(lambda: "two" not in seat.text)
-    assert keyring.held == {}
+    assert desk.keyring.held == {}
     assert desk.file.read_text().endswith('colour = "teal"\n\n# careful with this one\n')
 
 
@@ -275,37 +246,26 @@ async def test_the_local_service_cannot_be_edited_or_deleted(desk: Desk) -> None
 
 async def test_unsaved_edits_of_the_settings_are_asked_about_before_a_switch(desk: Desk) -> None:
     async with desk.sit() as seat:
-        await seat.press("3")
-        await seat.sees("[3 Settings", "Model")
-        await seat.press("enter")
-        await seat.type("openai/gpt")
-        await seat.press("escape")
-        await seat.until(lambda: seat.deck.edits)
+        await seat.press("3", sees=("[3 Settings", "Model"))
+        await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
         await at_list(seat, "down", "enter")
         await seat.until(lambda: "Connections" not in seat.text)
         assert seat.deck.endpoint == LOCAL
-        await seat.press("escape")
-        await seat.sees("[3 Settings")
+        await seat.press("escape", sees="[3 Settings")
         assert seat.deck.endpoint == LOCAL
         assert seat.deck.edits
 
 
 @pytest.mark.parametrize("address", ["the same", "another"])
-async def test_a_key_typed_for_an_edited_connection_is_used_and_unsaved_edits_stay(
-    desk: Desk, urls: tuple[str, str], address: str
-) -> None:
+async def test_a_key_typed_for_an_edited_connection_is_used_and_unsaved_edits_stay(desk: Desk, address: str) -> None:
     async with desk.sit(desk.connection("one")) as seat:
-        await seat.press("3")
-        await seat.sees("[3 Settings", "Model")
-        await seat.press("enter")
-        await seat.type("openai/gpt")
-        await seat.press("escape")
-        await seat.until(lambda: seat.deck.edits)
+        await seat.press("3", sees=("[3 Settings", "Model"))
+        await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
         await at_list(seat, "e")
         await seat.sees("Connection one")
         await seat.press("tab", "tab")
         if address == "another":
-            await clear_and_type(seat, urls[1])
+            await clear_and_type(seat, desk.two)
         await seat.press("tab", "tab", "tab", "tab", "enter", "down", "enter", "ctrl+s")
         await seat.sees("Key of one")
         await seat.type(KEY if address == "the same" else OTHER_KEY)

@@ -1,55 +1,45 @@
 """The list of connections by keys: seen, switched, checked, and what the command line and the file say of them."""
 
-from pathlib import Path
-
 import pytest
 
 from quarterdeck import __version__
 from quarterdeck.cli.target import KEY_VARIABLE
 from quarterdeck.config.connections import Connection
 from tests.cli import serving
-from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
+from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, urls
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, WIDE, answering, seated
 
-__all__ = ["desk", "keyring", "urls"]
+__all__ = ["desk", "urls"]
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
-async def test_the_list_says_how_each_is_doing_and_where_its_key_is(
-    desk: Desk, urls: tuple[str, str], size: tuple[int, int]
-) -> None:
+async def test_the_list_says_how_each_is_doing_and_where_its_key_is(desk: Desk, size: tuple[int, int]) -> None:
     async with desk.sit(size=size) as seat:
         await seat.sees("live now")
         await at_list(seat)
         await seat.sees("the local service's own")
         [local], [one], [two] = (
-            [line for line in seat.text.splitlines() if words in line] for words in ("inside this deck", *urls)
+            [line for line in seat.text.splitlines() if words in line]
+            for words in ("inside this deck", desk.one, desk.two)
         )
         assert "live" in local
         assert "not opened" in one
         assert "not opened" in two
         assert "read-only" in two
         assert "read-only" not in one
-        assert f"{urls[0]}   not opened" in one  # close to the address also where there is room for a longer one
-        await seat.press("down")
-        await seat.sees("environment variable ONE_KEY", "X-Session-API-Key")
-        await seat.press("j")
-        await seat.sees("key        none", "nothing is changed on the server")
-        await seat.press("escape")
-        await seat.sees("No conversations.")
+        assert f"{desk.one}   not opened" in one  # close to the address also where there is room for a longer one
+        await seat.press("down", sees=("environment variable ONE_KEY", "X-Session-API-Key"))
+        await seat.press("j", sees=("key        none", "nothing is changed on the server"))
+        await seat.press("escape", sees="No conversations.")
 
 
-async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(
-    desk: Desk, urls: tuple[str, str]
-) -> None:
+async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(desk: Desk) -> None:
     async with desk.sit(size=(60, 20)) as seat:
         await at_list(seat)
-        assert urls[0] not in seat.text
-        await seat.press("down")
-        await seat.sees(f"address    {urls[0]}")
-        await seat.press("up")
-        await seat.until(lambda: urls[0] not in seat.text)
+        assert desk.one not in seat.text
+        await seat.press("down", sees=f"address    {desk.one}")
+        await seat.press("up", until=lambda: desk.one not in seat.text)
 
 
 async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) -> None:
@@ -58,12 +48,10 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
         await at_list(seat, "down", "enter")
         await seat.sees(" one ", "No conversations.", "live now")
         assert "READ-ONLY" not in seat.text
-        await seat.press("2")
-        await seat.sees("[2 Sandboxes]", " one ")
+        await seat.press("2", sees=("[2 Sandboxes]", " one "))
         await at_list(seat)
         await seat.sees("environment variable ONE_KEY", "release")
-        await seat.press("k", "enter")
-        await seat.sees("local service", "No sandboxes.")
+        await seat.press("k", "enter", sees=("local service", "No sandboxes."))
     assert desk.remembered == "local"
 
 
@@ -73,16 +61,13 @@ async def test_where_a_conversation_is_created_a_simulation_says_that_it_is_one(
         async with desk.sit(Connection("simulated", url, key_env="SIMULATED_KEY")) as seat:
             await seat.sees("live now")
             await seat.until(lambda: seat.session.server.kind)
-            await seat.press("n")
-            await seat.sees("This is a simulation: its agents only play.")
+            await seat.press("n", sees="This is a simulation: its agents only play.")
 
 
 async def test_what_was_said_of_one_connection_goes_with_a_switch_to_another(desk: Desk) -> None:
     async with desk.sit() as seat:
-        await seat.press("3")
-        await seat.sees("Nothing stored yet")
-        await seat.press("u")
-        await seat.sees("Nothing is edited here.")
+        await seat.press("3", sees="Nothing stored yet")
+        await seat.press("u", sees="Nothing is edited here.")
         await at_list(seat, "down", "enter")
         await seat.sees(" one ", "Nothing stored yet")
         assert "Nothing is edited here." not in seat.text
@@ -93,12 +78,9 @@ async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_
         await seat.sees("live now")
         await at_list(seat, "down", "t")
         await seat.sees("local service, flat settings; the key is accepted")
-        await seat.press("down", "t")
-        await seat.sees("the key is missing")
-        await seat.press("up", "up", "t")
-        await seat.sees("the key is accepted")
-        await seat.press("escape")
-        await seat.sees("local service", "live")
+        await seat.press("down", "t", sees="the key is missing")
+        await seat.press("up", "up", "t", sees="the key is accepted")
+        await seat.press("escape", sees=("local service", "live"))
     assert desk.remembered == "local"
 
 
@@ -116,26 +98,20 @@ async def test_the_next_run_knows_the_release_that_was_seen_there(desk: Desk) ->
 # What the command line and the file say
 
 
-async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_name(
-    desk: Desk, urls: tuple[str, str]
-) -> None:
+async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_name(desk: Desk) -> None:
     desk.environ[KEY_VARIABLE] = OTHER_KEY
-    connection = Connection(urls[1].removeprefix("http://"), urls[1], key_env=KEY_VARIABLE)
+    connection = Connection(desk.two.removeprefix("http://"), desk.two, key_env=KEY_VARIABLE)
     async with desk.sit(connection) as seat:
         await seat.sees("No conversations.")
         await at_list(seat)
         await seat.sees("it was given by its address", f"environment variable {KEY_VARIABLE}")
-        await seat.press("d")
-        await seat.sees("it is written in no file")
+        await seat.press("d", sees="it is written in no file")
         assert desk.remembered is None
-        await seat.press("e")
-        await seat.sees("New connection")
+        await seat.press("e", sees="New connection")
         await clear_and_type(seat, "named")
-        await seat.press("ctrl+s")
-        await seat.sees("Connections", "named")
-        await seat.press("escape")
-        await seat.sees("named", "No conversations.")
-    assert f'[connections.named]\nurl = "{urls[1]}"\nkey_env = "{KEY_VARIABLE}"\n' in desk.file.read_text()
+        await seat.press("ctrl+s", sees=("Connections", "named"))
+        await seat.press("escape", sees=("named", "No conversations."))
+    assert f'[connections.named]\nurl = "{desk.two}"\nkey_env = "{KEY_VARIABLE}"\n' in desk.file.read_text()
     assert desk.remembered == "named"
 
 
@@ -144,8 +120,7 @@ async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) 
         await seat.sees("READ-ONLY", "live now")
         await at_list(seat, "down", "enter")
         await seat.sees(" one ", "READ-ONLY", "No conversations.")
-        await seat.press("n")
-        await seat.sees("this connection is read-only")
+        await seat.press("n", sees="this connection is read-only")
         await at_list(seat, "e")
         await seat.sees("Connection one", "Read-only         (•) no")
         await seat.press("escape")
@@ -153,20 +128,15 @@ async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) 
     assert "read_only" not in desk.file.read_text().partition("[connections.two]")[0]
 
 
-async def test_a_broken_file_is_told_in_the_deck_and_never_written_over(desk: Desk, urls: tuple[str, str]) -> None:
-    broken = f'[connections.one]\nurl = "{urls[0]}"\nbroken broken\n'
+async def test_a_broken_file_is_told_in_the_deck_and_never_written_over(desk: Desk) -> None:
+    broken = f'[connections.one]\nurl = "{desk.one}"\nbroken broken\n'
     desk.write(broken)
     async with desk.sit(size=(160, 40)) as seat:
         await seat.sees("connections.toml, line 3: not TOML")
-        await seat.press("c")
-        await seat.sees("Connections", "not TOML (Expected")
-        await seat.press("a")
-        await seat.sees("New connection")
-        await seat.type("three")
-        await seat.press("tab", "tab")
-        await seat.type(urls[0])
-        await seat.press("enter")
-        await seat.sees("Connections", "nothing was written")
+        await seat.press("c", sees=("Connections", "not TOML (Expected"))
+        await seat.press("a", sees="New connection")
+        await seat.type("three", "tab", "tab")
+        await seat.type(desk.one, "enter", sees=("Connections", "nothing was written"))
     assert desk.file.read_text() == broken
 
 
@@ -198,17 +168,12 @@ async def test_what_another_deck_writes_of_the_open_one_makes_no_second_equal_ro
             await seat.sees("changed in connections.toml since it was opened")
 
 
-async def test_a_check_says_that_the_key_went_in_clear(tmp_path: Path) -> None:
+async def test_a_check_says_that_the_key_went_in_clear() -> None:
     fleet = FakeFleet(nested=True)
-    async with seated(answering(fleet.server), Connection("prod", "http://server.test"), crashes=tmp_path) as seat:
+    async with seated(answering(fleet.server), Connection("prod", "http://server.test")) as seat:
         await seat.sees("No conversations.")
-        await seat.press("c")
-        await seat.sees("Connections", "the key can be read on the way")
-        await seat.press("t")
-        await seat.sees("no key is needed")
+        await seat.press("c", sees=("Connections", "the key can be read on the way"))
+        await seat.press("t", sees="no key is needed")
         await seat.press("K")
-        await seat.type("sentinel")
-        await seat.press("enter")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
-        await seat.press("c", "t")
-        await seat.sees("the key is accepted, and was", "sent unencrypted")
+        await seat.type("sentinel", "enter", until=lambda: not seat.deck.screen.is_modal)
+        await seat.press("c", "t", sees=("the key is accepted, and was", "sent unencrypted"))

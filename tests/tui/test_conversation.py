@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 from textual.widgets import TextArea
 
@@ -13,7 +12,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import answering as answering_rules
 from quarterdeck.tui.conversation.log import Log
 from quarterdeck.tui.kept_state import KeptState
-from tests.client.fakes import Answer, Asked, FakeServer
+from tests.client.fakes import Answer, Asked, FakeServer, Gated, to
 from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, Seat, answering, seated
@@ -31,27 +30,14 @@ def agent() -> FakeAgent:
     return FakeAgent("1.34.0")
 
 
-class Holding(FakeServer):
-    """Holds messages until the gate is open, as an agent server does while a tool runs; or what is asked elsewhere."""
-
-    gate: asyncio.Event | None = None
-    held = f"{C}/events"
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if self.gate is not None and request.url.path == self.held:
-            await self.gate.wait()
-        return await super().handle_async_request(request)
-
-
 @asynccontextmanager
 async def opened(
     agent: FakeAgent,
-    tmp_path: Path,
     *,
     state: KeptState | None = None,
     read_only: bool = False,
     gate: asyncio.Event | None = None,
-    held: str = Holding.held,
+    held: str = f"{C}/events",
 ) -> AsyncIterator[Seat]:
     """A deck on the conversation of that agent; `gate` holds messages, or what is asked at `held`."""
     fleet = FakeFleet()
@@ -71,12 +57,10 @@ async def opened(
         return fleet.answer(asked)
 
     prod = Connection("prod", "http://server.test", read_only=read_only)
-    server = Holding(answer)
-    server.gate, server.held = gate, held
-    async with seated(answering(server), prod, size=NARROW, crashes=tmp_path, state=state) as seat:
+    server = FakeServer(answer) if gate is None else Gated(answer, to(held), gate)
+    async with seated(answering(server), prod, size=NARROW, state=state) as seat:
         await seat.sees("Fix login")
-        await seat.press("enter")
-        await seat.sees("polling")
+        await seat.press("enter", sees="polling")
         await seat.until(lambda: log(seat).entries)
         yield seat
 
@@ -89,277 +73,227 @@ def composer(seat: Seat) -> TextArea:
     return seat.deck.screen.query_one(TextArea)
 
 
-async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent: FakeAgent) -> None:
     for number in range(160):
         agent.says(f"word {number}")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("word 159")
         agent.says("word 160")
-        await seat.press("ctrl+r")
-        await seat.sees("word 160")
+        await seat.press("ctrl+r", sees="word 160")
         await seat.press("pageup", "pageup")
         top = seat.line(2)
         agent.says("word 161")
         agent.says("word 162")
-        await seat.press("ctrl+r")
-        await seat.sees("2 new below, G")
+        await seat.press("ctrl+r", sees="2 new below, G")
         assert seat.line(2) == top
         await seat.press("g")
         await seat.until(lambda: "word 60" in seat.text and len(log(seat).entries) == 163)
-        await seat.press("g")
-        await seat.sees("word 0")
-        await seat.press("G")
-        await seat.sees("word 162")
+        await seat.press("g", sees="word 0")
+        await seat.press("G", sees="word 162")
         await seat.until(lambda: "new below" not in seat.text)
 
 
-async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent) -> None:
     for number in range(60):
         agent.says(f"word {number}")
     agent.says("\n".join(f"line {number}" for number in range(90)))
     for number in range(60, 120):
         agent.says(f"word {number}")
-    async with opened(agent, tmp_path) as seat:
-        await seat.press("slash")
-        await seat.type("line 7")
-        await seat.press("enter", "escape")
-        await seat.sees("line 0")
-        await seat.press("enter", *("j",) * 75)
-        await seat.sees("line 85")
+    async with opened(agent) as seat:
+        await seat.press("slash", *"line 7", "enter", "escape", sees="line 0")
+        await seat.press("enter", *("j",) * 75, sees="line 85")
         shown = seat.text.splitlines()[2:14]
-        await seat.press("q")
-        await seat.until(lambda: not seat.deck.screen.query(Log))
+        await seat.press("q", until=lambda: not seat.deck.screen.query(Log))
         await seat.press("enter")
         await seat.until(lambda: seat.deck.screen.query(Log) and seat.text.splitlines()[2:14] == shown)
 
 
-async def test_the_place_above_a_question_is_there_again_with_the_entry_that_was_looked_at(
-    agent: FakeAgent, tmp_path: Path
-) -> None:
+async def test_the_place_above_a_question_is_there_again_with_the_entry_that_was_looked_at(agent: FakeAgent) -> None:
     for number in range(40):
         agent.says(f"word {number}")
     agent.asks("rm -r build", "git clean", "git push")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("needs you: 3 actions")
         await seat.press("k", "k", "k")
         shown = seat.text.splitlines()[2:14]
         assert any("▌" in line and "word 39" in line for line in shown)
-        await seat.press("q")
-        await seat.until(lambda: not seat.deck.screen.query(Log))
+        await seat.press("q", until=lambda: not seat.deck.screen.query(Log))
         await seat.press("enter")
         await seat.until(lambda: seat.deck.screen.query(Log) and seat.text.splitlines()[2:14] == shown)
 
 
-async def test_what_is_unfolded_at_the_foot_comes_into_sight(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_what_is_unfolded_at_the_foot_comes_into_sight(agent: FakeAgent) -> None:
     for number in range(40):
         agent.says(f"word {number}")
     seen = {"content": [{"type": "text", "text": "\n".join(f"line {number}" for number in range(20))}], "exit_code": 0}
     agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=seen)
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("lines, enter")
         assert "line 12" not in seat.text
-        await seat.press("enter")
-        await seat.sees("line 12", "line 0")
+        await seat.press("enter", sees=("line 12", "line 0"))
 
 
-async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None:
     agent.says("first wish", "user")
     failed = {"content": [{"type": "text", "text": "no such thing"}], "exit_code": 2}
     agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=failed)
     for number in range(40):
         agent.says(f"word {number}")
     agent.says("second wish", "user")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
 
         async def at(words: str) -> None:
             await seat.until(lambda: (entry := log(seat).cursor_entry) is not None and words in entry.text)
 
         await seat.press("left_square_bracket")
         await at("first wish")
-        await seat.press("left_square_bracket")
-        await seat.sees("No message of yours before this one.")
+        await seat.press("left_square_bracket", sees="No message of yours before this one.")
         await seat.press("right_curly_bracket")
         await at("no such thing")
         await seat.press("right_square_bracket")
         await at("second wish")
         await seat.press("left_curly_bracket")
         await at("no such thing")
-        await seat.press("G", "slash")
-        await seat.type("WORD 3")
-        await seat.press("enter")
+        await seat.press("G", "slash", *"WORD 3", "enter")
         await at("word 39")
         await seat.press("enter")
         await at("word 38")
         assert [line for line in seat.text.splitlines() if "word 38" in line and "▌" in line]
-        await seat.press("escape", "y")
-        await seat.sees("Copied the entry, if your terminal takes copies")
+        await seat.press("escape", "y", sees="Copied the entry, if your terminal takes copies")
         assert seat.deck.clipboard == "word 38"
 
 
 async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the_palette_once(
-    agent: FakeAgent, tmp_path: Path
+    agent: FakeAgent,
 ) -> None:
     agent.says("hello", "user")
-    async with opened(agent, tmp_path) as seat:
-        await seat.press("i")
-        await seat.sees("Fix login", "id              0c0f4ad5", "repository")
+    async with opened(agent) as seat:
+        await seat.press("i", sees=("Fix login", "id              0c0f4ad5", "repository"))
         assert "{" not in seat.text
         await seat.press("escape", "colon")
-        await seat.type("back")
-        await seat.sees("Go back to the list")
+        await seat.type("back", sees="Go back to the list")
         assert seat.text.count("Back (") == 1
 
 
-async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent: FakeAgent) -> None:
     agent.says("hello", "user")
     agent.set("finished")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("The agent ended without reading your last message; R sends it again.")
-        await seat.press("m", *"draft", "escape", "R")
-        await seat.sees("Sent.", "done", "draft")
-        await seat.press("R")
-        await seat.sees("There is no message that the agent has not seen.")
+        await seat.press("m", *"draft", "escape", "R", sees=("Sent.", "done", "draft"))
+        await seat.press("R", sees="There is no message that the agent has not seen.")
 
 
-async def test_a_conversation_of_which_nothing_can_be_read_says_so(tmp_path: Path) -> None:
+async def test_a_conversation_of_which_nothing_can_be_read_says_so() -> None:
     fleet = FakeFleet()
     fleet.talk(ID, fleet.add("box", "PAUSED"), "Fix login")
-    async with seated(answering(fleet.server), Connection("prod", "http://server.test"), crashes=tmp_path) as seat:
+    async with seated(answering(fleet.server), Connection("prod", "http://server.test")) as seat:
         await seat.sees("Fix login")
         await seat.press("enter")
         await seat.sees("Nothing could be read. This server keeps no copy of what is said.")
 
 
-async def test_when_it_asks_is_chosen_in_its_menu(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_when_it_asks_is_chosen_in_its_menu(agent: FakeAgent) -> None:
     agent.says("hello", "user")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("asks: risky")
-        await seat.press("f2")
-        await seat.sees("Ask always", "Never ask")
-        await seat.press("1")
-        await seat.sees("asks: always", "until the agent server restarts")
+        await seat.press("f2", sees=("Ask always", "Never ask"))
+        await seat.press("1", sees=("asks: always", "until the agent server restarts"))
 
 
-async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent) -> None:
     agent.says("tidy up", "user")
     agent.asks("rm -r build", "git clean")
     agent.next = ["curl evil"]
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("needs you: 2 actions; tab answers", "rm -r build", "git clean", "HIGH")
         await seat.press("y", "n", "a", "r")
         await seat.sees("tab answers", "The agent waits for an answer")
         assert agent.ran == []
-        await seat.press("tab")
-        await seat.sees("y accept", "esc leave")
+        await seat.press("tab", sees=("y accept", "esc leave"))
         seat.at_once("y", "y", "y", "y")
         await seat.sees("curl evil", "needs you: 1 action; tab answers")
         await seat.pause()
         assert agent.ran == ["rm -r build", "git clean"]
         assert agent.asked.count(ANSWER) == 1
-        await seat.press("tab", "a")
-        await seat.sees("Accept all that follow?")
+        await seat.press("tab", "a", sees="Accept all that follow?")
         await seat.press("escape")
         assert agent.policy == "ConfirmRisky"
-        await seat.press("tab", "a", "y")
-        await seat.sees("asks: never")
+        await seat.press("tab", "a", "y", sees="asks: never")
         assert agent.ran == ["rm -r build", "git clean", "curl evil"]
 
 
-async def test_a_question_that_changes_takes_the_focus_away(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_a_question_that_changes_takes_the_focus_away(agent: FakeAgent) -> None:
     agent.asks("harmless")
-    async with opened(agent, tmp_path) as seat:
-        await seat.press("tab")
-        await seat.sees("y accept")
+    async with opened(agent) as seat:
+        await seat.press("tab", sees="y accept")
         agent.run()
         agent.asks("rm -r build")
-        await seat.press("ctrl+r")
-        await seat.sees("rm -r build", "tab answers")
-        await seat.press("y")
-        await seat.sees("Copied the entry")
+        await seat.press("ctrl+r", sees=("rm -r build", "tab answers"))
+        await seat.press("y", sees="Copied the entry")
         assert agent.ran == ["harmless"]
 
 
-async def test_it_is_rejected_with_a_reason_that_is_sent(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_it_is_rejected_with_a_reason_that_is_sent(agent: FakeAgent) -> None:
     agent.asks("rm -r build")
-    async with opened(agent, tmp_path) as seat:
-        await seat.press("tab", "n")
-        await seat.sees("Reject", "Why")
-        await seat.type("use git")
-        await seat.press("enter")
+    async with opened(agent) as seat:
+        await seat.press("tab", "n", sees=("Reject", "Why"))
+        await seat.type("use git", "enter")
         await seat.sees("rejected by you", "use git", "Rejected, and your reason sent.")
         assert agent.ran == []
 
 
-async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(
-    agent: FakeAgent, tmp_path: Path
-) -> None:
+async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(agent: FakeAgent) -> None:
     agent.says("hello", "user")
-    async with opened(agent, tmp_path) as seat:
-        await seat.press("m")
-        await seat.type("go on")
-        await seat.press("enter")
-        await seat.type("with care")
-        await seat.press("ctrl+s")
+    async with opened(agent) as seat:
+        await seat.press("m", *"go on", "enter", *"with care", "ctrl+s")
         await seat.sees("go on", "with care", "done", "finished")
         assert agent.log[1]["llm_message"]["content"][0]["text"] == "go on\nwith care"
         assert composer(seat).text == ""
         agent.asks("rm -r build")
-        await seat.press("escape", "ctrl+r")
-        await seat.sees("rm -r build")
-        await seat.press("m")
-        await seat.type("not that")
-        await seat.press("ctrl+s")
+        await seat.press("escape", "ctrl+r", sees="rm -r build")
+        await seat.press("m", *"not that", "ctrl+s")
         await seat.sees("The agent waits for an answer", "Keep the draft")
         await seat.press("d")
         await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that")
         assert not any(event["kind"] == "UserRejectObservation" for event in agent.log)
-        await seat.press("ctrl+s", "n")
-        await seat.sees("Rejected, and your reason sent.")
+        await seat.press("ctrl+s", "n", sees="Rejected, and your reason sent.")
         assert agent.ran == []
 
 
-async def test_what_it_came_to_while_it_was_open_is_not_unread_afterwards(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_what_it_came_to_while_it_was_open_is_not_unread_afterwards(agent: FakeAgent) -> None:
     agent.says("hello", "user")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         assert agent.status == "idle"
         agent.set("finished")
         await seat.sees("Finished")
-        await seat.press("q", "ctrl+r")
-        await seat.sees("1 Finished")
+        await seat.press("q", "ctrl+r", sees="1 Finished")
         assert "unread" not in seat.text
 
 
-async def test_the_key_bar_says_how_to_stop_the_agent_and_in_a_field_how_to_leave_it(
-    agent: FakeAgent, tmp_path: Path
-) -> None:
+async def test_the_key_bar_says_how_to_stop_the_agent_and_in_a_field_how_to_leave_it(agent: FakeAgent) -> None:
     agent.says("hello", "user")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("p Pause agent", "[ Messages", "m writes a message", "─" * 80)
-        await seat.press("m")
-        await seat.sees("^s send", "esc leave; the draft is kept")
+        await seat.press("m", sees=("^s send", "esc leave; the draft is kept"))
         assert "Pause agent" not in seat.text
         assert "m writes" not in seat.text
-        await seat.press("escape", "slash")
-        await seat.sees("enter the one before", "esc close")
-        await seat.press("escape")
-        await seat.sees("p Pause agent")
+        await seat.press("escape", "slash", sees=("enter the one before", "esc close"))
+        await seat.press("escape", sees="p Pause agent")
 
 
 async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
     agent.says("hello", "user")
     state = KeptState(tmp_path / "state")
-    async with opened(agent, tmp_path, state=state) as seat:
-        await seat.press("m")
-        await seat.type("half a thought")
-        await seat.press("escape", "q")
+    async with opened(agent, state=state) as seat:
+        await seat.press("m", *"half a thought", "escape", "q")
         await seat.until(lambda: not seat.deck.screen.query(Log))
         await seat.press("enter")
         await seat.until(lambda: seat.deck.screen.query(Log) and composer(seat).text == "half a thought")
-    async with opened(agent, tmp_path, state=state) as seat:
+    async with opened(agent, state=state) as seat:
         await seat.until(lambda: composer(seat).text == "half a thought")
-        await seat.press("m", "ctrl+s")
-        await seat.sees("Sent.")
-    async with opened(agent, tmp_path, state=state) as seat:
+        await seat.press("m", "ctrl+s", sees="Sent.")
+    async with opened(agent, state=state) as seat:
         await seat.sees("half a thought")
         assert composer(seat).text == ""
 
@@ -370,76 +304,63 @@ async def test_leaving_does_not_end_what_is_being_sent_and_it_is_kept_until_then
     agent.says("hello", "user")
     agent.set("running")
     gate, state = asyncio.Event(), KeptState(tmp_path / "state")
-    async with opened(agent, tmp_path, state=state, gate=gate) as seat:
-        await seat.press("m")
-        await seat.type("go on")
-        await seat.press("ctrl+s")
-        await seat.sees("sending")
-        await seat.press("escape", "q")
-        await seat.until(lambda: not seat.deck.screen.query(Log))
-        async with opened(agent, tmp_path, state=state) as other:
+    async with opened(agent, state=state, gate=gate) as seat:
+        await seat.press("m", *"go on", "ctrl+s", sees="sending")
+        await seat.press("escape", "q", until=lambda: not seat.deck.screen.query(Log))
+        async with opened(agent, state=state) as other:
             await other.until(lambda: composer(other).text == "go on")
         agent.set("idle")
         gate.set()
         await seat.sees("Sent.")
-        await seat.press("enter")
-        await seat.sees("go on", "done")
+        await seat.press("enter", sees=("go on", "done"))
         assert composer(seat).text == ""
 
 
-async def test_it_is_stopped_and_goes_on(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_it_is_stopped_and_goes_on(agent: FakeAgent) -> None:
     agent.says("hello", "user")
     agent.set("running")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("Working")
-        await seat.press("p")
-        await seat.sees("Stopped.", "Agent paused")
-        await seat.press("p")
-        await seat.sees("The agent does not work now.")
-        await seat.press("r")
-        await seat.sees("It was asked to go on.", "Finished")
+        await seat.press("p", sees=("Stopped.", "Agent paused"))
+        await seat.press("p", sees="The agent does not work now.")
+        await seat.press("r", sees=("It was asked to go on.", "Finished"))
 
 
-async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent) -> None:
     agent.asks("rm -r build")
-    async with opened(agent, tmp_path, read_only=True) as seat:
-        await seat.press("tab", "y")
-        await seat.sees("read-only", "needs you: 1 action━")
+    async with opened(agent, read_only=True) as seat:
+        await seat.press("tab", "y", sees=("read-only", "needs you: 1 action━"))
         await seat.press("m")
         assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
         assert agent.ran == []
 
 
-async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: FakeAgent) -> None:
     agent.says("kept")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         agent.sandbox, agent.unreached = "PAUSED", True
-        await seat.press("ctrl+r")
-        await seat.sees("sandbox paused, as of", "r resumes it")
-        await seat.press("m", "r", "ctrl+s")
-        await seat.sees("Its sandbox is paused")
+        await seat.press("ctrl+r", sees=("sandbox paused, as of", "r resumes it"))
+        await seat.press("m", "r", "ctrl+s", sees="Its sandbox is paused")
         assert composer(seat).text == "r"
-        await seat.press("escape", "r")
-        await seat.sees("Resume its sandbox?")
+        await seat.press("escape", "r", sees="Resume its sandbox?")
         await seat.press("escape")
         assert "kept" in seat.text
 
 
-async def test_a_question_names_no_keys_while_its_sandbox_is_paused(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_a_question_names_no_keys_while_its_sandbox_is_paused(agent: FakeAgent) -> None:
     agent.asks("rm -r build")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("tab answers")
         agent.sandbox, agent.unreached = "PAUSED", True
-        await seat.press("ctrl+r")
-        await seat.sees("needs you: 1 action━")
+        await seat.press("ctrl+r", sees="needs you: 1 action━")
         await seat.press("tab")
         await seat.sees("needs you: 1 action━", "Its sandbox is paused. r resumes it.")
 
 
-async def test_no_tool_runs_while_its_sandbox_is_paused(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_no_tool_runs_while_its_sandbox_is_paused(agent: FakeAgent) -> None:
     agent.asks("rm -r build")
     agent.set("running")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("● Working", "  terminal")
         assert "terminal" in seat.line(1)
         agent.sandbox, agent.unreached = "PAUSED", True
@@ -449,29 +370,26 @@ async def test_no_tool_runs_while_its_sandbox_is_paused(agent: FakeAgent, tmp_pa
 
 
 async def test_a_sandbox_that_the_list_knows_to_be_paused_is_resumed_while_the_conversation_still_opens(
-    agent: FakeAgent, tmp_path: Path
+    agent: FakeAgent,
 ) -> None:
     gate = asyncio.Event()
     gate.set()
     agent.says("kept")
-    async with opened(agent, tmp_path, gate=gate, held="/api/v1/app-conversations") as seat:
+    async with opened(agent, gate=gate, held="/api/v1/app-conversations") as seat:
         agent.sandbox, agent.unreached = "PAUSED", True
-        await seat.press("q", "ctrl+r")
-        await seat.sees("1 Sandbox paused")
+        await seat.press("q", "ctrl+r", sees="1 Sandbox paused")
         gate.clear()
-        await seat.press("enter")
-        await seat.sees("opening")
-        await seat.press("r")
-        await seat.sees("Resume its sandbox?")
+        await seat.press("enter", sees="opening")
+        await seat.press("r", sees="Resume its sandbox?")
         gate.set()
 
 
-async def test_what_a_server_says_is_only_text(agent: FakeAgent, tmp_path: Path) -> None:
+async def test_what_a_server_says_is_only_text(agent: FakeAgent) -> None:
     agent.says("[/x] \x1b]0;pwned\x07 &#x202e; [@click=app.quit]q[/]", "user")
     agent.add("ObservationEvent", tool_name="[red]", tool_call_id="\x1b[2J", observation={"content": "[/] \x1b[31mx"})
     agent.add("BrandNew\x1b[2J", "hook[/]")
     agent.asks("echo \x1b[2J [/x]")
-    async with opened(agent, tmp_path) as seat:
+    async with opened(agent) as seat:
         await seat.sees("[/x]", "[@click=app.quit]q[/]", "BrandNew", "echo ␛[2J [/x]")
         assert "\x1b" not in seat.text
         assert "\u202e" not in seat.text

@@ -18,10 +18,8 @@ Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
 async def create(seat: Seat, message: str) -> None:
     await seat.until(lambda: seat.deck.session)
-    await seat.press("1", "n")
-    await seat.sees("New conversation", "First message")
-    await seat.type(message)
-    await seat.press("ctrl+s")
+    await seat.press("1", "n", sees=("New conversation", "First message"))
+    await seat.type(message, "ctrl+s")
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
@@ -46,10 +44,8 @@ async def test_title_and_sandbox_are_taken_as_typed(sit: Sit) -> None:
         await seat.until(lambda: seat.deck.session)
         sandbox = await seat.session.start("shell")
         await seat.until(lambda: sandbox.id in seat.session.sandboxes.records)
-        await seat.press("n")
-        await seat.sees("First message")
-        await seat.press("tab")
-        await seat.type("A title of mine")
+        await seat.press("n", sees="First message")
+        await seat.press("tab", *"A title of mine")
         await seat.press("tab", "tab", "tab", "enter", "down", "enter", "ctrl+s")
         await seat.sees("A title of mine", "1 Idle")
         (conversation,) = seat.session.conversations.records.values()
@@ -62,41 +58,29 @@ async def test_its_sandbox_is_gone_to_and_back_and_paused_and_resumed_from_the_c
         await seat.sees("1 Idle")
         (conversation,) = seat.session.conversations.records.values()
         await seat.until(lambda: conversation.sandbox_id in seat.session.sandboxes.records)
-        await seat.press("o")
-        await seat.sees("[2 Sandboxes]", "hello")
+        await seat.press("o", sees=("[2 Sandboxes]", "hello"))
         assert seat.list_screen.table.cursor_id == conversation.sandbox_id
-        await seat.press("o")
-        await seat.sees("[1 Conversations]")
+        await seat.press("o", sees="[1 Conversations]")
         assert seat.list_screen.table.cursor_id == conversation.id
-        await seat.press("p")
-        await seat.sees("1 Sandbox paused")
-        await seat.press("r")
-        await seat.sees("1 Idle")
-        await seat.press("D")
-        await seat.sees("Its sandbox stays.")
+        await seat.press("p", sees="1 Sandbox paused")
+        await seat.press("r", sees="1 Idle")
+        await seat.press("D", sees="Its sandbox stays.")
 
 
-async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tmp_path: Path) -> None:
+async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells() -> None:
     fleet = FakeFleet()
     for name, status in (("deaf", "RUNNING"), ("sleepy", "PAUSED"), ("bad", "RUNNING")):
         fleet.talk(name, fleet.add(name, status), f"Talk {name}")
     fleet.deaf |= {"deaf", "sleepy"}
     fleet.fails.add("bad")
-    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
+    async with seated(answering(fleet.server), PROD, size=WIDE) as seat:
         await seat.sees("2 Finished", "1 Sandbox paused")
-        seat.list_screen.table.move_to("deaf")
-        await seat.press("p")
-        await seat.sees("1 Sandbox pausing", "1 Finished")
-        seat.list_screen.table.move_to("sleepy")
-        await seat.press("r")
-        await seat.sees("1 Sandbox resuming", "1 Sandbox pausing")
-        seat.list_screen.table.move_to("bad")
-        await seat.press("p")
-        await seat.until(lambda: ("pause", "bad") in fleet.orders)
+        await seat.go_to("deaf", "p", sees=("1 Sandbox pausing", "1 Finished"))
+        await seat.go_to("sleepy", "r", sees=("1 Sandbox resuming", "1 Sandbox pausing"))
+        await seat.go_to("bad", "p", until=lambda: ("pause", "bad") in fleet.orders)
         await seat.sees("1 Finished", "1 Sandbox resuming", "1 Sandbox pausing")
         fleet.sandboxes["deaf"]["status"] = fleet.conversations["deaf"]["sandbox_status"] = "PAUSED"
-        await seat.press("ctrl+r")
-        await seat.sees("1 Sandbox paused", "1 Sandbox resuming")
+        await seat.press("ctrl+r", sees=("1 Sandbox paused", "1 Sandbox resuming"))
 
 
 async def test_what_was_asked_of_a_sandbox_and_never_came_about_is_not_shown_for_ever(tmp_path: Path) -> None:
@@ -108,8 +92,7 @@ async def test_what_was_asked_of_a_sandbox_and_never_came_about_is_not_shown_for
     deck = Deck(PROD, connect, clock=lambda: datetime.now(UTC) + later, crash_folder=tmp_path)
     async with seated_at(deck, WIDE) as seat:
         await seat.sees("1 Finished")
-        await seat.press("p")
-        await seat.sees("1 Sandbox pausing")
+        await seat.press("p", sees="1 Sandbox pausing")
         later = timedelta(minutes=2)
         await seat.sees("1 Finished")
         assert "Sandbox pausing" not in seat.text
@@ -130,24 +113,18 @@ def fleet() -> FakeFleet:
 # Rename
 
 
-async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        seat.list_screen.table.move_to("c1")
-        await seat.press("e")
-        await seat.sees("Rename the conversation", "Talk 1")
-        await seat.press("end", "ctrl+u")
-        await seat.press("enter")
-        await seat.sees("A title has at least one letter.")
-        await seat.type("Port the parser")
-        await seat.press("enter")
+async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
+        await seat.go_to("c1", "e", sees=("Rename the conversation", "Talk 1"))
+        await seat.press("end", "ctrl+u", "enter", sees="A title has at least one letter.")
+        await seat.type("Port the parser", "enter")
         await seat.sees("It is called Port the parser.", "Finished  Port the parser")
         assert fleet.conversations["c1"]["title"] == "Port the parser"
 
 
-async def test_a_message_goes_with_the_next_command(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("w")
-        await seat.sees("Watching Talk 3")
+async def test_a_message_goes_with_the_next_command(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
+        await seat.press("w", sees="Watching Talk 3")
         await seat.press("s")
         assert "Watching Talk 3" not in seat.text
 
@@ -155,13 +132,11 @@ async def test_a_message_goes_with_the_next_command(fleet: FakeFleet, tmp_path: 
 # Delete
 
 
-async def test_a_conversation_is_deleted_once_its_short_id_was_typed(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_a_conversation_is_deleted_once_its_short_id_was_typed(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         await seat.press("D")
         await seat.sees("Delete conversation c3?", "Talk 3", "Its sandbox goes too", "Type c3 to go on")
-        await seat.type("c3")
-        await seat.press("enter")
-        await seat.until(lambda: "c3" not in fleet.conversations)
+        await seat.type("c3", "enter", until=lambda: "c3" not in fleet.conversations)
         await seat.sees("Delete of c3 asked for")
 
 
@@ -175,32 +150,28 @@ async def test_a_draft_goes_with_its_conversation_once_the_server_does_not_have_
     def drafts() -> str:
         return "".join(file.read_text() for file in (tmp_path / "state" / "message-drafts").glob("*.json"))
 
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path, state=state) as seat:
+    async with seated(answering(fleet.server), PROD, state=state) as seat:
         for move in ("down", "up"):
             await seat.sees("Talk 3")
             await seat.press(move, "enter", "m")
-            await seat.type("half a thought")
-            await seat.press("escape", "q")
+            await seat.type("half a thought", "escape", "q")
         await seat.until(lambda: drafts().count("half a thought") == 2)
         await seat.press("D")
-        await seat.type("c3")
-        await seat.press("enter")
-        await seat.sees("Delete of c3 asked for")
+        await seat.type("c3", "enter", sees="Delete of c3 asked for")
         await seat.until(lambda: (drafts().count("half a thought") == 1) is gone)
 
 
-async def test_sub_conversations_that_are_deleted_too_are_named(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_sub_conversations_that_are_deleted_too_are_named(fleet: FakeFleet) -> None:
     fleet.talk("part", "box", "Write the tests", parent_conversation_id="c3")
-    async with at_conversations(fleet, tmp_path) as seat:
+    async with at_conversations(fleet) as seat:
         await seat.sees("+1 Talk 3")
-        seat.list_screen.table.move_to("c3")
-        await seat.press("D")
+        await seat.go_to("c3", "D")
         await seat.sees("Delete conversation c3?", "sub-conversations are deleted with it:", "Write the tests")
 
 
-async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet) -> None:
     fleet.fails, fleet.deaf = {"c1"}, {"c2"}
-    async with at_conversations(fleet, tmp_path) as seat:
+    async with at_conversations(fleet) as seat:
         await seat.press("asterisk", "D")
         await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Their sandboxes go too", "Type 4")
         await seat.press("4", "enter")
@@ -224,19 +195,13 @@ async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_af
     written = tmp_path / "trajectory-c1.zip"
     written.write_text("precious")
     read_only = Connection("p", PROD.url, read_only=True)
-    async with at_conversations(fleet, tmp_path, size=(60, 20), endpoint=read_only) as seat:
-        seat.list_screen.table.move_to("c1")
-        await seat.press("E")
-        await seat.sees("Trajectory of Talk 1", "trajectory-c1.zip")
-        await seat.press("enter")
-        await seat.sees("Write over the file?")
-        await seat.press("enter")
-        await seat.sees("Trajectory of Talk 1")
+    async with at_conversations(fleet, size=(60, 20), endpoint=read_only) as seat:
+        await seat.go_to("c1", "E", sees=("Trajectory of Talk 1", "trajectory-c1.zip"))
+        await seat.press("enter", sees="Write over the file?")
+        await seat.press("enter", sees="Trajectory of Talk 1")
         assert written.read_text() == "precious"
-        await seat.press("enter")
-        await seat.sees("Write over the file?")
-        await seat.press("y")
-        await seat.sees("Written to trajectory-c1.zip: 4 kB")
+        await seat.press("enter", sees="Write over the file?")
+        await seat.press("y", sees="Written to trajectory-c1.zip: 4 kB")
     assert written.read_bytes() == ZIP
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
 
@@ -258,16 +223,11 @@ async def test_what_a_server_lacks_is_found_out_and_the_key_says_so_from_then_on
 ) -> None:
     monkeypatch.chdir(tmp_path)
     fleet.nested, fleet.deaf = nested, {"c3"}
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press(key)
-        await seat.until(lambda: seat.deck.screen.is_modal)
-        await seat.type(typed)
-        await seat.press("enter")
-        await seat.sees(words)
-        await seat.press("escape", "escape")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
-        await seat.press(key)
-        await seat.sees(words.partition(".")[0])
+    async with at_conversations(fleet) as seat:
+        await seat.press(key, until=lambda: seat.deck.screen.is_modal)
+        await seat.type(typed, "enter", sees=words)
+        await seat.press("escape", "escape", until=lambda: not seat.deck.screen.is_modal)
+        await seat.press(key, sees=words.partition(".")[0])
         assert not seat.deck.screen.is_modal
     assert len(fleet.conversations) == 4
     assert list(tmp_path.glob("*.zip")) == []
@@ -278,13 +238,12 @@ async def test_what_a_server_lacks_is_found_out_and_the_key_says_so_from_then_on
     [("RUNNING", "Its sandbox has not been read yet"), ("MISSING", "Its sandbox is not there"), (None, "is not there")],
 )
 async def test_a_sandbox_that_is_not_listed_is_called_gone_only_where_the_server_does_not_tell_of_it(
-    fleet: FakeFleet, tmp_path: Path, status: str | None, words: str
+    fleet: FakeFleet, status: str | None, words: str
 ) -> None:
     fleet.conversations.clear()
     fleet.talk("alone", "elsewhere", "Alone", sandbox_status=status)
-    async with at_conversations(fleet, tmp_path) as seat:
+    async with at_conversations(fleet) as seat:
         await seat.sees("Alone")
         for key in ("p", "o"):
-            await seat.press(key)
-            await seat.sees(words)
+            await seat.press(key, sees=words)
             assert fleet.orders == []

@@ -1,13 +1,11 @@
 """What dialogs of a kind have in common: lists are read while they stand, filtered, clicked; forms keep every word."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.client.fakes import Answer, FakeServer
+from tests.client.fakes import Answer, FakeServer, Gated, to
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes
-from tests.tui.seat import NARROW, Seat, answering, seated
-from tests.tui.test_typed_ahead import SPECS, Gated
+from tests.tui.seat import NARROW, Seat, Until, Words, answering, seated
+from tests.tui.test_typed_ahead import SPECS
 
 
 @pytest.fixture
@@ -18,20 +16,19 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-async def click(seat: Seat, words: str) -> None:
+async def click(seat: Seat, words: str, *, sees: Words = (), until: Until = lambda: True) -> None:
     """Click on words of the screen."""
     y = next(y for y, line in enumerate(seat.text.splitlines()) if words in line)
     with seat.deck._context():
         await seat.pilot.click(offset=(seat.line(y).index(words) + 1, y))
-    await seat.pause()
+    await seat.press(sees=sees, until=until)
 
 
-async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet, tmp_path: Path) -> None:
-    server = Gated(fleet, SPECS)
-    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet) -> None:
+    server = Gated(fleet.answer, to(SPECS))
+    async with seated(answering(server), PROD) as seat:
         await seat.until(lambda: len(seat.session.sandboxes.records) == 12 if seat.deck.session else False)
-        await seat.press("2", "n")
-        await seat.sees("Start a sandbox", "Reading…")
+        await seat.press("2", "n", sees=("Start a sandbox", "Reading…"))
         await seat.press("j", "enter")
         assert not fleet.orders
         server.gate.set()
@@ -39,81 +36,60 @@ async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet, 
         assert ("sandbox_spec_id", "other-spec") in [pair for asked in server.asked for pair in asked.query]
 
 
-async def test_a_list_that_cannot_be_read_says_why_and_escape_leaves(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_a_list_that_cannot_be_read_says_why_and_escape_leaves(fleet: FakeFleet) -> None:
     server = FakeServer(lambda asked: Answer({}, 404) if asked.path.endswith("specs/search") else fleet.answer(asked))
-    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+    async with seated(answering(server), PROD) as seat:
         await seat.until(lambda: seat.deck.session)
-        await seat.press("2", "n")
-        await seat.sees("status 404")
-        await seat.press("enter", "escape")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("2", "n", sees="status 404")
+        await seat.press("enter", "escape", until=lambda: not seat.deck.screen.is_modal)
 
 
-async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("X")
-        await seat.sees("12  Sandboxes that no conversation lives in", "/ filter")
+async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("X", sees=("12  Sandboxes that no conversation lives in", "/ filter"))
         await click(seat, "filter")
         await seat.type("box1")
         await seat.until(lambda: "box2" not in seat.text.partition("No conversation")[2])
-        await seat.press("q")
-        await seat.sees("No line has that in it.")
+        await seat.press("q", sees="No line has that in it.")
         await seat.press("backspace", "down", "enter")
         await seat.until(lambda: not seat.deck.screen.is_modal)
         assert seat.list_screen.table.cursor_id == "box10"
-        await seat.press("X")
-        await seat.sees("esc cancel")
-        await click(seat, "cancel")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("X", sees="esc cancel")
+        await click(seat, "cancel", until=lambda: not seat.deck.screen.is_modal)
 
 
-async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await click(seat, "Help")
-        await seat.sees("Keys: sandboxes")
-        await click(seat, "esc close")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await click(seat, "Help", sees="Keys: sandboxes")
+        await click(seat, "esc close", until=lambda: not seat.deck.screen.is_modal)
         await click(seat, "Filter")
-        await seat.type("nothing")
-        await seat.sees("0 of 12")
-        await click(seat, "enter keep it")
-        await seat.sees("0 of 12", "n Start")
-        await click(seat, "n Start")
-        await seat.sees("Start a sandbox")
-        await click(seat, "esc cancel")
-        await seat.sees("0 of 12", "Filter")
-        await click(seat, "Filter")
-        await seat.sees("esc show all")
-        await click(seat, "esc show all")
-        await seat.until(lambda: "of 12" not in seat.text)
+        await seat.type("nothing", sees="0 of 12")
+        await click(seat, "enter keep it", sees=("0 of 12", "n Start"))
+        await click(seat, "n Start", sees="Start a sandbox")
+        await click(seat, "esc cancel", sees=("0 of 12", "Filter"))
+        await click(seat, "Filter", sees="esc show all")
+        await click(seat, "esc show all", until=lambda: "of 12" not in seat.text)
 
 
 @pytest.mark.parametrize("size", [(50, 12), NARROW])
-async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(
-    fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with at_sandboxes(fleet, tmp_path, size=size) as seat:
+async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(fleet: FakeFleet, size: tuple[int, int]) -> None:
+    async with at_sandboxes(fleet, size=size) as seat:
         await seat.press("asterisk", "D")
         await seat.sees("Delete 12 sandboxes?", "Type 12 to go on", "esc cancel")
         await seat.press("pagedown", "pagedown")
         await seat.sees("The workspaces and all files", "Type 12 to go on")
-        await seat.press("1", "enter")
-        await seat.sees("That is not 12. Nothing was done.")
+        await seat.press("1", "enter", sees="That is not 12. Nothing was done.")
         assert not fleet.orders
-        await seat.press("2", "enter")
-        await seat.until(lambda: not fleet.sandboxes)
+        await seat.press("2", "enter", until=lambda: not fleet.sandboxes)
 
 
-async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         seat.at_once("n", *"go", "tab", "tab", *"a", "space", "b", "tab", *"c", "space", "d", "ctrl+s")
         await seat.sees("! A repository has no blanks in it", "! A branch has no blanks in its name.", "go", "a b")
-        await seat.press("end", "ctrl+u")
-        await seat.until(lambda: "! A repository" not in seat.text)
+        await seat.press("end", "ctrl+u", until=lambda: "! A repository" not in seat.text)
         await seat.press("tab", "end", "ctrl+u", "d", "ctrl+s")
         await seat.sees("! A branch needs its repository.", "go")
         assert not fleet.created
-        await seat.press("escape")
-        await seat.sees("esc again drops what you typed", "go")
-        await seat.press("escape")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("escape", sees=("esc again drops what you typed", "go"))
+        await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)

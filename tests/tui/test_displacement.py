@@ -23,29 +23,22 @@ def full_fleet() -> FakeFleet:
 
 async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -> None:
     fleet, state = full_fleet(), KeptState(tmp_path / "state")
-    async with at_sandboxes(fleet, tmp_path, state=state, size=WIDE) as seat:
+    async with at_sandboxes(fleet, state=state, size=WIDE) as seat:
         await seat.sees("Fix login")
-        await seat.press("n")
-        await seat.sees("default-spec  (default)", "/workspace", "TOKEN")
+        await seat.press("n", sees=("default-spec  (default)", "/workspace", "TOKEN"))
         assert "hush" not in seat.text
         await seat.press("enter")
         await seat.sees("The server paused old (Fix login) to make room for new4.", "running 3 of about 3")
-        seat.list_screen.table.move_to("old")
-        await seat.press("enter")
-        await seat.sees("Timeline", "displaced", "make room for new4")
+        await seat.go_to("old", "enter", sees=("Timeline", "displaced", "make room for new4"))
         await seat.press("escape", "n")
         await seat.sees("3 of about 3 run already", "likely pause the oldest one")
         await seat.press("escape")
-    async with at_sandboxes(fleet, tmp_path, state=state, size=WIDE) as seat:
+    async with at_sandboxes(fleet, state=state, size=WIDE) as seat:
         await seat.sees("running 3 of about 3")
-        seat.list_screen.table.move_to("off")
-        await seat.press("r")
-        await seat.sees("Resume off?", "likely pause the oldest one")
+        await seat.go_to("off", "r", sees=("Resume off?", "likely pause the oldest one"))
         await seat.press("enter")
         assert ("resume", "off") not in fleet.orders
-        seat.list_screen.table.move_to("old")
-        await seat.press("enter")
-        await seat.sees("make room for new4")
+        await seat.go_to("old", "enter", sees="make room for new4")
 
 
 class LateState(KeptState):
@@ -59,9 +52,9 @@ class LateState(KeptState):
 async def test_a_cap_noted_in_an_earlier_run_is_shown_and_a_disk_that_hangs_holds_nothing_up(tmp_path: Path) -> None:
     state, late = KeptState(tmp_path / "state"), LateState(tmp_path / "state")
     await state.change(KeptCap, PROD_URL, lambda kept: KeptCap(cap=7))
-    async with at_sandboxes(full_fleet(), tmp_path, state=state, size=WIDE) as seat:
+    async with at_sandboxes(full_fleet(), state=state, size=WIDE) as seat:
         await seat.sees("Fix login", "running 3 of about 7")
-    async with at_conversations(full_fleet(), tmp_path, state=late, size=WIDE) as seat:
+    async with at_conversations(full_fleet(), state=late, size=WIDE) as seat:
         await seat.sees(
             "Fix login",
             "Not everything is noted down for the next run: the disk does not answer.",

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from quarterdeck.tui.kept_state import KeptState
-from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
+from tests.client.fakes import Gated, to
+from tests.conftest import Home
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations
 from tests.tui.seat import Seat, answering, seated
-from tests.tui.test_typed_ahead import Gated
 
 DETAIL = "500: Failed to start agent process: no such file"
 REQUEST: dict[str, Any] = {
@@ -46,62 +47,53 @@ async def at_failed(seat: Seat) -> None:
     await seat.until(lambda: "box" in seat.session.sandboxes.records)
 
 
-async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         await at_failed(seat)
         await seat.press("R")
         await seat.sees("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main", "box")
-        await seat.press("ctrl+s")
-        await seat.until(lambda: fleet.created)
+        await seat.press("ctrl+s", until=lambda: fleet.created)
         (asked,) = fleet.created
         assert asked == REQUEST
         await seat.until(lambda: "failed" not in seat.text)
 
 
-async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fleet: FakeFleet) -> None:
     fleet.tasks = [failed(sandbox_id="lost", initial_message="no list of parts")]
-    async with at_conversations(fleet, tmp_path) as seat:
+    async with at_conversations(fleet) as seat:
         await at_failed(seat)
-        await seat.press("R")
-        await seat.sees("It was to live in lost, which cannot take it now.")
-        await seat.press("ctrl+s")
-        await seat.until(lambda: fleet.created)
+        await seat.press("R", sees="It was to live in lost, which cannot take it now.")
+        await seat.press("ctrl+s", until=lambda: fleet.created)
         assert "sandbox_id" not in fleet.created[0]
         assert fleet.created[0]["initial_message"]["content"][0]["text"] == "no list of parts"
 
 
-async def test_its_reason_is_shown_in_full_and_copied(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_its_reason_is_shown_in_full_and_copied(fleet: FakeFleet, home: Home) -> None:
+    async with at_conversations(fleet) as seat:
         await at_failed(seat)
-        await seat.press("enter")
-        await seat.sees(DETAIL, "fix the bug quickly")
-        await seat.press("escape", "y")
-        await seat.sees("what failed")
-        await seat.press("down", "f")
-        await seat.until(lambda: (tmp_path / "copied.txt").exists())
-        assert (tmp_path / "copied.txt").read_text() == f"{DETAIL}\n"
+        await seat.press("enter", sees=(DETAIL, "fix the bug quickly"))
+        await seat.press("escape", "y", sees="what failed")
+        await seat.press("down", "f", until=lambda: (home.state / "copied.txt").exists())
+        assert (home.state / "copied.txt").read_text() == f"{DETAIL}\n"
 
 
 async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
     state = KeptState(tmp_path / "state")
-    async with at_conversations(fleet, tmp_path, state=state) as seat:
+    async with at_conversations(fleet, state=state) as seat:
         await at_failed(seat)
-        await seat.press("D")
-        await seat.until(lambda: not seat.list_screen.table.ids)
-    async with at_conversations(fleet, tmp_path, state=state) as seat:
+        await seat.press("D", until=lambda: not seat.list_screen.table.ids)
+    async with at_conversations(fleet, state=state) as seat:
         await seat.sees("No conversations.")
         await seat.until(lambda: fleet.tasks[0]["id"] in seat.session.unread.dismissed)
         assert not seat.list_screen.table.ids
 
 
-async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_come(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
+async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_come(fleet: FakeFleet) -> None:
     ended = {"status": "READY", "detail": None, "app_conversation_id": "talk", "sandbox_id": "box"}
     fleet.tasks = [failed(hours=0.01) | ended]
     fleet.talk("talk", "box", "Bug")
-    server = Gated(fleet, "/api/v1/app-conversations/search")
-    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+    server = Gated(fleet.answer, to(f"{CONVERSATIONS}/search"))
+    async with seated(answering(server), PROD) as seat:
         await seat.until(lambda: seat.deck.session and seat.session.start_tasks.records)
         await seat.pause()
         assert not seat.list_screen.rows
@@ -125,20 +117,17 @@ def starting() -> FakeFleet:
     return fleet
 
 
-async def test_the_step_of_a_start_is_told_whole_where_there_is_room(starting: FakeFleet, tmp_path: Path) -> None:
+async def test_the_step_of_a_start_is_told_whole_where_there_is_room(starting: FakeFleet) -> None:
     starting.tasks[0]["status"] = "WAITING_FOR_SANDBOX"
-    async with at_conversations(starting, tmp_path) as seat:
+    async with at_conversations(starting) as seat:
         await seat.sees("2/7 waiting for a sandbox")
 
 
-async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(
-    starting: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_conversations(starting, tmp_path) as seat:
+async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(starting: FakeFleet) -> None:
+    async with at_conversations(starting) as seat:
         await seat.sees("3/7 preparing", "Which port?")
         assert seat.list_screen.table.cursor_id == "f" * 32
-        await seat.press("enter")
-        await seat.sees("PREPARING_REPOSITORY")
+        await seat.press("enter", sees="PREPARING_REPOSITORY")
         starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
         starting.talk("new", "box", "Port it", execution_status="running")
         seat.session.refresh()
@@ -147,16 +136,13 @@ async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(
         await seat.press("escape")
         assert seat.list_screen.table.ids[0] == "asks", "it needs somebody"
         assert seat.list_screen.table.cursor_id == "new"
-        await seat.press("R")
-        await seat.sees("Only a start that failed can be tried again.")
+        await seat.press("R", sees="Only a start that failed can be tried again.")
 
 
-async def test_a_start_that_is_over_at_once_does_not_lead_to_the_end_of_a_long_list(
-    starting: FakeFleet, tmp_path: Path
-) -> None:
+async def test_a_start_that_is_over_at_once_does_not_lead_to_the_end_of_a_long_list(starting: FakeFleet) -> None:
     for number in range(300):
         starting.talk(f"{number:032}", "box", "Long done")
-    async with at_conversations(starting, tmp_path) as seat:
+    async with at_conversations(starting) as seat:
         await seat.until(lambda: len(seat.list_screen.table.ids) == 303 and "3/7 preparing" in seat.text)
         await seat.press("j", "k")
         starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
@@ -166,13 +152,9 @@ async def test_a_start_that_is_over_at_once_does_not_lead_to_the_end_of_a_long_l
         assert seat.list_screen.table.ids[:3] == ["asks", "new", "0" * 32]
 
 
-async def test_a_start_that_came_to_a_conversation_opens_it_before_the_list_has_it(
-    starting: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_conversations(starting, tmp_path) as seat:
+async def test_a_start_that_came_to_a_conversation_opens_it_before_the_list_has_it(starting: FakeFleet) -> None:
+    async with at_conversations(starting) as seat:
         starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
-        await seat.press("ctrl+r")
-        await seat.sees("ready", "Which port?")
+        await seat.press("ctrl+r", sees=("ready", "Which port?"))
         starting.talk("new", "box", "Port it", execution_status="running")
-        await seat.press("enter")
-        await seat.sees("m writes a message", "Port it")
+        await seat.press("enter", sees=("m writes a message", "Port it"))

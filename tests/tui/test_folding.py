@@ -1,7 +1,5 @@
 """Sub-conversations: folded under their parent, opened, found by the filter, kept together by every order."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,57 +23,43 @@ def fleet() -> FakeFleet:
 
 @pytest.mark.parametrize("size", [(60, 20), NARROW])
 async def test_parts_are_folded_under_their_parent_until_they_are_opened(
-    fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
+    fleet: FakeFleet, size: tuple[int, int]
 ) -> None:
-    async with at_conversations(fleet, tmp_path, size=size) as seat:
+    async with at_conversations(fleet, size=size) as seat:
         assert shown(seat) == ["zebra", "head", "apple"]
         await seat.sees("+2 Plan the port", "5 Finished")
-        await seat.press("right")
-        await seat.sees("Nothing is folded under it.")
-        seat.list_screen.table.move_to("head")
-        await seat.press("right")
+        await seat.press("right", sees="Nothing is folded under it.")
+        await seat.go_to("head", "right")
         assert shown(seat) == ["zebra", "head", "one", "two", "apple"]
         await seat.sees("└ Part one")
         assert "+2" not in seat.text
         await seat.press("down", "left")
         assert shown(seat) == ["zebra", "head", "apple"]
         assert seat.list_screen.table.cursor_id == "head"
-        await seat.press("left")
-        await seat.sees("Nothing is open under it.")
+        await seat.press("left", sees="Nothing is open under it.")
 
 
-async def test_a_filter_finds_parts_and_shows_their_parent_and_counts_what_matches(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("slash")
-        await seat.type("part one")
-        await seat.until(lambda: shown(seat) == ["head", "one"])
+async def test_a_filter_finds_parts_and_shows_their_parent_and_counts_what_matches(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
+        await seat.press("slash", *"part one", until=lambda: shown(seat) == ["head", "one"])
         await seat.sees("1 of 5", "+1 Plan the port", "└ Part one")
-        await seat.press("enter", "right")
-        await seat.sees("The filter decides which of them are shown")
-        await seat.press("escape")
-        await seat.until(lambda: shown(seat) == ["zebra", "head", "apple"])
+        await seat.press("enter", "right", sees="The filter decides which of them are shown")
+        await seat.press("escape", until=lambda: shown(seat) == ["zebra", "head", "apple"])
 
 
-async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_is_told_by_the_number(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
+async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_is_told_by_the_number(fleet: FakeFleet) -> None:
     fleet.conversations["two"]["execution_status"] = "waiting_for_confirmation"
-    async with at_conversations(fleet, tmp_path) as seat:
+    async with at_conversations(fleet) as seat:
         assert shown(seat) == ["head", "zebra", "apple"]
         await seat.sees("1 needs you")
 
 
-async def test_going_to_a_folded_part_opens_its_family(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_going_to_a_folded_part_opens_its_family(fleet: FakeFleet) -> None:
     fleet.add("other")
     fleet.conversations["two"]["sandbox_id"] = "other"
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("2")
-        await seat.until(lambda: len(seat.list_screen.table.ids) == 2)
-        seat.list_screen.table.move_to("other")
-        await seat.press("o")
-        await seat.sees("[1 Conversations]", "└ Another part")
+    async with at_conversations(fleet) as seat:
+        await seat.press("2", until=lambda: len(seat.list_screen.table.ids) == 2)
+        await seat.go_to("other", "o", sees=("[1 Conversations]", "└ Another part"))
         assert seat.list_screen.table.cursor_id == "two"
 
 

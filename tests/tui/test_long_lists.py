@@ -1,7 +1,6 @@
 """Long lists are brought up to date a few rows at a time; in the end they say what short ones say."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -20,26 +19,21 @@ def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
     return fleet
 
 
-async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
+async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
         await seat.sees("● 40 Running")
         await seat.press("1")
         fleet.sandboxes["box37"]["status"] = "PAUSED"
         del fleet.sandboxes["box38"]
         fleet.add("box99")
-        await seat.press("ctrl+r")
-        await seat.until(lambda: "box99" in seat.session.sandboxes.records)
-        await seat.press("2")
-        await seat.sees("● 39 Running", "1 Paused")
+        await seat.press("ctrl+r", until=lambda: "box99" in seat.session.sandboxes.records)
+        await seat.press("2", sees=("● 39 Running", "1 Paused"))
         assert {"box38", "box99"} & seat.list_screen.rows.keys() == {"box99"}
-        await seat.press("G")
-        await seat.sees("box99", "box39")
+        await seat.press("G", sees=("box99", "box39"))
 
 
-async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
+async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
         await seat.sees("● 40 Running")
         fleet.deaf = {"box37", "box38", "box39"}
         for sandbox_id in fleet.deaf:
@@ -50,10 +44,8 @@ async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them
         await seat.sees("● 40 Running")
 
 
-async def test_the_row_of_the_cursor_stays_on_its_line_until_the_cursor_leaves_it(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
+async def test_the_row_of_the_cursor_stays_on_its_line_until_the_cursor_leaves_it(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
         await seat.sees("● 40 Running")
         table = seat.list_screen.table
         first, second, third, *_ = table.visible_ids
@@ -71,8 +63,8 @@ async def test_the_row_of_the_cursor_stays_on_its_line_until_the_cursor_leaves_i
         assert table.cursor_id == "box39"
 
 
-async def test_refreshing_puts_every_row_into_its_place(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
+async def test_refreshing_puts_every_row_into_its_place(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
         await seat.sees("● 40 Running")
         table = seat.list_screen.table
         first, second, *_ = table.visible_ids
@@ -84,11 +76,11 @@ async def test_refreshing_puts_every_row_into_its_place(fleet: FakeFleet, tmp_pa
         assert (table.ids[0], table.ids[-1], table.cursor_id) == (second, first, first)
 
 
-async def test_rows_that_come_after_the_first_ones_go_to_their_places_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_rows_that_come_after_the_first_ones_go_to_their_places_at_once(fleet: FakeFleet) -> None:
     """The cursor that appears on the first row was moved by nobody: nothing waits for it to rest."""
     for number in range(0, 40, 2):
         fleet.sandboxes[f"box{number:02}"]["status"] = "PAUSED"
-    async with at_sandboxes(fleet, tmp_path) as seat:
+    async with at_sandboxes(fleet) as seat:
         await seat.sees("● 20 Running", "20 Paused")
         table = seat.list_screen.table
         first = [seat.list_screen.rows[row_id] for row_id in table.ids[:20]]

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -23,84 +23,68 @@ SERVER = Connection("prod", "http://server.example")
 EMPTY_PAGE = Answer({"items": [], "next_page_id": None})
 
 
-def opening_after(gate: asyncio.Event, folder: Path) -> Connect:
-    """Connects to the embedded service once the gate is open."""
+def after(before: Callable[[Connection], Awaitable[object]], folder: Path) -> Connect:
+    """Connects to the embedded service after something else."""
 
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        await gate.wait()
+        await before(endpoint)
         async with local(folder)(endpoint, key) as client:
             yield client
 
     return connect
 
 
-async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Path, tmp_path: Path) -> None:
+async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Path) -> None:
     gate = asyncio.Event()
-    async with seated(opening_after(gate, folder), crashes=tmp_path) as seat:
+    async with seated(after(lambda _: gate.wait(), folder)) as seat:
         await seat.sees("connecting…")
-        await seat.press("2")
-        await seat.sees("[2 Sandboxes]", "Reading the sandboxes…")
-        await seat.press("n")
-        await seat.sees("Start: not connected yet.")
-        await seat.press("question_mark")
-        await seat.sees("Keys: sandboxes")
+        await seat.press("2", sees=("[2 Sandboxes]", "Reading the sandboxes…"))
+        await seat.press("n", sees="Start: not connected yet.")
+        await seat.press("question_mark", sees="Keys: sandboxes")
         await seat.press("escape")
         gate.set()
         await seat.sees("No sandboxes.", "live now")
 
 
 async def test_what_is_typed_before_the_connection_is_open_waits_for_it_a_moment(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app, "CONNECTED_WITHIN", 30.0)
     gate = asyncio.Event()
-    async with seated(opening_after(gate, folder), crashes=tmp_path) as seat:
+    async with seated(after(lambda _: gate.wait(), folder)) as seat:
         seat.at_once("n", *"hello", "ctrl+s")
         gate.set()
         await seat.sees("Created.", "hello")
 
 
-async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path, tmp_path: Path) -> None:
-    @asynccontextmanager
-    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
+async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path) -> None:
+    async def check(endpoint: Connection) -> None:
         if endpoint.name != "local service":
             raise ServiceError(ErrorKind.LOCAL, "The folder is not yours.", "Make it yours.")
-        async with local(folder)(endpoint, key) as client:
-            yield client
 
-    async with seated(connect, Connection("mine"), crashes=tmp_path) as seat:
+    async with seated(after(check, folder), Connection("mine")) as seat:
         await seat.sees("no server", "The folder is not yours. Make it yours.")
-        await seat.press("c")
-        await seat.sees("Connections", "The folder is not yours.")
-        await seat.press("up", "enter")
-        await seat.sees("local service", "No conversations.")
+        await seat.press("c", sees=("Connections", "The folder is not yours."))
+        await seat.press("up", "enter", sees=("local service", "No conversations."))
 
 
 @pytest.mark.parametrize(("place", "opened"), [("1", "No conversations."), ("3", "Nothing stored yet")])
-async def test_a_service_that_could_not_be_opened_is_opened_by_a_refresh(
-    folder: Path, tmp_path: Path, place: str, opened: str
-) -> None:
+async def test_a_service_that_could_not_be_opened_is_opened_by_a_refresh(folder: Path, place: str, opened: str) -> None:
     damaged = True
 
-    @asynccontextmanager
-    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
+    async def check(endpoint: Connection) -> None:
         if damaged:
             raise ServiceError(ErrorKind.LOCAL, "The file is damaged.", "Move it away.")
-        async with local(folder)(endpoint, key) as client:
-            yield client
 
-    async with seated(connect, crashes=tmp_path) as seat:
-        await seat.press(place)
-        await seat.sees("The file is damaged.", "ctrl+r tries again")
-        await seat.press("ctrl+r")
-        await seat.sees("The file is damaged.", "ctrl+r tries again")
+    async with seated(after(check, folder)) as seat:
+        await seat.press(place, sees=("The file is damaged.", "ctrl+r tries again"))
+        await seat.press("ctrl+r", sees=("The file is damaged.", "ctrl+r tries again"))
         damaged = False
-        await seat.press("ctrl+r")
-        await seat.sees(opened, "local service")
+        await seat.press("ctrl+r", sees=(opened, "local service"))
 
 
-async def test_a_server_that_is_down_is_named_and_found_again_by_itself(tmp_path: Path) -> None:
+async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> None:
     up = False
 
     def script(asked: Asked) -> Answer | Exception:
@@ -108,37 +92,30 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself(tmp_path
             return httpx.ConnectError("refused")
         return EMPTY_PAGE if asked.path.endswith("/search") else NO_ROUTE
 
-    async with seated(answering(FakeServer(script)), SERVER, crashes=tmp_path) as seat:
+    async with seated(answering(FakeServer(script)), SERVER) as seat:
         await seat.sees("prod", "nothing read yet", "server.example")
         assert "No conversations." not in seat.text
         up = True
-        await seat.press("ctrl+r")
-        await seat.sees("No conversations.")
+        await seat.press("ctrl+r", sees="No conversations.")
 
 
 @pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
-async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(tmp_path: Path, count: int, words: str) -> None:
+async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
     listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]
     server = FakeServer({"GET /api/v1/app-conversations": [Answer(listed)]})
-    async with seated(answering(server), SERVER, size=(120, 30), crashes=tmp_path) as seat:
+    async with seated(answering(server), SERVER, size=(120, 30)) as seat:
         await seat.sees("Fix login", words)
         assert ("perhaps" in seat.text) == (count == 100)
 
 
-async def test_items_that_are_null_are_no_empty_list(tmp_path: Path) -> None:
-    server = FakeServer({"GET /api/v1/app-conversations/search": [Answer({"items": None, "next_page_id": None})]})
-    async with seated(answering(server), SERVER, size=(120, 30), crashes=tmp_path) as seat:
-        await seat.sees("The server answered a list that cannot be read.", "nothing read yet")
-
-
-async def test_hostile_text_reaches_the_screen_as_text_only(tmp_path: Path) -> None:
+async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
     title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/ a\uffffb\ufdd0 👍🏽 👩\u200d💻 🇩🇪"
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}
 
     script: dict[str, list[Answer | Exception]] = {
         "GET /api/v1/app-conversations/search": [Answer({"items": [item], "next_page_id": None})]
     }
-    async with seated(answering(FakeServer(script)), SERVER, size=(160, 30), crashes=tmp_path) as seat:
+    async with seated(answering(FakeServer(script)), SERVER, size=(160, 30)) as seat:
         await seat.sees("[red]x[/] [@click=", "RUN␛[31mNING")
         for key, words in (("i", "sandbox status  RUN␛[31mNING"), ("enter", "The server does not tell")):
             await seat.press(key)
@@ -147,31 +124,21 @@ async def test_hostile_text_reaches_the_screen_as_text_only(tmp_path: Path) -> N
             await seat.press("escape")
 
 
-async def test_read_only_changes_nothing_and_says_so(folder: Path, tmp_path: Path) -> None:
+async def test_read_only_changes_nothing_and_says_so(folder: Path) -> None:
     endpoint = Connection(LOCAL.name, read_only=True)
-    async with seated(local(folder), endpoint, crashes=tmp_path) as seat:
+    async with seated(local(folder), endpoint) as seat:
         await seat.sees("READ-ONLY", "No conversations.")
         refused = {"n": "New", "p": "Pause", "r": "Resume", "e": "Rename", "R": "Try again", "D": "Delete"}
         for place, keys in (("1", refused), ("2", {"n": "Start", "p": "Pause", "D": "Delete", "I": "Quiet sandboxes"})):
             for key, label in keys.items():
-                await seat.press(place, key)
-                await seat.sees(f"{label}: this connection is read-only")
+                await seat.press(place, key, sees=f"{label}: this connection is read-only")
 
 
 async def test_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
     async with sit() as seat:
         await seat.sees("No conversations.")
-        await seat.press("2", "ctrl+p")
-        await seat.type("start")
-        await seat.sees("Start a sandbox from a spec")
+        await seat.press("2", "ctrl+p", *"start", sees="Start a sandbox from a spec")
         await seat.press("escape")
-
-
-async def test_the_theme_is_switched(sit: Sit) -> None:
-    async with sit() as seat:
-        for theme in ("quarterdeck-light", "quarterdeck-dark"):
-            await seat.press("T")
-            assert seat.deck.theme == theme
 
 
 async def test_a_small_terminal_is_survived(sit: Sit) -> None:
@@ -188,21 +155,19 @@ async def test_a_small_terminal_is_survived(sit: Sit) -> None:
             await seat.until(lambda: "smaller than" not in seat.text)
 
 
-async def test_a_narrow_header_says_which_server_it_is_and_how_it_is(sit: Sit, tmp_path: Path) -> None:
+async def test_a_narrow_header_says_which_server_it_is_and_how_it_is(sit: Sit) -> None:
     async with sit(size=(60, 20)) as seat:
         await seat.until(lambda: "local service" in seat.line(0) and "live now" in seat.line(0))
-        await seat.press("2")
-        await seat.until(lambda: "[2 Sandboxes]" in seat.line(0))
+        await seat.press("2", until=lambda: "[2 Sandboxes]" in seat.line(0))
     down = FakeServer(lambda _: httpx.ConnectError("refused"))
-    async with seated(answering(down), SERVER, size=(60, 20), crashes=tmp_path) as seat:
+    async with seated(answering(down), SERVER, size=(60, 20)) as seat:
         await seat.until(lambda: "nothing read yet, next try" in seat.line(0))
 
 
-async def test_ctrl_c_tells_what_leaves(folder: Path, tmp_path: Path) -> None:
-    async with seated(local(folder), crashes=tmp_path) as seat:
+async def test_ctrl_c_tells_what_leaves(folder: Path) -> None:
+    async with seated(local(folder)) as seat:
         await seat.sees("No conversations.")
-        await seat.press("ctrl+c")
-        await seat.sees("ctrl+q leaves the deck.")
+        await seat.press("ctrl+c", sees="ctrl+q leaves the deck.")
 
 
 @pytest.mark.parametrize(("later", "words_then"), [(0.0, "live now"), (4.9, "live now"), (12.0, "live 10s ago")])
@@ -217,15 +182,14 @@ def test_the_age_of_a_healthy_list_moves_in_steps(later: float, words_then: str)
     [("n", "First message"), ("/", "words, tokens"), ("c", "Connections"), ("ca", "New connection")],
 )
 async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_into(
-    tmp_path: Path, keys: str, typed_into: str
+    keys: str, typed_into: str
 ) -> None:
     fleet, refused = FakeFleet(), False
     fleet.talk("c1", fleet.add("box"), "Fix login")
     server = FakeServer(lambda asked: Answer({"detail": "No"}, 401) if refused else fleet.answer(asked))
-    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+    async with seated(answering(server), PROD) as seat:
         await seat.sees("Fix login", "live now")
-        await seat.type(keys)
-        await seat.sees(typed_into)
+        await seat.type(keys, sees=typed_into)
         stands = seat.deck.screen
         refused = True
         await seat.sees("The server refused the key: c, then K gives another one.")

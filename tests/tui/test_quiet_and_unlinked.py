@@ -1,7 +1,6 @@
 """Finding what costs money for nothing: idle sandboxes, and what lost its counterpart."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 from tests.tui.seat import WIDE
@@ -24,9 +23,9 @@ def idle_fleet() -> FakeFleet:
     return fleet
 
 
-async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_what_it_stopped(tmp_path: Path) -> None:
+async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_what_it_stopped() -> None:
     fleet = idle_fleet()
-    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
+    async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.sees("Yesterday's", "alone")
         await seat.press("I")
         await seat.sees("2 would be paused; they have cost $4.00 so far.", "20h00m", "2h00m", "1 left out", "untold")
@@ -35,48 +34,41 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
         await seat.press("ctrl+u", "end", "ctrl+u", *"3h")
         await seat.sees("1 would be paused; they have cost $2.00 so far.")
         assert fleet.orders == []
-        await seat.press("enter")
-        await seat.sees("Pause 1 sandbox?", "old1")
-        await seat.press("y")
-        await seat.sees("1 done", "It stopped 1, which had cost $2.00 so far.")
+        await seat.press("enter", sees=("Pause 1 sandbox?", "old1"))
+        await seat.press("y", sees=("1 done", "It stopped 1, which had cost $2.00 so far."))
         assert fleet.orders == [("pause", "old1")]
 
 
-async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> None:
+async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to() -> None:
     fleet = idle_fleet()
     fleet.add("asleep", "PAUSED")
-    async with at_sandboxes(fleet, tmp_path) as seat:
+    async with at_sandboxes(fleet) as seat:
         await seat.sees("Yesterday's", "alone", "asleep")
         await seat.press("X")
         await seat.sees("2  Sandboxes that no conversation lives in", "1  Conversations whose sandbox is gone")
         lines = [line for line in seat.text.splitlines() if "‖ Paused" in line or "● Running" in line][-2:]
         assert len({line.index("≥0m") for line in lines}) == 1
-        await seat.press("enter")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         assert seat.list_screen.table.cursor_id == "alone"
-        await seat.press("X", "down", "down", "enter")
-        await seat.sees("[1 Conversations]")
+        await seat.press("X", "down", "down", "enter", sees="[1 Conversations]")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "c6")
 
 
-async def test_one_in_which_a_conversation_is_just_starting_is_no_orphan(tmp_path: Path) -> None:
+async def test_one_in_which_a_conversation_is_just_starting_is_no_orphan() -> None:
     fleet = FakeFleet(nested=True)
     fleet.add("box")
     fleet.add("alone")
     task = {"id": "f" * 32, "status": "WAITING_FOR_SANDBOX", "sandbox_id": "box", "request": {}, "created_at": ago()}
     fleet.tasks = [task]
-    async with at_sandboxes(fleet, tmp_path) as seat:
+    async with at_sandboxes(fleet) as seat:
         await seat.until(lambda: seat.session.start_tasks.records)
-        await seat.press("slash", *"no-conversation", "enter")
-        await seat.sees("1 of 2", "alone")
+        await seat.press("slash", *"no-conversation", "enter", sees=("1 of 2", "alone"))
         task |= {"status": "ERROR", "detail": "no room"}
-        await seat.press("ctrl+r")
-        await seat.sees("2 of 2", "box")
+        await seat.press("ctrl+r", sees=("2 of 2", "box"))
 
 
-async def test_unlinked_rows_are_called_what_is_known_so_far_while_a_list_is_unread(tmp_path: Path) -> None:
+async def test_unlinked_rows_are_called_what_is_known_so_far_while_a_list_is_unread() -> None:
     fleet = idle_fleet()
     fleet.mute = True
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("X")
-        await seat.sees("so far, the lists are still being read", "none so far")
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("X", sees=("so far, the lists are still being read", "none so far"))

@@ -16,12 +16,9 @@ Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
 
 async def start(seat: Seat) -> None:
-    await seat.press("2")
-    await seat.sees("No sandboxes.")
-    await seat.press("n")
-    await seat.sees("Start a sandbox", "files  (default)", "shell")
-    await seat.press("enter")
-    await seat.sees("● Running", "1 Running")
+    await seat.press("2", sees="No sandboxes.")
+    await seat.press("n", sees=("Start a sandbox", "files  (default)", "shell"))
+    await seat.press("enter", sees=("● Running", "1 Running"))
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
@@ -30,18 +27,14 @@ async def test_a_sandbox_is_started_paused_and_resumed_by_keys_and_outlives_the_
 ) -> None:
     async with sit(size=size) as seat:
         await start(seat)
-        await seat.press("p")
-        await seat.sees("‖ Paused", "1 Paused")
+        await seat.press("p", sees=("‖ Paused", "1 Paused"))
         assert {process.state for process in processes(folder)} == {"T"}
-        await seat.press("r")
-        await seat.sees("● Running", "1 Running")
+        await seat.press("r", sees=("● Running", "1 Running"))
         assert "T" not in {process.state for process in processes(folder)}
-        await seat.press("p")
-        await seat.sees("‖ Paused")
+        await seat.press("p", sees="‖ Paused")
     assert {process.state for process in processes(folder)} == {"T"}
     async with sit() as seat:
-        await seat.press("2")
-        await seat.sees("‖ Paused")
+        await seat.press("2", sees="‖ Paused")
 
 
 @pytest.fixture
@@ -56,44 +49,31 @@ def no_colour(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("no_colour")
 async def test_without_colour_each_status_has_a_sign_in_ascii(sit: Sit) -> None:
     async with sit() as seat:
-        await seat.press("2")
-        await seat.sees("No sandboxes.")
-        await seat.press("n", "enter")
-        await seat.sees("> Running", "> 1 Running")
+        await seat.press("2", sees="No sandboxes.")
+        await seat.press("n", "enter", sees=("> Running", "> 1 Running"))
         assert "●" not in seat.text
 
 
 async def test_a_key_that_can_do_nothing_says_why_and_what_would(sit: Sit) -> None:
     async with sit() as seat:
-        await seat.press("2")
-        await seat.sees("No sandboxes.")
-        await seat.press("p")
-        await seat.sees("Pause: there is no row here.")
+        await seat.press("2", sees="No sandboxes.")
+        await seat.press("p", sees="Pause: there is no row here.")
         await start(seat)
-        await seat.press("r")
-        await seat.sees("It is running already. p pauses it.")
-        await seat.press("o")
-        await seat.sees("no conversation lives in it")
-        await seat.press("p")
-        await seat.sees("‖ Paused")
-        await seat.press("p")
-        await seat.sees("It is paused already. r resumes it.")
+        await seat.press("r", sees="It is running already. p pauses it.")
+        await seat.press("o", sees="no conversation lives in it")
+        await seat.press("p", sees="‖ Paused")
+        await seat.press("p", sees="It is paused already. r resumes it.")
 
 
 async def test_deleting_needs_the_short_id_to_be_typed(sit: Sit) -> None:
     async with sit() as seat:
         await start(seat)
         (sandbox_id,) = seat.session.sandboxes.records
-        await seat.press("D")
-        await seat.sees("The workspace and all files in it are deleted too.")
-        await seat.type("no")
-        await seat.press("enter")
-        await seat.sees("Nothing was done.")
+        await seat.press("D", sees="The workspace and all files in it are deleted too.")
+        await seat.type("no", "enter", sees="Nothing was done.")
         assert (await seat.session.client.sandboxes.read([sandbox_id]) or [None])[0] is not None
         await seat.press("backspace", "backspace")
-        await seat.type(sandbox_id[:6])
-        await seat.press("enter")
-        await seat.sees("No sandboxes.")
+        await seat.type(sandbox_id[:6], "enter", sees="No sandboxes.")
 
 
 async def test_the_detail_shows_the_record_but_no_key(sit: Sit) -> None:
@@ -104,15 +84,14 @@ async def test_the_detail_shows_the_record_but_no_key(sit: Sit) -> None:
         await seat.press("enter")
         await seat.sees(record.id, "sandbox status", "worker_1", "http://127.0.0.1:", "known, not shown")
         assert record.session_api_key.get_secret_value() not in seat.text
-        await seat.press("escape")
-        await seat.until(lambda: seat.deck.screen is seat.list_screen)
+        await seat.press("escape", until=lambda: seat.deck.screen is seat.list_screen)
 
 
-async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_working(tmp_path: Path) -> None:
+async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_working() -> None:
     fleet = FakeFleet()
     fleet.talk("c1", fleet.add("box1"), "Fix login", execution_status="running")
     fleet.sandboxes["box1"]["status"] = "PAUSED"
-    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
+    async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.sees("Fix login  Sandbox paused")
         assert "at work" not in seat.text
 

@@ -9,8 +9,9 @@ from textual.pilot import Pilot
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui.app import Deck
+from tests.servers import Mode
 from tests.tui.scenes import NOW, fleet
-from tests.tui.seat import NARROW, WIDE, Seat, answering, connecting
+from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, answering, connecting, local
 
 
 class Compare(Protocol):
@@ -52,3 +53,19 @@ def test_help(snap_compare: Compare, tmp_path: Path) -> None:
     assert snap_compare(
         deck_of_fleet(tmp_path), terminal_size=NARROW, run_before=pressing("question_mark", sees="Keys: conversations")
     )
+
+
+async def settled(pilot: Pilot[int]) -> None:
+    assert isinstance(pilot.app, Deck)
+    seat = Seat(pilot.app, pilot)
+    await seat.until(lambda: seat.deck.session and seat.session.server.kind)
+    await seat.press("3", sees=("Nothing stored yet", "Max iterations"))
+    await seat.press("down", "enter")
+    await seat.type("sentinel", "escape", sees="1 edited")
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
+@pytest.mark.parametrize("store", ["replace", "nested"])
+def test_settings(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], store: Mode) -> None:
+    deck = Deck(LOCAL, connecting(local(tmp_path / "data", store)), crash_folder=tmp_path, clock=lambda: NOW)
+    assert snap_compare(deck, terminal_size=size, run_before=settled)

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ OLD = {"id": "old", "title": "Port the old parser"}
 
 
 @asynccontextmanager
-async def at_long_list(tmp_path: Path, answer: Answer) -> AsyncIterator[tuple[Seat, FakeServer]]:
+async def at_long_list(answer: Answer) -> AsyncIterator[tuple[Seat, FakeServer]]:
     def script(asked: Asked) -> Answer:
         if asked.path == f"{CONVERSATIONS}/count":
             return Answer(340)
@@ -32,35 +31,30 @@ async def at_long_list(tmp_path: Path, answer: Answer) -> AsyncIterator[tuple[Se
         return Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
 
     server = FakeServer(script)
-    async with seated(answering(server), PROD, size=WIDE, crashes=tmp_path) as seat:
+    async with seated(answering(server), PROD, size=WIDE) as seat:
         await seat.sees("1 of 340 read")
         yield seat, server
 
 
-async def test_a_long_list_says_how_much_is_read_and_the_server_finds_what_was_not(tmp_path: Path) -> None:
-    async with at_long_list(tmp_path, Answer({"items": [OLD], "next_page_id": None})) as (seat, server):
-        await seat.press("slash")
-        await seat.type("parser")
+async def test_a_long_list_says_how_much_is_read_and_the_server_finds_what_was_not() -> None:
+    async with at_long_list(Answer({"items": [OLD], "next_page_id": None})) as (seat, server):
+        await seat.press("slash", *"parser")
         await seat.sees("asked for titles with “parser”", "2 of 340 conversations are read", "Port the old parser")
         asked = [dict(each.query)["title__contains"] for each in server.asked if "title__contains" in dict(each.query)]
         assert asked[-1] == "parser"
 
 
-async def test_that_nothing_was_found_or_could_be_asked_is_said(tmp_path: Path) -> None:
-    async with at_long_list(tmp_path, Answer({"items": [], "next_page_id": None})) as (seat, _):
-        await seat.press("slash")
-        await seat.type("parser")
+async def test_that_nothing_was_found_or_could_be_asked_is_said() -> None:
+    async with at_long_list(Answer({"items": [], "next_page_id": None})) as (seat, _):
+        await seat.press("slash", *"parser")
         await seat.sees("and knows no other. 1 of 340 conversations are read so far.")
-    async with at_long_list(tmp_path, Answer({"detail": "It broke"}, 500)) as (seat, _):
-        await seat.press("slash")
-        await seat.type("parser")
-        await seat.sees("The server failed with 500: It broke.")
+    async with at_long_list(Answer({"detail": "It broke"}, 500)) as (seat, _):
+        await seat.press("slash", *"parser", sees="The server failed with 500: It broke.")
 
 
-async def test_that_it_may_know_more_than_it_told_is_said(tmp_path: Path) -> None:
-    async with at_long_list(tmp_path, Answer({"items": [OLD], "next_page_id": "2"})) as (seat, _):
-        await seat.press("slash")
-        await seat.type("parser")
+async def test_that_it_may_know_more_than_it_told_is_said() -> None:
+    async with at_long_list(Answer({"items": [OLD], "next_page_id": "2"})) as (seat, _):
+        await seat.press("slash", *"parser")
         await seat.sees("told the newest of many, 1 of them new here", "2 of 340", "Port the old parser")
 
 

@@ -1,12 +1,9 @@
 """Keys that come all at once, as they do over SSH: each goes to what the one before it opened."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from random import Random
 
-import httpx
 import pytest
 from textual import events
 from textual.widgets import Input, TextArea
@@ -15,28 +12,12 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.screens.list import ListScreen
-from tests.client.fakes import FakeServer
+from tests.client.fakes import FakeServer, Gated, to
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated, stand_alike
 
 PROD = Connection("prod", "http://server.test")
 SPECS = "/api/v1/sandbox-specs/search"
-
-
-class Gated(FakeServer):
-    """Answers requests to one path only once a gate is open."""
-
-    def __init__(self, fleet: FakeFleet, path: str) -> None:
-        super().__init__(fleet.answer)
-        self.path = path
-        self.gate = asyncio.Event()
-        self.waited = False
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if request.url.path == self.path:
-            self.waited = True
-            await self.gate.wait()
-        return await super().handle_async_request(request)
 
 
 @pytest.fixture
@@ -49,8 +30,8 @@ def fleet() -> FakeFleet:
 
 
 @asynccontextmanager
-async def at_conversations(fleet: FakeFleet, crashes: Path, server: FakeServer | None = None) -> AsyncIterator[Seat]:
-    async with seated(answering(server or fleet.server), PROD, size=WIDE, crashes=crashes) as seat:
+async def at_conversations(fleet: FakeFleet, server: FakeServer | None = None) -> AsyncIterator[Seat]:
+    async with seated(answering(server or fleet.server), PROD, size=WIDE) as seat:
         await seat.until(lambda: seat.deck.session)
         await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.conversations))
         await seat.until(lambda: len(seat.session.sandboxes.records) == len(fleet.sandboxes))
@@ -63,8 +44,8 @@ def cursor(seat: Seat) -> int:
     return table.ids.index(table.cursor_id)
 
 
-async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         await seat.press("2")
         row = seat.list_screen.table.cursor_id
         assert row is not None
@@ -78,8 +59,8 @@ async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_p
     assert fleet.orders == [("delete", row)]
 
 
-async def test_a_connection_is_chosen_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_a_connection_is_chosen_at_once(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         seat.at_once("c", "j", "a", *"far", "tab", "tab", "x")
         await seat.sees("New connection")
         await seat.until(lambda: [field.value for field in seat.deck.screen.query(Input)][:2] == ["far", "x"])
@@ -87,15 +68,15 @@ async def test_a_connection_is_chosen_at_once(fleet: FakeFleet, tmp_path: Path) 
         await seat.until(lambda: isinstance(seat.deck.screen, ConnectionsDialog))
 
 
-async def test_a_spec_is_chosen_at_once_though_the_server_tells_of_it_first(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_a_spec_is_chosen_at_once_though_the_server_tells_of_it_first(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         seat.at_once("2", "n", "enter")
         await seat.until(lambda: len(fleet.sandboxes) == 31)
         await seat.until(lambda: not seat.deck.screen.is_modal)
 
 
-async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         await seat.press("2")
         region = seat.list_screen.table.content_region
         seat.at_once("L", "escape", "j")
@@ -113,17 +94,17 @@ async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet, tmp_path: 
 # What does not wait
 
 
-async def test_a_key_held_down_is_obeyed_as_often_as_it_came(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_a_key_held_down_is_obeyed_as_often_as_it_came(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         seat.at_once(*["j"] * 25, *["k"] * 5, "space")
         await seat.until(lambda: seat.list_screen.table.marks)
         table = seat.list_screen.table
         assert table.marks == {table.ids[20]}
 
 
-async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet, tmp_path: Path) -> None:
-    server = Gated(fleet, f"{SANDBOXES}/box0/pause")
-    async with at_conversations(fleet, tmp_path, server) as seat:
+async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet) -> None:
+    server = Gated(fleet.answer, to(f"{SANDBOXES}/box0/pause"))
+    async with at_conversations(fleet, server) as seat:
         await seat.press("2")
         seat.list_screen.table.move_to("box0")
         before = cursor(seat)
@@ -136,9 +117,9 @@ async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet, tmp_path: Pa
         await seat.until(lambda: fleet.orders == [("pause", "box0")])
 
 
-async def test_quitting_goes_ahead_of_what_is_still_read(fleet: FakeFleet, tmp_path: Path) -> None:
-    server = Gated(fleet, SPECS)
-    async with at_conversations(fleet, tmp_path, server) as seat:
+async def test_quitting_goes_ahead_of_what_is_still_read(fleet: FakeFleet) -> None:
+    server = Gated(fleet.answer, to(SPECS))
+    async with at_conversations(fleet, server) as seat:
         await seat.press("2")
         seat.at_once("n", "j", "space", "ctrl+q")
         await seat.until(lambda: seat.deck.return_value == 0)
@@ -170,10 +151,8 @@ def stands(seat: Seat) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("seed", [3])
-async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(
-    fleet: FakeFleet, tmp_path: Path, seed: int
-) -> None:
+async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(fleet: FakeFleet, seed: int) -> None:
     chance = Random(seed)
-    async with at_conversations(fleet, tmp_path) as slow, at_conversations(fleet, tmp_path) as fast:
+    async with at_conversations(fleet) as slow, at_conversations(fleet) as fast:
         for _ in range(BURSTS):
             await stand_alike(slow, fast, chance.choices(KEYS, k=AT_ONCE), stands)

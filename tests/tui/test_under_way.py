@@ -1,48 +1,23 @@
 """What was asked of a server and is not answered: what is said meanwhile, and what becomes of it."""
 
-import asyncio
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import httpx
 import pytest
 
 from quarterdeck.tui import app
-from tests.client.fakes import Answer, Asked, FakeServer
+from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated
 
 LOST = httpx.ReadError("reset")
 
 
-class Slow(FakeServer):
-    """Answers what `holds` picks only once the gate is open; what it does is done at once."""
-
-    def __init__(self, fleet: FakeFleet, holds: Callable[[httpx.Request], bool]) -> None:
-        super().__init__(fleet.answer)
-        self.holds = holds
-        self.gate = asyncio.Event()
-        self.lost: Exception | None = None
-        """What comes in place of the held answer."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        answer = await super().handle_async_request(request)
-        if self.holds(request):
-            await self.gate.wait()
-            if self.lost is not None:
-                raise self.lost
-        return answer
-
-
-class Once(FakeServer):
-    """Never answers what it was asked before."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if any(asked.path == request.url.path for asked in self.asked):
-            await asyncio.Event().wait()
-        return await super().handle_async_request(request)
+def slow(fleet: FakeFleet, holds: Callable[[httpx.Request], bool]) -> Gated:
+    """A server that does at once what it is asked, and answers what `holds` picks only once its gate is open."""
+    return Gated(fleet.answer, holds, acts_first=True)
 
 
 def posts(path: str) -> Callable[[httpx.Request], bool]:
@@ -58,21 +33,18 @@ def fleet() -> FakeFleet:
 
 
 async def start(seat: Seat) -> None:
-    await seat.press("2")
-    await seat.sees("1 Running", "live")
-    await seat.press("n")
-    await seat.sees("default-spec  (default)")
-    await seat.press("enter")
-    await seat.sees("Starting a sandbox from default-spec…")
+    await seat.press("2", sees=("1 Running", "live"))
+    await seat.press("n", sees="default-spec  (default)")
+    await seat.press("enter", sees="Starting a sandbox from default-spec…")
 
 
 @pytest.mark.parametrize("then", ["it is answered", "ctrl+q again", "nothing comes"])
 async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
+    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, then: str
 ) -> None:
     monkeypatch.setattr(app, "ANSWERED_WITHIN", 0.5 if then == "nothing comes" else 30.0)
-    server = Slow(fleet, posts(SANDBOXES))
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+    server = slow(fleet, posts(SANDBOXES))
+    async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
         await seat.press("ctrl+q")
         await seat.sees("Waiting for the answer to: start of default-spec; ctrl+q again leaves now.")
@@ -85,62 +57,49 @@ async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
         assert (seat.deck.return_code, seat.deck.unanswered) == left
 
 
-async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_once(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
+async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_once(fleet: FakeFleet) -> None:
     fleet.add("box1")
-    server = Slow(fleet, lambda request: request.url.path.endswith("/pause"))
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await seat.press("2")
-        await seat.sees("2 Running", "live")
-        await seat.press("asterisk", "p", "y")
-        await seat.sees("2 asked for")
-        await seat.press("ctrl+q")
-        await seat.sees("Leave in the middle of this?")
+    server = slow(fleet, lambda request: request.url.path.endswith("/pause"))
+    async with seated(answering(server), PROD, size=WIDE) as seat:
+        await seat.press("2", sees=("2 Running", "live"))
+        await seat.press("asterisk", "p", "y", sees="2 asked for")
+        await seat.press("ctrl+q", sees="Leave in the middle of this?")
         await seat.press("n")
         server.gate.set()
         await seat.sees("2 done", "esc close")
         assert "Waiting for the answer" not in seat.text
 
 
-async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet) -> None:
     def answer(asked: Asked) -> Answer | Exception:
         if asked.method == "POST" and refusing:
             return Answer({"detail": "Not so"}, 422)
         return fleet.answer(asked)
 
     refusing = True
-    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
+    async with seated(answering(FakeServer(answer)), PROD, size=WIDE) as seat:
         await seat.sees("Fix login")
-        await seat.press("n")
-        await seat.sees("First message")
-        await seat.type("port it")
-        await seat.press("enter")
-        await seat.type("to rust")
-        await seat.press("tab")
-        await seat.type("Port")
-        await seat.press("ctrl+s")
+        await seat.press("n", sees="First message")
+        await seat.type("port it", "enter")
+        await seat.type("to rust", "tab")
+        await seat.type("Port", "ctrl+s")
         await seat.sees("First message", "port it", "to rust", "Port")
         assert not fleet.created
         refusing = False
-        await seat.press("ctrl+s")
-        await seat.until(lambda: fleet.created)
+        await seat.press("ctrl+s", until=lambda: fleet.created)
         assert fleet.created[0]["initial_message"]["content"][0]["text"] == "port it\nto rust"
         assert fleet.created[0]["title"] == "Port"
 
 
-async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_was_lost(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    server = Slow(fleet, posts(SANDBOXES))
+async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_was_lost(fleet: FakeFleet) -> None:
+    server = slow(fleet, posts(SANDBOXES))
     server.lost = LOST
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+    async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
         fleet.sandboxes["new1"]["status"] = "ERROR"
         server.gate.set()
         await seat.sees("Unknown whether it happened.")
-        await seat.press("ctrl+r")
-        await seat.until(lambda: "new1" in seat.session.sandboxes.records)
+        await seat.press("ctrl+r", until=lambda: "new1" in seat.session.sandboxes.records)
         await seat.pause()
         assert "it was started" not in seat.text
         fleet.sandboxes["new1"]["status"] = "RUNNING"
@@ -148,14 +107,12 @@ async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_
         await seat.sees("The answer was lost, but it was started: new1 is new in the list.")
 
 
-async def test_what_is_typed_while_a_form_is_sent_goes_nowhere(fleet: FakeFleet, tmp_path: Path) -> None:
-    server = Slow(fleet, posts(CONVERSATIONS))
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+async def test_what_is_typed_while_a_form_is_sent_goes_nowhere(fleet: FakeFleet) -> None:
+    server = slow(fleet, posts(CONVERSATIONS))
+    async with seated(answering(server), PROD, size=WIDE) as seat:
         await seat.sees("Fix login")
-        await seat.press("n", *"port it", "ctrl+s")
-        await seat.sees("Creating the conversation")
-        await seat.press(*"np", "ctrl+s")
-        await seat.sees("Creating the conversation", "port it")
+        await seat.press("n", *"port it", "ctrl+s", sees="Creating the conversation")
+        await seat.press(*"np", "ctrl+s", sees=("Creating the conversation", "port it"))
         server.gate.set()
         await seat.sees("Created.")
         assert [each["initial_message"]["content"][0]["text"] for each in fleet.created] == ["port it"]
@@ -164,92 +121,71 @@ async def test_what_is_typed_while_a_form_is_sent_goes_nowhere(fleet: FakeFleet,
 
 @pytest.mark.parametrize("elsewhere", ["2", "3"])
 async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(
-    fleet: FakeFleet, tmp_path: Path, elsewhere: str
+    fleet: FakeFleet, elsewhere: str
 ) -> None:
-    server = Slow(fleet, posts(SANDBOXES))
+    server = slow(fleet, posts(SANDBOXES))
     server.lost = LOST
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+    async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
         await seat.press(elsewhere)
         server.gate.set()
         await seat.sees("The answer was lost, but it was started: new1 is new in the list.")
-        await seat.press("2")
-        await seat.until(lambda: seat.list_screen.table.cursor_id == "new1")
+        await seat.press("2", until=lambda: seat.list_screen.table.cursor_id == "new1")
 
 
-async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_its_words(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    server = Slow(fleet, posts(CONVERSATIONS))
+async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_its_words(fleet: FakeFleet) -> None:
+    server = slow(fleet, posts(CONVERSATIONS))
     server.lost = LOST
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+    async with seated(answering(server), PROD, size=WIDE) as seat:
         await seat.sees("Fix login")
-        await seat.press("n")
-        await seat.sees("First message")
-        await seat.type("port it")
-        await seat.press("ctrl+s")
-        await seat.until(lambda: fleet.created)
+        await seat.press("n", sees="First message")
+        await seat.type("port it", "ctrl+s", until=lambda: fleet.created)
         now = datetime.now(UTC).isoformat()
         fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now}]
         server.gate.set()
         await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "t" * 32)
-        await seat.press("n")
-        await seat.sees("First message", "port it", "Unknown whether it happened.")
+        await seat.press("n", sees=("First message", "port it", "Unknown whether it happened."))
 
 
-async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: FakeFleet, tmp_path: Path) -> None:
-    server = Slow(fleet, posts(SANDBOXES))
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: FakeFleet) -> None:
+    server = slow(fleet, posts(SANDBOXES))
+    async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
-        await seat.press("ctrl+r")
-        await seat.until(lambda: "new1" in seat.list_screen.rows)
+        await seat.press("ctrl+r", until=lambda: "new1" in seat.list_screen.rows)
         seat.list_screen.table.move_to("new1")
-        await seat.press("enter")
-        await seat.sees("none known yet", "came while you waited for a start")
+        await seat.press("enter", sees=("none known yet", "came while you waited for a start"))
         assert "nobody here asked for it" not in seat.text
         assert "no conversation" not in seat.text
         server.gate.set()
         await seat.sees("you asked for it", "no conversation")
 
 
-async def test_a_sandbox_reads_as_being_deleted_until_it_is_gone(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_a_sandbox_reads_as_being_deleted_until_it_is_gone(fleet: FakeFleet) -> None:
     fleet.deaf = {"box"}
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.press("2")
-        await seat.sees("1 Running", "live")
-        await seat.press("D")
-        await seat.type("box")
-        await seat.press("enter")
-        await seat.sees("Running, deleting")
+    async with seated(answering(fleet.server), PROD) as seat:
+        await seat.press("2", sees=("1 Running", "live"))
+        await seat.press("D", *"box", "enter", sees="Running, deleting")
         del fleet.sandboxes["box"]
         await seat.sees("No sandboxes.")
 
 
-async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells(tmp_path: Path) -> None:
+async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells() -> None:
     fleet = FakeFleet(nested=True)
     fleet.add("box")
     fleet.talk("c1", "box", "Fix the build")
     fleet.deaf = {"c1"}
-    server = Slow(fleet, lambda request: request.method == "DELETE")
-    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+    server = slow(fleet, lambda request: request.method == "DELETE")
+    async with seated(answering(server), PROD) as seat:
         await seat.sees("1 Finished", "live")
-        await seat.press("D")
-        await seat.type("c1")
-        await seat.press("enter")
-        await seat.sees("1 Deleting")
+        await seat.press("D", *"c1", "enter", sees="1 Deleting")
         server.gate.set()
         await seat.sees("1 Finished")
         fleet.deaf.clear()
-        await seat.press("D")
-        await seat.type("c1")
-        await seat.press("enter")
-        await seat.sees("No conversations.")
+        await seat.press("D", *"c1", "enter", sees="No conversations.")
 
 
-async def test_a_conversation_whose_deletion_is_refused_reads_as_before_although_nothing_can_be_read(
-    tmp_path: Path,
-) -> None:
+async def test_a_conversation_whose_deletion_is_refused_reads_as_before_although_nothing_can_be_read() -> None:
     fleet = FakeFleet(nested=True)
     fleet.add("box")
     fleet.talk("c1", "box", "Fix the build")
@@ -259,49 +195,42 @@ async def test_a_conversation_whose_deletion_is_refused_reads_as_before_although
         return Answer({"detail": "It broke"}, 400) if refused else fleet.answer(asked)
 
     server = FakeServer(answer)
-    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+    async with seated(answering(server), PROD) as seat:
         await seat.sees("1 Finished", "live")
-        await seat.press("D")
-        await seat.type("c1")
-        await seat.press("enter")
-        await seat.sees("It broke", "1 Finished")
+        await seat.press("D", *"c1", "enter", sees=("It broke", "1 Finished"))
 
 
-async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: FakeFleet) -> None:
     def answer(asked: Asked) -> Answer | Exception:
         if asked.method == "POST" and asked.path == SANDBOXES:
             fleet.add("broken", "ERROR")
             return Answer(fleet.sandboxes["broken"])
         return fleet.answer(asked)
 
-    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await seat.press("2")
-        await seat.sees("1 Running", "live")
-        await seat.press("n")
-        await seat.sees("default-spec  (default)")
-        await seat.press("enter")
-        await seat.sees("The server made broken, but it failed to start.")
+    async with seated(answering(FakeServer(answer)), PROD, size=WIDE) as seat:
+        await seat.press("2", sees=("1 Running", "live"))
+        await seat.press("n", sees="default-spec  (default)")
+        await seat.press("enter", sees="The server made broken, but it failed to start.")
         assert "Started" not in seat.text
 
 
 @pytest.mark.parametrize("place", ["1", "2", "3"])
 async def test_a_reading_that_was_asked_for_shows_at_once_also_where_nothing_answers(
-    fleet: FakeFleet, tmp_path: Path, place: str
+    fleet: FakeFleet, place: str
 ) -> None:
-    server = Slow(fleet, lambda request: hanging)
+    server = slow(fleet, lambda request: hanging)
     hanging = False
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+    async with seated(answering(server), PROD, size=WIDE) as seat:
         await seat.sees("Fix login", "live")
         await seat.press(place)
         await seat.until(lambda: "live" in seat.line(0) or re.search(r"read \d\d:\d\d", seat.line(0)))
         hanging = True
-        await seat.press("ctrl+r")
-        await seat.sees("reading…")
+        await seat.press("ctrl+r", sees="reading…")
         server.gate.set()
         await seat.until(lambda: "reading…" not in seat.text)
 
 
-async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet) -> None:
     def answer(asked: Asked) -> Answer | Exception:
         if asked.path == f"{SANDBOXES}/search":
             return Answer({"items": [{"no": "id"}] * 40, "next_page_id": None})
@@ -309,10 +238,9 @@ async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet, tmp_path: Pa
             return Answer({"detail": "No"}, 401)
         return fleet.answer(asked)
 
-    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
+    async with seated(answering(FakeServer(answer)), PROD, size=WIDE) as seat:
         await seat.sees("The conversations were not read: the key is refused.")
-        await seat.press("2")
-        await seat.sees("40 sandboxes could not be read.")
+        await seat.press("2", sees="40 sandboxes could not be read.")
         assert "No sandboxes" not in seat.text
 
 
@@ -321,11 +249,13 @@ async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet, tmp_path: Pa
     [
         (httpx.ConnectError("refused"), "next try in"),
         (Answer(b"", 302, {"Location": "https://login.example.org/"}), "login.example.org"),
+        (Answer({"items": None, "next_page_id": None}), "The server answered a list that cannot be read."),
     ],
 )
 async def test_the_first_failed_try_is_said_and_nothing_is_said_to_be_read(
-    tmp_path: Path, answer: Answer | Exception, words: str
+    answer: Answer | Exception, words: str
 ) -> None:
-    async with seated(answering(Once(lambda asked: answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
+    once: Gated = Gated(lambda _: answer, lambda request: request.url.path in {asked.path for asked in once.asked})
+    async with seated(answering(once), PROD, size=WIDE) as seat:
         await seat.sees("The conversations could not be read.", "nothing read yet", words)
         assert "Reading the conversations" not in seat.text

@@ -45,9 +45,9 @@ def unseen(seat: Seat) -> set[str]:
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
-    fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
+    fleet: FakeFleet, size: tuple[int, int]
 ) -> None:
-    async with at_conversations(fleet, tmp_path, size=size) as seat:
+    async with at_conversations(fleet, size=size) as seat:
         assert "unread" not in seat.line(1)
         await comes_to(seat, fleet, c1="finished", c2="waiting_for_confirmation", c3="stuck")
         await seat.sees("1 needs you  + 3 unread")
@@ -55,50 +55,37 @@ async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
         assert "+!◆ Needs you" in line_of(seat, "Migrate schema")
         assert "+!✕ Stuck" in line_of(seat, "Upgrade httpx")
         assert "+" not in line_of(seat, "Long done")
-        seat.list_screen.table.move_to("c2")
-        await seat.press("i")
-        await seat.sees("children")
-        await seat.press("escape")
-        await seat.sees("1 needs you  + 2 unread")
+        await seat.go_to("c2", "i", sees="children")
+        await seat.press("escape", sees="1 needs you  + 2 unread")
         assert " !◆ Needs you" in line_of(seat, "Migrate schema")
         assert "+!" not in line_of(seat, "Migrate schema")
 
 
-async def test_one_key_marks_all_that_are_shown_as_seen(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("A")
-        await seat.sees("Nothing is unread.")
+async def test_one_key_marks_all_that_are_shown_as_seen(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
+        await seat.press("A", sees="Nothing is unread.")
         await comes_to(seat, fleet, c1="finished", c2="finished", c3="error")
-        await seat.press("slash")
-        await seat.type("login")
-        await seat.press("enter", "A")
+        await seat.press("slash", *"login", "enter", "A")
         await seat.sees("1 marked as read. 2 that the filter hides stay unread.")
-        await seat.press("A")
-        await seat.sees("Nothing is unread among these; the filter hides 2.")
-        await seat.press("escape", "A")
-        await seat.sees("2 marked as read.")
+        await seat.press("A", sees="Nothing is unread among these; the filter hides 2.")
+        await seat.press("escape", "A", sees="2 marked as read.")
         await seat.until(lambda: not unseen(seat) and "unread" not in seat.line(1))
 
 
-async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path, size=WIDE) as seat:
+async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet, size=WIDE) as seat:
         await comes_to(seat, fleet, c1="finished", c2="waiting_for_confirmation")
-        await seat.press("slash")
-        await seat.type("unseen ")
-        await seat.until(lambda: set(shown(seat)) == {"c1", "c2"})
-        await seat.type("needs-you")
-        await seat.until(lambda: set(shown(seat)) == {"c2"})
-        await seat.press("enter", "i")
-        await seat.sees("children")
-        await seat.press("escape")
-        await seat.sees("0 of 4 match.")
+        await seat.press("slash", *"unseen ", until=lambda: set(shown(seat)) == {"c1", "c2"})
+        await seat.type("needs-you", until=lambda: set(shown(seat)) == {"c2"})
+        await seat.press("enter", "i", sees="children")
+        await seat.press("escape", sees="0 of 4 match.")
 
 
-async def test_who_needs_somebody_stands_first_then_trouble_then_the_newest(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_who_needs_somebody_stands_first_then_trouble_then_the_newest(fleet: FakeFleet) -> None:
     fleet.conversations["c1"] |= {"execution_status": "error", "updated_at": "2026-03-14T11:00:00Z"}
     fleet.conversations["c2"] |= {"execution_status": "finished", "updated_at": "2026-03-14T12:00:00Z"}
     fleet.conversations["c3"] |= {"execution_status": "waiting_for_confirmation"}
-    async with at_conversations(fleet, tmp_path) as seat:
+    async with at_conversations(fleet) as seat:
         assert shown(seat) == ["c3", "c1", "c2", "c0"]
 
 
@@ -106,13 +93,12 @@ async def test_the_next_run_knows_what_was_seen_even_if_the_look_was_the_last_th
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
     state = KeptState(tmp_path / "state")
-    async with at_conversations(fleet, tmp_path, state=state) as seat:
+    async with at_conversations(fleet, state=state) as seat:
         await comes_to(seat, fleet, c1="finished", c2="finished")
         await seat.sees("+ 2 unread")
-        seat.list_screen.table.move_to("c1")
-        await seat.press("enter", "escape")
+        await seat.go_to("c1", "enter", "escape")
     fleet.conversations["c3"]["execution_status"] = "error"
-    async with at_conversations(fleet, tmp_path, state=state) as seat:
+    async with at_conversations(fleet, state=state) as seat:
         await seat.until(lambda: unseen(seat) == {"c2", "c3"})
 
 
@@ -122,20 +108,20 @@ async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
     def state() -> KeptState:
         return KeptState(tmp_path / "state")
 
-    async with at_conversations(fleet, tmp_path, state=state()) as one:
-        async with at_conversations(fleet, tmp_path, state=state()) as other:
+    async with at_conversations(fleet, state=state()) as one:
+        async with at_conversations(fleet, state=state()) as other:
             for seat in (one, other):
                 await comes_to(seat, fleet, c1="finished", c2="finished", c3="finished")
                 await seat.sees("+ 3 unread")
             other.session.looked(["c1"])
         one.session.looked(["c2"])
         await one.until(lambda: unseen(one) == {"c3"})
-    async with at_conversations(fleet, tmp_path, state=state()) as again:
+    async with at_conversations(fleet, state=state()) as again:
         await again.until(lambda: unseen(again) == {"c3"})
 
 
-async def test_counts_stand_in_one_order_however_many_there_are_of_each(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_counts_stand_in_one_order_however_many_there_are_of_each(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         await seat.sees("● 3 Working  ✓ 1 Finished")
         await comes_to(seat, fleet, c1="finished", c2="finished")
         await seat.sees("● 1 Working  ✓ 3 Finished")

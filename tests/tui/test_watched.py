@@ -27,8 +27,7 @@ def fleet() -> FakeFleet:
 
 async def watch(seat: Seat, *ids: str) -> None:
     for each in ids:
-        seat.list_screen.table.move_to(each)
-        await seat.press("w")
+        await seat.go_to(each, "w")
     await seat.sees("watching: ")
 
 
@@ -39,10 +38,8 @@ async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(60, 20), NARROW, (120, 36)])
-async def test_a_line_says_how_the_watched_one_is_until_w_ends_it(
-    fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with at_conversations(fleet, tmp_path, size=size) as seat:
+async def test_a_line_says_how_the_watched_one_is_until_w_ends_it(fleet: FakeFleet, size: tuple[int, int]) -> None:
+    async with at_conversations(fleet, size=size) as seat:
         assert "watching" not in seat.text
         await watch(seat, "c2")
         await seat.sees("Watching Migrate schema: a bell says", " watching: Migrate schema - ● Working\n")
@@ -52,48 +49,40 @@ async def test_a_line_says_how_the_watched_one_is_until_w_ends_it(
         await watch(seat, "c1")
         await comes_to(seat, fleet, c1="finished", c2="error")
         await seat.sees("watching: Migrate schema - ✕ Error (<1m) +1", "Fix login: Finished.")
-        await seat.press("asterisk", "w")
-        await seat.sees("No longer watching 2 conversations.")
+        await seat.press("asterisk", "w", sees="No longer watching 2 conversations.")
         await seat.until(lambda: "watching: " not in seat.text and "◉" not in seat.text)
 
 
 @pytest.mark.parametrize("place", ["2", "3"])
-async def test_a_watch_goes_on_whatever_screen_is_shown(fleet: FakeFleet, tmp_path: Path, place: str) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
+async def test_a_watch_goes_on_whatever_screen_is_shown(fleet: FakeFleet, place: str) -> None:
+    async with at_conversations(fleet) as seat:
         await watch(seat, "c1")
-        await seat.press(place)
-        await seat.sees("watching: Fix login - ● Working")
+        await seat.press(place, sees="watching: Fix login - ● Working")
         fleet.conversations["c1"]["execution_status"] = "stuck"
         seat.session.conversations.refresh()
         await seat.sees("watching: Fix login - ✕ Stuck (<1m)", "Fix login: Stuck.")
 
 
-async def test_the_conversation_of_a_sandbox_is_watched_from_the_list_of_sandboxes(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        seat.list_screen.table.move_to("lonely")
-        await seat.press("w")
-        await seat.sees("no conversation lives in it.")
+async def test_the_conversation_of_a_sandbox_is_watched_from_the_list_of_sandboxes(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.go_to("lonely", "w", sees="no conversation lives in it.")
         await watch(seat, "box")
         assert list(seat.session.unread.watched) == ["c1"]
-        await seat.press("w")
-        await seat.until(lambda: not seat.session.watched)
+        await seat.press("w", until=lambda: not seat.session.watched)
 
 
 async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: FakeFleet, tmp_path: Path) -> None:
     state = KeptState(tmp_path / "state")
     fleet.talk("c3", "box", "Tidy up", execution_status="running")
-    async with at_conversations(fleet, tmp_path, state=state) as seat:
+    async with at_conversations(fleet, state=state) as seat:
         await watch(seat, "c1", "c2", "c3")
     fleet.conversations["c1"]["execution_status"] = "waiting_for_confirmation"
     del fleet.conversations["c3"]
-    async with at_conversations(fleet, tmp_path, state=state) as seat:
+    async with at_conversations(fleet, state=state) as seat:
         await seat.sees("watching: Fix login - ◆ Needs you", "+1")
         await seat.until(lambda: set(seat.session.unread.watched) == {"c1", "c2"})
-        await seat.press("w")
-        await seat.until(lambda: set(seat.session.unread.watched) == {"c2"})
-    async with at_conversations(fleet, tmp_path, state=state) as seat:
+        await seat.press("w", until=lambda: set(seat.session.unread.watched) == {"c2"})
+    async with at_conversations(fleet, state=state) as seat:
         await seat.sees("watching: Migrate schema - ● Working")
 
 
@@ -118,7 +107,7 @@ class Unreadable(KeptState):
 
 
 async def test_where_nothing_can_be_kept_that_is_said_and_the_watch_works(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path, state=Unreadable(tmp_path / "state"), size=(120, 36)) as seat:
+    async with at_conversations(fleet, state=Unreadable(tmp_path / "state"), size=(120, 36)) as seat:
         await seat.sees("noted down for the next run: The page")
         await watch(seat, "c1")
         await comes_to(seat, fleet, c1="finished")

@@ -8,17 +8,14 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import SettingsChanges
-from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
 from quarterdeck.local.service import LocalService
-from quarterdeck.tui.connecting import Connect
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import FakeServer
 from tests.servers import Mode, open_server
-from tests.tui.seat import LOCAL, NARROW, answering, seated
+from tests.tui.seat import LOCAL, NARROW, answering, seated, served_by
 from tests.tui_settings.form import FormSeat
 
 FULL: SettingsChanges = {
@@ -71,7 +68,7 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
                 await client.describe()
                 await client.settings.store(None, stored)
         kept = KeptState(tmp_path / "state")
-        async with seated(connect, endpoint, size=size, crashes=tmp_path, state=kept) as seat:
+        async with seated(connect, endpoint, size=size, state=kept) as seat:
             yield await FormSeat.at(seat)
 
     yield opened
@@ -79,14 +76,11 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
         await service.aclose()
 
 
-def served_by(service: LocalService) -> Connect:
-    """Connects to a service that is open already."""
-
-    def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
-        access = Access(read_only=endpoint.read_only, app=service.app)
-        return Client(endpoint.url or IN_PROCESS, key=service.key, access=access)
-
-    return connect
+@pytest_asyncio.fixture
+async def seat(sit: Sit) -> AsyncIterator[FormSeat]:
+    """A deck on the settings of that somebody."""
+    async with sit(stored=FULL) as seat:
+        yield seat
 
 
 @pytest.fixture
@@ -96,7 +90,7 @@ def sit_before(tmp_path: Path) -> Sit:
     @asynccontextmanager
     async def opened(server: FakeServer, *, loaded: bool = True) -> AsyncIterator[FormSeat]:
         endpoint = Connection("far", "http://far.test")
-        async with seated(answering(server), endpoint, crashes=tmp_path) as seat:
+        async with seated(answering(server), endpoint) as seat:
             yield await FormSeat.at(seat, loaded=loaded)
 
     return opened

@@ -9,7 +9,7 @@ from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.widgets.form.form import SettingsForm
-from tests.tui.seat import Seat
+from tests.tui.seat import Seat, Until, Words
 
 
 class FormSeat(Seat):
@@ -59,24 +59,25 @@ class FormSeat(Seat):
         """How many stores were sent."""
         return sum(request.method == "POST" for request in self.client.log)
 
-    async def press(self, *keys: str) -> None:
+    async def press(self, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Press keys; each is taken in before the next one."""
         for key in keys:
             self.deck.post_message(events.Key(key, key if len(key) == 1 else None))
             await self.pause()
+        await super().press(sees=sees, until=until)
 
-    async def type(self, words: str, *keys: str) -> None:
+    async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Type text, as fast as the deck takes it in, then press keys."""
         for letter in words:
             self.deck.post_message(events.Key(letter, letter))
         await self.pause()
-        await self.press(*keys)
+        await self.press(*keys, sees=sees, until=until)
 
     async def find(self, words: str) -> None:
         """Go to the first field that matches, as a person does, and show all fields again."""
         await self.press("slash", *words, "enter", "g", "slash", "escape")
 
-    async def go_to(self, row: str, *keys: str) -> None:
+    async def go_to(self, row: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Put the cursor on a row, once it is there, and press keys."""
 
         def is_there() -> bool:
@@ -85,44 +86,40 @@ class FormSeat(Seat):
 
         await self.until(is_there)
         await self.pause()
-        await self.press(*keys)
+        await self.press(*keys, sees=sees, until=until)
 
-    async def fill(self, key: str, words: str) -> None:
-        """Type a value into a field, in place of what is there."""
+    async def fill(self, key: str, words: str, *keys: str, sees: Words = ()) -> None:
+        """Type a value into a field, in place of what is there, then press keys."""
         await self.go_to(key, "enter")
-        await self.type(words)
+        await self.type(words, *keys, sees=sees)
 
-    async def edit(self, key: str, words: str) -> None:
+    async def edit(self, key: str, words: str, *, sees: Words = ()) -> None:
         """Give a field another value."""
-        await self.fill(key, words)
-        await self.press("enter")
+        await self.fill(key, words, "enter", sees=sees)
 
-    async def paste(self, words: str, *keys: str) -> None:
+    async def paste(self, words: str, *keys: str, sees: Words = ()) -> None:
         """Paste into whatever has the keyboard, then press keys."""
         assert self.deck.focused is not None
         self.deck.focused.post_message(events.Paste(words))
         await self.pause()
-        await self.press(*keys)
+        await self.press(*keys, sees=sees)
 
-    async def choose(self, label: str) -> None:
+    async def choose(self, label: str, *, sees: Words = ()) -> None:
         """Open the menu of the row and take what is called so there."""
-        await self.press("f2")
-        await self.sees(f" {label} ", "do it")
+        await self.press("f2", sees=(f" {label} ", "do it"))
         line = next(line for line in self.text.splitlines() if f" {label} " in line)
-        await self.press(line[: line.index(f" {label} ")].split()[-1])
+        await self.press(line[: line.index(f" {label} ")].split()[-1], sees=sees)
 
-    async def agree(self) -> None:
+    async def agree(self, *, sees: Words = ()) -> None:
         """Agree to a review, even where something is lost."""
         await self.sees("show the request")
-        await self.press("y" if "also loses" in self.text else "enter")
+        await self.press("y" if "also loses" in self.text else "enter", sees=sees)
 
     async def add_command(self, name: str) -> None:
         """Add a stdio MCP server that runs uvx."""
-        await self.press("a", "enter")
-        await self.sees("New stdio server")
+        await self.press("a", "enter", sees="New stdio server")
         await self.type(name, "tab")
-        await self.type("uvx", "ctrl+s")
-        await self.sees(f"{name}  uvx")
+        await self.type("uvx", "ctrl+s", sees=f"{name}  uvx")
 
     @property
     def unwrapped(self) -> str:
@@ -131,13 +128,12 @@ class FormSeat(Seat):
 
     async def save_verified(self, count: int) -> None:
         """Save, agree even where something is lost, and see that all of it is stored."""
-        await self.save()
-        await self.sees(f"Saved · {count} of {count} verified", "As stored")
+        await self.save(sees=(f"Saved · {count} of {count} verified", "As stored"))
 
-    async def save(self) -> None:
+    async def save(self, *, sees: Words = ()) -> None:
         """Save, and agree to what the review says, even where something is lost."""
         await self.press("ctrl+s")
-        await self.agree()
+        await self.agree(sees=sees)
 
     async def saved_servers(self, count: int) -> McpConfig:
         """Save so many changes, and read the MCP servers that are stored then."""

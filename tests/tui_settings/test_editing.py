@@ -1,7 +1,6 @@
 """The form: how fields stand, editing them by keys, and what no way out of it loses."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +16,7 @@ async def test_the_form_opens_on_its_list_and_shows_how_each_field_stands(sit: S
     async with sit(stored=FULL, size=size) as seat:
         await seat.sees("anthropic/claude-sonnet-4-5", "stored", "not stored", "server default", "As stored")
         assert seat.form.row.id == "llm_model"
-        await seat.press("G")
-        await seat.sees("E-mail verified", "not set", "kept as it is")
+        await seat.press("G", sees=("E-mail verified", "not set", "kept as it is"))
 
 
 BAD = (
@@ -38,186 +36,142 @@ NO_KEYS = (
 )
 
 
-async def test_bad_input_gets_its_sentence_and_nothing_is_sent(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        for key, typed, sentence in BAD:
-            await seat.fill(key, typed)
-            await seat.sees(sentence)
-            await seat.press("escape")
-            await seat.sees(sentence, "error", "1 error")
-            await seat.press("g", "ctrl+s")
-            assert seat.form.row.id == key
-            await seat.press("u")
-            await seat.sees("As stored")
-        for pasted, sentence in NO_KEYS:
-            await seat.go_to("llm_api_key", "enter")
-            await seat.paste(pasted)
-            await seat.sees(sentence)
-            await seat.press("escape", "ctrl+s", "u")
-            await seat.sees("As stored")
-        assert seat.posts == 0
+async def test_bad_input_gets_its_sentence_and_nothing_is_sent(seat: FormSeat) -> None:
+    for key, typed, sentence in BAD:
+        await seat.fill(key, typed, sees=sentence)
+        await seat.press("escape", sees=(sentence, "error", "1 error"))
+        await seat.press("g", "ctrl+s")
+        assert seat.form.row.id == key
+        await seat.press("u", sees="As stored")
+    for pasted, sentence in NO_KEYS:
+        await seat.go_to("llm_api_key", "enter")
+        await seat.paste(pasted, sees=sentence)
+        await seat.press("escape", "ctrl+s", "u", sees="As stored")
+    assert seat.posts == 0
 
 
-async def test_a_secret_is_kept_unless_something_is_typed_or_chosen(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("llm_api_key", "enter", "right")
-        await seat.sees("(•) replace")
-        await seat.press("enter")
-        assert not seat.form.draft.edited
-        await seat.press("enter", "left")
-        await seat.sees("(•) clear")
-        await seat.type("typed-1")
-        await seat.sees("(•) replace", "•••••••")
-        await seat.press("f4")
-        await seat.sees("A secret is not written to a")
-        await seat.press("ctrl+t")
-        await seat.sees("typed-1")
-        await seat.press("ctrl+u")
-        await seat.sees("(•) keep")
-        assert not seat.form.draft.edited
-        await seat.paste("  pasted-1 ")
-        await seat.sees("(•) replace", "Spaces around the pasted key", "pasted-1")
-        await seat.type("2")
-        assert "Spaces around" not in seat.text
-        await seat.press("ctrl+u")
+async def test_a_secret_is_kept_unless_something_is_typed_or_chosen(seat: FormSeat) -> None:
+    await seat.go_to("llm_api_key", "enter", "right", sees="(•) replace")
+    await seat.press("enter")
+    assert not seat.form.draft.edited
+    await seat.press("enter", "left", sees="(•) clear")
+    await seat.type("typed-1", sees=("(•) replace", "•••••••"))
+    await seat.press("f4", sees="A secret is not written to a")
+    await seat.press("ctrl+t", sees="typed-1")
+    await seat.press("ctrl+u", sees="(•) keep")
+    assert not seat.form.draft.edited
+    await seat.paste("  pasted-1 ")
+    await seat.sees("(•) replace", "Spaces around the pasted key", "pasted-1")
+    await seat.type("2")
+    assert "Spaces around" not in seat.text
+    await seat.press("ctrl+u")
 
 
-async def test_escape_keeps_the_edit_and_undo_takes_it_back(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.fill("git_user_name", "Grace Hopper")
-        await seat.press("ctrl+z")
-        assert seat.form.draft.changes == {"git_user_name": "Grace"}
-        await seat.press("ctrl+y")
-        assert seat.form.draft.changes == {"git_user_name": "Grace Hopper"}
-        await seat.press("ctrl+z", "ctrl+z", "escape")
-        await seat.sees("Grace", "was Ada Lovelace", "edited", "*1")
-        await seat.press("ctrl+z")
-        await seat.sees("As stored")
-        await seat.press("ctrl+y")
-        await seat.sees("1 edited")
-        await seat.press("x")
-        await seat.sees("was Ada Lovelace", "edited")
-        assert seat.form.draft.changes == {"git_user_name": None}
-        await seat.press("u")
-        assert not seat.form.draft.edited
+async def test_escape_keeps_the_edit_and_undo_takes_it_back(seat: FormSeat) -> None:
+    await seat.fill("git_user_name", "Grace Hopper", "ctrl+z")
+    assert seat.form.draft.changes == {"git_user_name": "Grace"}
+    await seat.press("ctrl+y")
+    assert seat.form.draft.changes == {"git_user_name": "Grace Hopper"}
+    await seat.press("ctrl+z", "ctrl+z", "escape")
+    await seat.sees("Grace", "was Ada Lovelace", "edited", "*1")
+    await seat.press("ctrl+z", sees="As stored")
+    await seat.press("ctrl+y", sees="1 edited")
+    await seat.press("x", sees=("was Ada Lovelace", "edited"))
+    assert seat.form.draft.changes == {"git_user_name": None}
+    await seat.press("u")
+    assert not seat.form.draft.edited
 
 
-async def test_switches_and_choices(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("enable_default_condenser", "enter")
-        await seat.sees("(•) on", "( ) off")
-        await seat.press("right", "escape", "x")
-        await seat.sees("always on or off")
-        await seat.go_to("user_consents_to_analytics", "enter")
-        await seat.sees("(•) not set", "( ) on", "( ) off")
-        await seat.press("left", "enter")
-        switched = {"enable_default_condenser": False, "user_consents_to_analytics": False}
-        assert seat.form.draft.changes == switched
-        await seat.go_to("remote_runtime_resource_factor", "enter", "down", "down", "enter")
-        assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 2}
-        await seat.press("enter")
-        await seat.type("3")
-        await seat.sees("as typed", "does not know this")
-        await seat.press("enter")
-        assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 3}
-        await seat.go_to("language", "enter")
-        await seat.sees("Japanese")
-        await seat.pilot.click(
-            offset=(50, next(at for at, line in enumerate(seat.text.splitlines()) if "Japanese" in line))
-        )
-        await seat.until(lambda: seat.form.editor is None)
-        assert seat.form.draft.changes["language"] == "ja"
-        await seat.go_to("security_analyzer", "enter")
-        await seat.type("gray")
-        await seat.sees("grayswan", "offered by this server")
-        await seat.press("enter")
-        assert seat.form.draft.changes["security_analyzer"] == "grayswan"
+async def test_switches_and_choices(seat: FormSeat) -> None:
+    await seat.go_to("enable_default_condenser", "enter", sees=("(•) on", "( ) off"))
+    await seat.press("right", "escape", "x", sees="always on or off")
+    await seat.go_to("user_consents_to_analytics", "enter")
+    await seat.sees("(•) not set", "( ) on", "( ) off")
+    await seat.press("left", "enter")
+    switched = {"enable_default_condenser": False, "user_consents_to_analytics": False}
+    assert seat.form.draft.changes == switched
+    await seat.go_to("remote_runtime_resource_factor", "enter", "down", "down", "enter")
+    assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 2}
+    await seat.press("enter")
+    await seat.type("3", sees=("as typed", "does not know this"))
+    await seat.press("enter")
+    assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 3}
+    await seat.go_to("language", "enter", sees="Japanese")
+    await seat.pilot.click(
+        offset=(50, next(at for at, line in enumerate(seat.text.splitlines()) if "Japanese" in line))
+    )
+    await seat.until(lambda: seat.form.editor is None)
+    assert seat.form.draft.changes["language"] == "ja"
+    await seat.go_to("security_analyzer", "enter")
+    await seat.type("gray", sees=("grayswan", "offered by this server"))
+    await seat.press("enter")
+    assert seat.form.draft.changes["security_analyzer"] == "grayswan"
 
 
 async def test_a_list_without_rows_is_found_by_its_name(sit: Sit) -> None:
     async with sit() as seat:
-        await seat.press("slash", *"mcp")
-        await seat.sees("a adds one", "MCP servers")
-        await seat.press("enter", "D")
-        await seat.sees("There is none yet; a adds one.")
-        await seat.press("slash", "ctrl+u", *"tokens")
-        await seat.sees("sets one", "Git tokens")
+        await seat.press("slash", *"mcp", sees=("a adds one", "MCP servers"))
+        await seat.press("enter", "D", sees="There is none yet; a adds one.")
+        await seat.press("slash", "ctrl+u", *"tokens", sees=("sets one", "Git tokens"))
         assert "Base URL" not in seat.text
 
 
-async def test_fields_are_reached_by_filter_tab_and_mouse(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.press("slash")
-        await seat.type("budget")
-        await seat.sees("Budget per task")
-        assert "Base URL" not in seat.text
-        await seat.type("zz")
-        await seat.sees("Nothing matches")
-        await seat.press("escape", "g")
-        await seat.sees("Base URL")
-        await seat.press("tab")
-        assert seat.form.row.id == "agent"
-        await seat.press("down", "enter", "tab")
-        assert (seat.form.row.id, seat.form.editor) == ("max_budget_per_task", None)
-        await seat.press("shift+tab", "shift+tab")
-        assert seat.form.row.id == "llm_model"
-        line = next(number for number, words in enumerate(seat.text.splitlines()) if "Max iterations" in words)
-        await seat.pilot.click(offset=(30, line))
-        assert seat.form.row.id == "max_iterations"
-        await seat.pilot.click(offset=(30, line))
-        await seat.until(lambda: seat.form.editor is not None)
-        await seat.type("77", "enter")
-        assert seat.form.draft.changes == {"max_iterations": 77}
+async def test_fields_are_reached_by_filter_tab_and_mouse(seat: FormSeat) -> None:
+    await seat.press("slash")
+    await seat.type("budget", sees="Budget per task")
+    assert "Base URL" not in seat.text
+    await seat.type("zz", sees="Nothing matches")
+    await seat.press("escape", "g", sees="Base URL")
+    await seat.press("tab")
+    assert seat.form.row.id == "agent"
+    await seat.press("down", "enter", "tab")
+    assert (seat.form.row.id, seat.form.editor) == ("max_budget_per_task", None)
+    await seat.press("shift+tab", "shift+tab")
+    assert seat.form.row.id == "llm_model"
+    line = next(number for number, words in enumerate(seat.text.splitlines()) if "Max iterations" in words)
+    await seat.pilot.click(offset=(30, line))
+    assert seat.form.row.id == "max_iterations"
+    await seat.pilot.click(offset=(30, line))
+    await seat.until(lambda: seat.form.editor is not None)
+    await seat.type("77", "enter")
+    assert seat.form.draft.changes == {"max_iterations": 77}
 
 
-async def test_edits_survive_other_screens_and_are_saved_through_a_new_connection(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("git_user_name", "Grace")
-        await seat.press("2", "1", "3")
+async def test_edits_survive_other_screens_and_are_saved_through_a_new_connection(seat: FormSeat) -> None:
+    await seat.edit("git_user_name", "Grace")
+    await seat.press("2", "1", "3", sees=("1 edited", "Grace"))
+    before = seat.deck.session
+    seat.deck.connecting.open(seat.deck.endpoint)
+    while seat.deck.session in (None, before) or seat.session.server.kind is None:
+        await asyncio.sleep(0)
+    seat.at_once("ctrl+s")
+    await seat.sees("Review the changes")
+    await seat.press("enter", sees="Saved · 1 of 1 verified")
+
+
+async def test_a_draft_of_one_server_is_never_shown_on_another(seat: FormSeat) -> None:
+    await seat.fill("git_user_name", "Grace", "escape")
+    seat.deck.connecting.open(Connection("another", "http://127.0.0.1:9"))
+    await seat.until(lambda: not seat.form.draft.edited)
+    assert "Grace" not in seat.text
+
+
+async def test_no_way_out_loses_edits_unasked(seat: FormSeat) -> None:
+    await seat.edit("git_user_name", "Grace")
+    for key, answer in (("ctrl+q", "enter"), ("Q", "escape"), ("q", "k"), ("escape", "enter")):
+        await seat.press(key, sees=("Unsaved settings", "Keep editing", "Discard"))
+        await seat.press(answer, until=lambda: seat.deck.screen is seat.settings)
         await seat.sees("1 edited", "Grace")
-        before = seat.deck.session
-        seat.deck.connecting.open(seat.deck.endpoint)
-        while seat.deck.session in (None, before) or seat.session.server.kind is None:
-            await asyncio.sleep(0)
-        seat.at_once("ctrl+s")
-        await seat.sees("Review the changes")
-        await seat.press("enter")
-        await seat.sees("Saved · 1 of 1 verified")
-
-
-async def test_a_draft_of_one_server_is_never_shown_on_another(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.fill("git_user_name", "Grace")
-        await seat.press("escape")
-        seat.deck.connecting.open(Connection("another", "http://127.0.0.1:9"))
-        await seat.until(lambda: not seat.form.draft.edited)
-        assert "Grace" not in seat.text
-
-
-async def test_no_way_out_loses_edits_unasked(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("git_user_name", "Grace")
-        for key, answer in (("ctrl+q", "enter"), ("Q", "escape"), ("q", "k"), ("escape", "enter")):
-            await seat.press(key)
-            await seat.sees("Unsaved settings", "Keep editing", "Discard")
-            await seat.press(answer)
-            await seat.until(lambda: seat.deck.screen is seat.settings)
-            await seat.sees("1 edited", "Grace")
-        assert seat.posts == 0
-        await seat.press("escape")
-        await seat.sees("Unsaved settings")
-        await seat.press("d")
-        await seat.until(lambda: seat.deck.current_mode == "conversations")
-        assert not seat.form.draft.edited
-        await seat.press("3")
-        await seat.edit("git_user_name", "Grace")
-        await seat.press("escape")
-        await seat.sees("Unsaved settings")
-        await seat.press("s")
-        await seat.sees("show the request")
-        await seat.press("enter")
-        await seat.until(lambda: seat.deck.current_mode == "conversations")
-        assert (await seat.stored()).git_user_name == "Grace"
+    assert seat.posts == 0
+    await seat.press("escape", sees="Unsaved settings")
+    await seat.press("d", until=lambda: seat.deck.current_mode == "conversations")
+    assert not seat.form.draft.edited
+    await seat.press("3")
+    await seat.edit("git_user_name", "Grace")
+    await seat.press("escape", sees="Unsaved settings")
+    await seat.press("s", sees="show the request")
+    await seat.press("enter", until=lambda: seat.deck.current_mode == "conversations")
+    assert (await seat.stored()).git_user_name == "Grace"
 
 
 async def test_text_of_the_server_does_nothing_to_the_terminal(sit_before: Sit) -> None:
@@ -226,48 +180,42 @@ async def test_text_of_the_server_does_nothing_to_the_terminal(sit_before: Sit) 
     async with sit_before(server) as seat:
         await seat.sees("[@click=app.quit")
         assert "\x1b" not in seat.text
-        await seat.press("enter")
-        await seat.sees("[@click=app.quit]model")
+        await seat.press("enter", sees="[@click=app.quit]model")
         assert "\x1b" not in seat.text
         await seat.press("escape")
         assert not seat.form.draft.edited
 
 
-async def test_a_refused_key_and_a_server_that_comes_back(tmp_path: Path) -> None:
+async def test_a_refused_key_and_a_server_that_comes_back() -> None:
     answers: list[Answer | Exception] = [Answer({"detail": "Unauthorized"}, 401)]
     server = FakeServer(
         lambda asked: answers[-1] if asked.path == "/api/settings" else Answer({"detail": "Not Found"}, 404)
     )
-    async with seated(answering(server), Connection("far", "http://far.test"), crashes=tmp_path) as opened:
+    async with seated(answering(server), Connection("far", "http://far.test")) as opened:
         await opened.sees("Connection", "K: enter it.")
         await opened.press("escape")
         seat = await FormSeat.at(opened, loaded=False)
         await seat.sees("The key is missing or not the right one", "enters a key")
         answers.append(Answer({"llm_model": "a/b"}))
-        await seat.press("ctrl+r")
-        await seat.sees("a/b")
+        await seat.press("ctrl+r", sees="a/b")
 
 
 async def test_a_resized_terminal_keeps_the_field_that_is_edited(sit: Sit) -> None:
     async with sit(stored=FULL, size=WIDE) as seat:
         await seat.fill("git_user_name", "Grac")
         await seat.pilot.resize_terminal(60, 20)
-        await seat.type("e")
-        await seat.sees("Grace")
+        await seat.type("e", sees="Grace")
         await seat.pilot.resize_terminal(*WIDE)
-        await seat.press("enter")
-        await seat.sees("Grace", "was Ada Lovelace", "edited")
+        await seat.press("enter", sees=("Grace", "was Ada Lovelace", "edited"))
 
 
-async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.fill("git_user_name", "Gra")
-        await seat.client.settings.store(await seat.stored(), {"language": "it"})
-        await seat.press("ctrl+r")
-        await seat.until(lambda: seat.form.draft.value("language") == "it")
-        await seat.type("ce", "enter")
-        assert seat.form.draft.changes == {"git_user_name": "Grace"}
-        assert seat.form.draft.value("language") == "it"
+async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(seat: FormSeat) -> None:
+    await seat.fill("git_user_name", "Gra")
+    await seat.client.settings.store(await seat.stored(), {"language": "it"})
+    await seat.press("ctrl+r", until=lambda: seat.form.draft.value("language") == "it")
+    await seat.type("ce", "enter")
+    assert seat.form.draft.changes == {"git_user_name": "Grace"}
+    assert seat.form.draft.value("language") == "it"
 
 
 # What the form says of its rows
@@ -284,15 +232,12 @@ async def test_what_somebody_else_saved_is_marked_until_it_was_looked_at(sit: Si
         (events,) = before.mcp_config.sse_servers
         moved = before.mcp_config.model_copy(update={"sse_servers": (events.model_copy(update={"api_key": None}),)})
         await seat.client.settings.store(before, {"max_iterations": 77, "mcp_config": moved})
-        await seat.press("ctrl+r")
-        await seat.sees("77")
+        await seat.press("ctrl+r", sees="77")
         assert "changed on server" in line_of(seat, "Max iterations")
-        await seat.go_to("mcp:1")
-        await seat.sees("https://event")
+        await seat.go_to("mcp:1", sees="https://event")
         assert "changed on server" in line_of(seat, "https://event")
         assert "changed on server" not in line_of(seat, "https://tools.")
-        await seat.go_to("max_iterations")
-        await seat.sees("Someone else changed", "changed on server")
+        await seat.go_to("max_iterations", sees=("Someone else changed", "changed on server"))
         await seat.press("down")
         assert "changed on server" not in line_of(seat, "Max iterations")
 
@@ -337,43 +282,32 @@ async def test_fields_that_conversations_do_not_go_by_say_so(sit_before: Sit) ->
         assert "web only" in line_of(seat, "Language")
 
 
-async def test_the_groups_stand_beside_the_fields_or_in_one_line_above(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("language", "French")
-        await seat.fill("max_iterations", "-1")
-        await seat.press("escape")
-        assert "*1 !1" in line_of(seat, " Agent  ")
-        assert "*1" in line_of(seat, "Interface")
-        await seat.pilot.resize_terminal(60, 20)
-        await seat.until(lambda: "▌Agent *1 !1  Sandbox" in seat.text)
-        await seat.press("tab")
-        await seat.until(lambda: "▌Sandbox  MCP servers" in seat.text)
-        groups = next(at for at, line in enumerate(seat.text.splitlines()) if "▌Sandbox" in line)
-        await seat.pilot.click(offset=(12, groups))
-        assert seat.form.row.group == "MCP servers"
+async def test_the_groups_stand_beside_the_fields_or_in_one_line_above(seat: FormSeat) -> None:
+    await seat.edit("language", "French")
+    await seat.fill("max_iterations", "-1", "escape")
+    assert "*1 !1" in line_of(seat, " Agent  ")
+    assert "*1" in line_of(seat, "Interface")
+    await seat.pilot.resize_terminal(60, 20)
+    await seat.until(lambda: "▌Agent *1 !1  Sandbox" in seat.text)
+    await seat.press("tab", until=lambda: "▌Sandbox  MCP servers" in seat.text)
+    groups = next(at for at, line in enumerate(seat.text.splitlines()) if "▌Sandbox" in line)
+    await seat.pilot.click(offset=(12, groups))
+    assert seat.form.row.group == "MCP servers"
 
 
-async def test_the_menu_of_a_row_has_what_can_be_done_with_it(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("secret:", "f2")
-        await seat.sees("New value", "Add a secret, at once")
-        assert "Drop the edit" not in seat.text
+async def test_the_menu_of_a_row_has_what_can_be_done_with_it(seat: FormSeat) -> None:
+    await seat.go_to("secret:", "f2", sees=("New value", "Add a secret, at once"))
+    assert "Drop the edit" not in seat.text
+    await seat.press("escape")
+    await seat.go_to("git_user_name")
+    for key in ("f2", "ctrl+o"):
+        await seat.press(key, sees=("Revert", "Not set", "Copy name", "Nothing is edited here."))
+        await seat.press("u", sees=("Copy name", "Nothing is edited here."))
         await seat.press("escape")
-        await seat.go_to("git_user_name")
-        for key in ("f2", "ctrl+o"):
-            await seat.press(key)
-            await seat.sees("Revert", "Not set", "Copy name", "Nothing is edited here.")
-            await seat.press("u")
-            await seat.sees("Copy name", "Nothing is edited here.")
-            await seat.press("escape")
-        await seat.press("f2", "y")
-        assert seat.deck.clipboard == "git_user_name"
-        await seat.sees("Copied the name git_user_name, if your terminal takes copies (OSC 52).")
-        await seat.press("f2", "x")
-        await seat.sees("1 edited")
-        await seat.press("f2", "u")
-        await seat.sees("As stored")
-        await seat.go_to("mcp:0", "f2")
-        await seat.sees("Disable", "Check", "Copy as new", "Delete")
-        await seat.press("D")
-        await seat.sees("1 edited", "will be deleted")
+    await seat.press("f2", "y")
+    assert seat.deck.clipboard == "git_user_name"
+    await seat.sees("Copied the name git_user_name, if your terminal takes copies (OSC 52).")
+    await seat.press("f2", "x", sees="1 edited")
+    await seat.press("f2", "u", sees="As stored")
+    await seat.go_to("mcp:0", "f2", sees=("Disable", "Check", "Copy as new", "Delete"))
+    await seat.press("D", sees=("1 edited", "will be deleted"))

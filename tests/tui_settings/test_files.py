@@ -15,18 +15,14 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def export_to(seat: FormSeat, path: Path) -> None:
-    await seat.choose("Export")
-    await seat.sees("Export the settings", "settings-local-service.toml")
+    await seat.choose("Export", sees=("Export the settings", "settings-local-service.toml"))
     await seat.press("ctrl+u")
-    await seat.type(path.name)
-    await seat.press("enter")
+    await seat.type(path.name, "enter")
 
 
 async def import_from(seat: FormSeat, path: Path) -> None:
-    await seat.choose("Import")
-    await seat.sees("Import settings")
-    await seat.type(path.name)
-    await seat.press("enter")
+    await seat.choose("Import", sees="Import settings")
+    await seat.type(path.name, "enter")
 
 
 @pytest.mark.parametrize("name", ["kept.toml", "kept.json"])
@@ -40,17 +36,13 @@ async def test_what_is_exported_comes_back_as_edits(sit: Sit, tmp_path: Path, na
         assert path.read_text().startswith("{") is name.endswith("json")
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         await seat.client.settings.store(before, {"language": "it", "git_user_name": "Grace"})
-        await seat.go_to("git_user_name")
-        await seat.press("ctrl+r")
-        await seat.sees("Grace")
+        await seat.go_to("git_user_name", "ctrl+r", sees="Grace")
         await import_from(seat, path)
         await seat.sees(f"{name} is read.", "2 edited")
         assert seat.posts == 1
-        await seat.press("ctrl+z")
-        await seat.sees("As stored")
+        await seat.press("ctrl+z", sees="As stored")
         await seat.press("ctrl+y")
-        await seat.save()
-        await seat.sees("Saved · 2 of 2 verified")
+        await seat.save_verified(2)
         assert await seat.stored() == before
 
 
@@ -60,19 +52,15 @@ async def test_a_file_that_is_there_goes_only_after_a_yes(sit: Sit, tmp_path: Pa
     async with sit(stored=FULL) as seat:
         await export_to(seat, path)
         await seat.sees("Write over the file?", "mine.toml is there already.")
-        await seat.press("enter")
-        await seat.sees("Export the settings", "mine.toml")
+        await seat.press("enter", sees=("Export the settings", "mine.toml"))
         await seat.press("escape", "escape")
         assert path.read_text() == "mine"
         await export_to(seat, path)
         await seat.sees("Write over the file?")
-        await seat.press("y")
-        await seat.sees("Written to")
-        await seat.choose("Export")
-        await seat.sees("Export the settings")
+        await seat.press("y", sees="Written to")
+        await seat.choose("Export", sees="Export the settings")
         await seat.press("ctrl+u")
-        await seat.type("no-such-folder/x.toml")
-        await seat.press("enter")
+        await seat.type("no-such-folder/x.toml", "enter")
         await seat.until(lambda: "No such file or directory." in seat.unwrapped)
     assert "llm_model" in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -85,22 +73,21 @@ BAD = {
 }
 
 
-async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        for name, (words, sentence) in BAD.items():
-            (tmp_path / name).write_text(words)
-            await import_from(seat, tmp_path / name)
-            await seat.sees("Import settings", sentence)
-            await seat.press("escape", "escape")
-        (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-        unread = {"gone.toml": "is not there", "bytes.toml": "not text in UTF-8", "folder": "not a regular file"}
-        (tmp_path / "folder").mkdir()
-        for name, sentence in unread.items():
-            await import_from(seat, tmp_path / name)
-            await seat.sees("Import settings", sentence)
-            await seat.press("escape", "escape")
-        await seat.sees("As stored")
-        assert not seat.form.draft.edited
+async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(seat: FormSeat, tmp_path: Path) -> None:
+    for name, (words, sentence) in BAD.items():
+        (tmp_path / name).write_text(words)
+        await import_from(seat, tmp_path / name)
+        await seat.sees("Import settings", sentence)
+        await seat.press("escape", "escape")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    unread = {"gone.toml": "is not there", "bytes.toml": "not text in UTF-8", "folder": "not a regular file"}
+    (tmp_path / "folder").mkdir()
+    for name, sentence in unread.items():
+        await import_from(seat, tmp_path / name)
+        await seat.sees("Import settings", sentence)
+        await seat.press("escape", "escape")
+    await seat.sees("As stored")
+    assert not seat.form.draft.edited
 
 
 async def test_what_could_not_be_taken_over_is_said(sit: Sit, tmp_path: Path) -> None:
@@ -109,6 +96,5 @@ async def test_what_could_not_be_taken_over_is_said(sit: Sit, tmp_path: Path) ->
     async with sit(stored=FULL) as seat:
         await import_from(seat, path)
         await seat.sees("Read from odd.toml", "Max iterations", "shoe_size")
-        await seat.press("escape")
-        await seat.sees("1 edited")
+        await seat.press("escape", sees="1 edited")
         assert seat.form.draft.changes == {"language": "fr"}

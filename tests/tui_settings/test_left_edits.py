@@ -18,8 +18,7 @@ def pages(folder: Path, kind: str) -> list[Any]:
 
 async def leave_edits(seat: FormSeat) -> None:
     await seat.edit("git_user_name", "Grace")
-    await seat.edit("llm_api_key", "sentinel-typed")
-    await seat.sees("2 edited")
+    await seat.edit("llm_api_key", "sentinel-typed", sees="2 edited")
 
 
 async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_path: Path) -> None:
@@ -32,12 +31,10 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_
         assert not seat.form.draft.edited
         await seat.press("r")
         await seat.sees("Edits restored", "Not kept, for it may be secret", "API key")
-        await seat.press("escape")
-        await seat.sees("1 edited")
+        await seat.press("escape", sees="1 edited")
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
         assert seat.posts == 0
-        await seat.press("ctrl+z")
-        await seat.sees("As stored")
+        await seat.press("ctrl+z", sees="As stored")
     assert pages(tmp_path, "unsaved") == []
 
 
@@ -46,28 +43,21 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
         await leave_edits(seat)
     async with sit() as seat:
         await seat.sees("Edits that were not saved")
-        await seat.press("escape")
-        await seat.sees("f2 has them restored", "As stored")
-        await seat.choose("Restore edits")
-        await seat.sees("Edits that were not saved")
-        await seat.press("D")
-        await seat.sees("As stored")
+        await seat.press("escape", sees=("f2 has them restored", "As stored"))
+        await seat.choose("Restore edits", sees="Edits that were not saved")
+        await seat.press("D", sees="As stored")
         await seat.until(lambda: pages(tmp_path, "unsaved") == [])
-        await seat.press("f2")
-        await seat.sees("No earlier run left edits behind")
+        await seat.press("f2", sees="No earlier run left edits behind")
 
 
 async def test_a_save_and_a_discard_leave_nothing_behind(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as seat:
         await seat.edit("git_user_name", "Grace")
         await seat.until(lambda: pages(tmp_path, "unsaved"))
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.save_verified(1)
         await seat.edit("git_user_name", "Ann")
-        await seat.press("escape")
-        await seat.sees("Unsaved settings")
-        await seat.press("d")
-        await seat.until(lambda: seat.deck.current_mode == "conversations")
+        await seat.press("escape", sees="Unsaved settings")
+        await seat.press("d", until=lambda: seat.deck.current_mode == "conversations")
     assert pages(tmp_path, "unsaved") == []
 
 
@@ -83,10 +73,8 @@ async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path
         assert ann.form.draft.changes == {"git_user_name": "Ann"}
     async with sit() as seat:
         await seat.sees("1 edit from")
-        await seat.press("r")
-        await seat.sees("1 edited", "1 edit from")
-        await seat.press("r")
-        await seat.sees("2 edited")
+        await seat.press("r", sees=("1 edited", "1 edit from"))
+        await seat.press("r", sees="2 edited")
         assert seat.form.draft.changes == {"git_user_name": "Ann", "language": "fr"}
 
 
@@ -111,8 +99,7 @@ async def test_edits_that_cannot_be_read_are_not_said_to_be_none(sit: Sit, tmp_p
     file.write_text(json.dumps(json.loads(file.read_text()) | {"version": 99}))
     async with sit() as seat:
         await seat.until(lambda: "another version" in seat.unwrapped)
-        await seat.press("y")
-        await seat.sees("Copied the name llm_model")
+        await seat.press("y", sees="Copied the name llm_model")
         await seat.choose("Restore edits")
         await seat.until(lambda: "another version" in seat.unwrapped)
 

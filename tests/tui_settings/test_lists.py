@@ -14,38 +14,29 @@ READ_ONLY = Connection("local service", read_only=True)
 
 
 async def add_secret(seat: FormSeat, name: str) -> None:
-    await seat.press("a")
-    await seat.sees("New secret")
+    await seat.press("a", sees="New secret")
     await seat.type(name, "tab")
     await seat.type("sentinel-value", "tab")
     await seat.type("for tests")
     assert "sentinel" not in seat.deck.export_screenshot()
-    await seat.press("enter")
-    await seat.sees(f"The secret {name} is stored.", "value stored")
+    await seat.press("enter", sees=(f"The secret {name} is stored.", "value stored"))
 
 
 @pytest.mark.parametrize("store", ["merge", "nested"])
 async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, store: Mode) -> None:
     async with sit(stored=FULL, store=store) as seat:
-        await seat.go_to("secret:")
-        await seat.sees("changes act at once", "a Add")
+        await seat.go_to("secret:", sees=("changes act at once", "a Add"))
         await add_secret(seat, "API_TOKEN")
-        await seat.go_to("secret:API_TOKEN")
-        await seat.sees("enter Describe", "D Delete")
+        await seat.go_to("secret:API_TOKEN", sees=("enter Describe", "D Delete"))
         await seat.press("enter", "end")
-        await seat.type("!", "enter")
-        await seat.sees("for tests!", "The secret API_TOKEN is changed.")
-        await seat.choose("New value")
-        await seat.sees("New value of API_TOKEN")
+        await seat.type("!", "enter", sees=("for tests!", "The secret API_TOKEN is changed."))
+        await seat.choose("New value", sees="New value of API_TOKEN")
         assert ("cannot change a value" in seat.text) is (store == "merge")
-        await seat.type("sentinel-other", "enter")
-        await seat.sees("has a new value", "for tests!")
-        await seat.press("d")
-        await seat.sees("Delete the secret API_TOKEN?")
+        await seat.type("sentinel-other", "enter", sees=("has a new value", "for tests!"))
+        await seat.press("d", sees="Delete the secret API_TOKEN?")
         await seat.press("enter")
         assert [secret.name for secret in await seat.client.secrets.list()] == ["API_TOKEN"]
-        await seat.press("d", "y")
-        await seat.sees("The secret API_TOKEN is deleted.")
+        await seat.press("d", "y", sees="The secret API_TOKEN is deleted.")
         assert await seat.client.secrets.list() == ()
         assert not seat.form.draft.edited
 
@@ -55,22 +46,17 @@ async def test_a_bad_name_and_a_taken_one_are_said_at_their_place(sit: Sit) -> N
         await seat.go_to("secret:")
         await add_secret(seat, "API_TOKEN")
         await seat.press("a")
-        await seat.type("API-TOKEN", "enter")
-        await seat.sees("letters, digits and _ only")
+        await seat.type("API-TOKEN", "enter", sees="letters, digits and _ only")
         await seat.press("ctrl+u")
-        await seat.type("API_TOKEN", "enter")
-        await seat.sees("Nothing is typed.")
+        await seat.type("API_TOKEN", "enter", sees="Nothing is typed.")
         await seat.type("sentinel-value", "enter")
         await seat.sees("A secret with the name API_TOKEN is there already.")
-        await seat.press("escape")
-        await seat.sees("value stored")
+        await seat.press("escape", sees="value stored")
 
 
 async def set_token(seat: FormSeat, downs: int, token: str) -> None:
-    await seat.press("a")
-    await seat.sees("Set the token of a git provider")
-    await seat.press(*["down"] * downs, "enter")
-    await seat.sees("Token of")
+    await seat.press("a", sees="Set the token of a git provider")
+    await seat.press(*["down"] * downs, "enter", sees="Token of")
     await seat.type(token, "enter")
 
 
@@ -82,16 +68,12 @@ async def test_a_token_is_set_beside_others_and_all_are_cleared(sit: Sit, store:
         await seat.sees("The token of github is stored.", "token stored")
         await set_token(seat, 1, "sentinel-two")
         await seat.sees("The token of gitlab is stored.")
-        await seat.go_to("token:gitlab", "enter")
-        await seat.sees("•••• kept; type to replace")
+        await seat.go_to("token:gitlab", "enter", sees="•••• kept; type to replace")
         await seat.press("tab")
-        await seat.type("git.example.org", "enter")
-        await seat.sees("git.example.org", "github")
+        await seat.type("git.example.org", "enter", sees=("git.example.org", "github"))
         assert "sentinel" not in seat.deck.export_screenshot()
-        await seat.press("d")
-        await seat.sees("All of them go: github, gitlab.")
-        await seat.press("y")
-        await seat.sees("All git tokens are cleared.", "None yet. a sets one.")
+        await seat.press("d", sees="All of them go: github, gitlab.")
+        await seat.press("y", sees=("All git tokens are cleared.", "None yet. a sets one."))
         assert not (await seat.stored()).provider_tokens_set
 
 
@@ -102,70 +84,52 @@ async def test_a_refused_token_is_said_at_its_place_and_the_key_stays_good(sit: 
         await set_token(seat, 0, "refused")
         await seat.sees("! A token was refused by its provider: github.")
         await seat.press("ctrl+u")
-        await seat.type("sentinel-good", "enter")
-        await seat.sees("The token of github is stored.")
+        await seat.type("sentinel-good", "enter", sees="The token of github is stored.")
 
 
 async def test_profiles_are_saved_activated_renamed_and_deleted(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("profile:", "a")
-        await seat.sees("room for 10")
-        await seat.type("my model", "enter")
-        await seat.sees("A name has 1 to 64 letters")
+        await seat.go_to("profile:", "a", sees="room for 10")
+        await seat.type("my model", "enter", sees="A name has 1 to 64 letters")
         await seat.press("ctrl+u")
-        await seat.type("claude", "enter")
-        await seat.sees("The profile claude is saved.")
+        await seat.type("claude", "enter", sees="The profile claude is saved.")
         await seat.client.settings.store(await seat.stored(), {"llm_model": "openai/gpt-5"})
-        await seat.press("ctrl+r")
-        await seat.sees("openai/gpt-5")
-        await seat.go_to("profile:claude")
-        await seat.sees("enter Activate", "a New")
-        await seat.press("enter")
-        await seat.sees("It takes the place of the LLM settings")
-        await seat.press("y")
-        await seat.sees("The profile claude is active.", "active")
+        await seat.press("ctrl+r", sees="openai/gpt-5")
+        await seat.go_to("profile:claude", sees=("enter Activate", "a New"))
+        await seat.press("enter", sees="It takes the place of the LLM settings")
+        await seat.press("y", sees=("The profile claude is active.", "active"))
         await seat.until(lambda: seat.form.draft.value("llm_model") == "anthropic/claude-sonnet-4-5")
         await seat.choose("Rename")
         await seat.press("end")
-        await seat.type("-2", "enter")
-        await seat.sees("The profile is called claude-2.")
-        await seat.go_to("profile:claude-2", "d")
-        await seat.sees("It is the active one")
-        await seat.press("y")
-        await seat.sees("None yet. a saves the LLM settings as one.")
+        await seat.type("-2", "enter", sees="The profile is called claude-2.")
+        await seat.go_to("profile:claude-2", "d", sees="It is the active one")
+        await seat.press("y", sees="None yet. a saves the LLM settings as one.")
 
 
 async def test_profiles_wait_for_edits_of_the_llm_and_there_are_ten_at_most(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
         for number in range(10):
             await seat.client.profiles.save(f"p{number}")
-        await seat.press("ctrl+r")
-        await seat.sees("p0")
+        await seat.press("ctrl+r", sees="p0")
         await seat.edit("llm_base_url", "https://other.example.org")
-        await seat.go_to("profile:p0", "enter")
-        await seat.sees("You have edits of the LLM settings")
-        await seat.press("ctrl+z", "a")
-        await seat.sees("There are 10 profiles")
+        await seat.go_to("profile:p0", "enter", sees="You have edits of the LLM settings")
+        await seat.press("ctrl+z", "a", sees="There are 10 profiles")
 
 
 async def test_a_profile_without_a_key_says_so_and_none_stands_among_other_fields(sit: Sit) -> None:
     async with sit(stored={"llm_model": "openai/gpt-5"}, store="nested") as seat:
         await seat.client.profiles.save("bare")
-        await seat.press("ctrl+r")
-        await seat.sees("bare", "openai/gpt-5 · no key")
-        await seat.go_to("profile:bare", "f2")
-        await seat.sees("Put it in use, in place of the LLM settings")
+        await seat.press("ctrl+r", sees=("bare", "openai/gpt-5 · no key"))
+        await seat.go_to("profile:bare", "f2", sees="Put it in use, in place of the LLM settings")
         await seat.press("escape", "G")
         assert "llm_profiles" not in seat.text
         assert seat.form.row.group == "Other"
-        await seat.press("a")
-        await seat.sees("Not for this row")
+        await seat.press("a", sees="Not for this row")
 
 
-async def test_a_flat_server_has_no_profiles(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.until(lambda: seat.form.view.lists.secrets is not None)
-        assert "LLM profiles" not in seat.form.view.groups
+async def test_a_flat_server_has_no_profiles(seat: FormSeat) -> None:
+    await seat.until(lambda: seat.form.view.lists.secrets is not None)
+    assert "LLM profiles" not in seat.form.view.groups
 
 
 async def test_nothing_is_edited_on_a_read_only_connection(sit: Sit) -> None:
@@ -179,10 +143,8 @@ async def test_nothing_is_edited_on_a_read_only_connection(sit: Sit) -> None:
             ("language", "x", "Not set"),
             ("mcp:0", "d", "Delete"),
         ):
-            await seat.go_to(row, key)
-            await seat.sees(f"{label}: this connection is read-only, nothing is changed")
-        await seat.go_to("more:LLM", "enter")
-        await seat.sees("part of a label")
+            await seat.go_to(row, key, sees=f"{label}: this connection is read-only, nothing is changed")
+        await seat.go_to("more:LLM", "enter", sees="part of a label")
         assert not seat.form.draft.edited
         assert seat.posts == 0
 
@@ -206,10 +168,8 @@ async def test_edits_cannot_be_saved_when_leaving_a_read_only_connection(sit_bef
 
 async def test_a_server_suggests_models_and_any_text_is_as_good(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("llm_model", "enter")
-        await seat.sees("openai/gpt-5", "suggestions")
-        await seat.type("gpt-5-m", "down", "enter")
-        await seat.sees("openai/gpt-5-mini", "edited")
+        await seat.go_to("llm_model", "enter", sees=("openai/gpt-5", "suggestions"))
+        await seat.type("gpt-5-m", "down", "enter", sees=("openai/gpt-5-mini", "edited"))
         await seat.edit("llm_model", "my/own-model")
         assert seat.form.draft.changes == {"llm_model": "my/own-model"}
         await seat.go_to("llm_model", "enter", "ctrl+u")
@@ -252,8 +212,7 @@ async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(sit_befo
         await seat.type("sentinel-value", "enter")
         await seat.sees("The old one is deleted", "enter tries again")
         secrets.fails = 0
-        await seat.press("enter")
-        await seat.sees("The secret API_TOKEN has a new value.")
+        await seat.press("enter", sees="The secret API_TOKEN has a new value.")
     assert secrets.names == ["API_TOKEN"]
     assert len(server.sent("DELETE")) == 1
     assert server.sent("POST")[-1].body == {"name": "API_TOKEN", "value": "sentinel-value", "description": "d"}

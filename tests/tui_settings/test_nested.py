@@ -1,5 +1,7 @@
+from typing import Any
+
 from quarterdeck.settings.fields import Control
-from tests.client.fakes import Answer, Asked, FakeServer
+from tests.client.fakes import FakeServer
 from tests.client.nested_server import NestedServer
 from tests.tui.seat import WIDE
 from tests.tui_settings.conftest import FULL, Sit
@@ -8,6 +10,7 @@ VERIFICATION = "agent_settings.verification"
 TIMEOUT = "agent_settings.llm.timeout"
 HEADERS = "agent_settings.llm.extra_headers"
 KIND = "agent_settings.agent_kind"
+MAJOR = {"prominence": "major"}
 
 
 async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(sit: Sit) -> None:
@@ -24,23 +27,19 @@ async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(sit: Sit
 
 async def test_a_sentence_on_a_field_is_whole_beside_the_scroll_bar(sit: Sit) -> None:
     async with sit(store="nested") as seat:
-        await seat.fill("security_analyzer", "none")
-        await seat.press("enter")
+        await seat.fill("security_analyzer", "none", "enter")
         await seat.sees("· It has no effect while the\n")
 
 
 async def test_canonical_fields_are_saved_as_differences(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested", size=WIDE) as seat:
         before = await seat.stored()
-        await seat.fill("security_analyzer", "invariant")
-        await seat.sees("This server takes only llm,")
+        await seat.fill("security_analyzer", "invariant", sees="This server takes only llm,")
         await seat.press("ctrl+u")
         await seat.type("none", "enter")
         await seat.edit("max_iterations", "77")
-        await seat.go_to("confirmation_mode", "x")
-        await seat.sees("always on or off")
-        await seat.save()
-        await seat.sees("Saved · 2 of 2 verified")
+        await seat.go_to("confirmation_mode", "x", sees="always on or off")
+        await seat.save_verified(2)
         after = await seat.stored()
     assert (after.security_analyzer, after.max_iterations) == ("none", 77)
     changed = {place for place in before.leaves if before.leaves[place] != after.leaves[place]}
@@ -54,17 +53,12 @@ async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited
         await seat.go_to("more:LLM", "x")
         await seat.sees("Not for this row; f2 shows what can be done here.")
         await seat.press("enter")
-        await seat.type("seconds", "enter")
-        await seat.sees("Timeout", "300")
-        await seat.press("slash", "escape")
-        await seat.sees("14 more:")
+        await seat.type("seconds", "enter", sees=("Timeout", "300"))
+        await seat.press("slash", "escape", sees="14 more:")
         await seat.press("slash", *"seconds", "enter", "enter")
-        await seat.type("60", "enter", "slash", "escape")
-        await seat.sees("was 300", "13 more:")
-        await seat.press("ctrl+s")
-        await seat.sees("Timeout", "300 → 60", TIMEOUT)
-        await seat.press("enter")
-        await seat.sees("Saved · 1 of 1 verified", "13 more:")
+        await seat.type("60", "enter", "slash", "escape", sees=("was 300", "13 more:"))
+        await seat.press("ctrl+s", sees=("Timeout", "300 → 60", TIMEOUT))
+        await seat.press("enter", sees=("Saved · 1 of 1 verified", "13 more:"))
         assert (await seat.stored()).leaves[TIMEOUT] == 60
 
 
@@ -73,8 +67,7 @@ async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(sit: Sit) 
         await seat.go_to("enable_solvability_analysis")
         await seat.sees("Solvability analysis", "not on this server")
         for key in ("enter", "x"):
-            await seat.press(key)
-            await seat.sees("This server has no such setting.")
+            await seat.press(key, sees="This server has no such setting.")
         assert not seat.form.draft.edited
         await seat.go_to(f"{VERIFICATION}.critic_api_key")
         await seat.sees("needs Enable critic", "It has no effect while")
@@ -86,14 +79,11 @@ async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(sit: Sit) 
 async def test_json_is_checked_for_its_form(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
         await seat.press("slash", *"headers", "enter", "enter")
-        await seat.type("[1]")
-        await seat.sees("not a JSON object")
+        await seat.type("[1]", sees="not a JSON object")
         await seat.press("ctrl+u")
-        await seat.paste('{"X-Team": "sentinel-team"}', "enter", "slash", "escape")
-        await seat.press("ctrl+s")
+        await seat.paste('{"X-Team": "sentinel-team"}', "enter", "slash", "escape", "ctrl+s")
         await seat.sees("Review the changes", '{"X-Team": "••••"}')
-        await seat.press("enter")
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.press("enter", sees="Saved · 1 of 1 verified")
         assert (await seat.stored()).leaves[HEADERS] == {"X-Team": "sentinel-team"}
         assert "sentinel" not in seat.deck.export_screenshot()
 
@@ -103,80 +93,56 @@ async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(sit: Si
         await seat.edit(KIND, "acp")
         await seat.press("ctrl+s")
         await seat.sees("This save also loses", "with openhands go all settings", "openhands", "acp")
-        await seat.press("enter")
-        await seat.sees("y saves all the same")
-        await seat.press("y")
-        await seat.sees("Saved · 1 of 1 verified")
-        await seat.go_to("agent_settings.acp_server")
-        await seat.sees("claude-code")
-        await seat.go_to("enable_default_condenser")
-        await seat.sees("not for this agent")
+        await seat.press("enter", sees="y saves all the same")
+        await seat.press("y", sees="Saved · 1 of 1 verified")
+        await seat.go_to("agent_settings.acp_server", sees="claude-code")
+        await seat.go_to("enable_default_condenser", sees="not for this agent")
         assert (await seat.stored()).leaves[KIND] == "acp"
 
 
 async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("mcp:0")
-        await seat.sees("not told")
-        await seat.press("d", "ctrl+s")
-        await seat.sees("This save also loses", ", db: their keys")
+        await seat.go_to("mcp:0", sees="not told")
+        await seat.press("d", "ctrl+s", sees=("This save also loses", ", db: their keys"))
         await seat.press("escape", "u")
-        await seat.go_to("mcp:2", "enter")
-        await seat.sees("loses it unless you type it again.")
+        await seat.go_to("mcp:2", "enter", sees="loses it unless you type it again.")
         await seat.press("tab", "tab", "tab")
         await seat.type("TOKEN", "tab")
         await seat.type("sentinel-again", "ctrl+s")
-        await seat.go_to("mcp:0", "d", "ctrl+s")
-        await seat.sees("Review the changes")
+        await seat.go_to("mcp:0", "d", "ctrl+s", sees="Review the changes")
         assert ", db" not in seat.text
-        await seat.press("y")
-        await seat.sees("verified", "typed")
+        await seat.press("y", sees=("verified", "typed"))
         await seat.press("ctrl+r")
         await seat.add_command("files")
-        await seat.press("ctrl+s")
-        await seat.sees("Review the changes", "added", "r")
+        await seat.press("ctrl+s", sees=("Review the changes", "added", "r"))
         assert "MCP server db:" not in seat.text
         assert "sentinel" not in seat.deck.export_screenshot()
         store = seat.settings.record.store
         assert store is not None
         body = store.preview(seat.form.draft.base, seat.form.draft.changes).request.body
-        await seat.press("y")
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.press("y", sees="Saved · 1 of 1 verified")
         assert "sentinel" not in seat.deck.export_screenshot()
     servers = body["agent_settings_diff"]["mcp_config"]
     assert servers["db"]["env"]["TOKEN"].get_secret_value() == "sentinel-again"
 
 
 async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(sit_before: Sit) -> None:
-    keeper = NestedServer()
-    keeper.agent["agent_context"] = {"auth_token": "sentinel-stored", "mode": "fast"}
-    fields = [
-        {
-            "key": "agent_context.auth_token",
-            "label": "Auth token",
-            "value_type": "string",
-            "secret": False,
-            "prominence": "major",
-        },
-        {"key": "agent_context.mode", "label": "Mode", "value_type": "string", "prominence": "major"},
+    fields: list[dict[str, Any]] = [
+        {"key": "agent_context.auth_token", "label": "Auth token", "value_type": "string", "secret": False, **MAJOR},
+        {"key": "agent_context.mode", "label": "Mode", "value_type": "string", **MAJOR},
     ]
-    schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
-
-    def script(asked: Asked) -> Answer:
-        return schema if asked.path.endswith("/agent-schema") else keeper(asked)
-
-    async with sit_before(FakeServer(script)) as seat:
+    keeper = NestedServer(fields=fields)
+    keeper.agent["agent_context"] = {"auth_token": "sentinel-stored", "mode": "fast"}
+    async with sit_before(FakeServer(keeper)) as seat:
         await seat.find("Auth token")
         await seat.until(lambda: seat.form.row.id == "agent_settings.agent_context.auth_token")
-        await seat.press("down")
-        await seat.sees("Auth token", "Mode", "fast")
+        await seat.press("down", sees=("Auth token", "Mode", "fast"))
         await seat.press("up")
         assert "sentinel" not in seat.text
         await seat.press("enter")
         await seat.type("sentinel-typed")
         assert "sentinel" not in seat.text
-        await seat.press("enter", "ctrl+s")
-        await seat.sees("Review the changes", "new value")
+        await seat.press("enter", "ctrl+s", sees=("Review the changes", "new value"))
         assert "sentinel" not in seat.text
         await seat.press("enter")
         await seat.until(lambda: keeper.agent["agent_context"]["auth_token"] == "sentinel-typed")
@@ -184,25 +150,17 @@ async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(si
 
 
 async def test_values_that_a_field_cannot_have_are_shown_and_stay_as_they_are(sit_before: Sit) -> None:
-    keeper = NestedServer()
-    keeper.agent["agent_context"] = {"effort": ["low"], "fast": "yes"}
     choices = [{"value": "low", "label": "Low"}, {"value": "high", "label": "High"}]
-    major = {"prominence": "major"}
-    fields = [
-        {"key": "agent_context.effort", "label": "Effort", "value_type": "string", "choices": choices, **major},
-        {"key": "agent_context.fast", "label": "Fast", "value_type": "boolean", **major},
+    fields: list[dict[str, Any]] = [
+        {"key": "agent_context.effort", "label": "Effort", "value_type": "string", "choices": choices, **MAJOR},
+        {"key": "agent_context.fast", "label": "Fast", "value_type": "boolean", **MAJOR},
     ]
-    schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
-
-    def script(asked: Asked) -> Answer:
-        return schema if asked.path.endswith("/agent-schema") else keeper(asked)
-
-    async with sit_before(FakeServer(script)) as seat:
+    keeper = NestedServer(fields=fields)
+    keeper.agent["agent_context"] = {"effort": ["low"], "fast": "yes"}
+    async with sit_before(FakeServer(keeper)) as seat:
         await seat.find("Effort")
         await seat.sees('["low"]')
-        await seat.press("enter", "escape", "down")
-        await seat.sees("Fast", "yes")
+        await seat.press("enter", "escape", "down", sees=("Fast", "yes"))
         await seat.press("enter")
         assert not seat.form.draft.edited
-        await seat.press("right", "enter")
-        await seat.until(lambda: seat.form.draft.edited)
+        await seat.press("right", "enter", until=lambda: seat.form.draft.edited)

@@ -37,12 +37,9 @@ class Keyed:
 
 
 async def give_key(seat: FormSeat, key: str) -> None:
-    await seat.press("c")
-    await seat.sees("Connections")
-    await seat.press("K")
-    await seat.sees("paste or type it")
-    await seat.type(key)
-    await seat.press("enter")
+    await seat.press("c", sees="Connections")
+    await seat.press("K", sees="paste or type it")
+    await seat.type(key, "enter")
 
 
 async def test_a_new_key_is_used_at_once_and_the_edits_stay(sit_before: Sit) -> None:
@@ -54,8 +51,7 @@ async def test_a_new_key_is_used_at_once_and_the_edits_stay(sit_before: Sit) -> 
         await seat.sees("1 edited")
         await seat.until(lambda: seat.deck.client is not None and seat.form.draft.changes)
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.save_verified(1)
     assert server.records["new"]["git_user_name"] == "Grace"
 
 
@@ -75,7 +71,6 @@ async def test_on_another_persons_record_the_deck_asks_whether_the_edits_are_mea
         else:
             await seat.until(lambda: seat.form.draft.was("git_user_name") == "Ben")
             assert not seat.form.draft.edited
-            await seat.press("ctrl+z")
-            await seat.sees("1 edited", "Grace")
+            await seat.press("ctrl+z", sees=("1 edited", "Grace"))
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
     assert server.records["new"]["git_user_name"] == "Ben"

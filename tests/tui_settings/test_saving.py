@@ -1,9 +1,7 @@
 """Saves: reviewed, sent, read back; refused ones said in plain words, and no edit lost."""
 
-import asyncio
 from typing import Any
 
-import httpx
 import pytest
 from pydantic import SecretStr
 
@@ -11,7 +9,7 @@ from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.kept import Journal
-from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer, Gated
 from tests.servers import Mode
 from tests.tui.seat import NARROW, WIDE
 from tests.tui_settings.conftest import FULL, Sit
@@ -26,8 +24,7 @@ async def test_a_language_and_a_tool_server_are_saved_and_nothing_else_changes(
         before = await seat.stored()
         await seat.find("lang")
         await seat.press("enter")
-        await seat.type("French")
-        await seat.press("enter")
+        await seat.type("French", "enter")
         await seat.add_command("files")
         await seat.press("ctrl+s")
         await seat.sees("Review the changes", "fr · French", "stdio files", "added")
@@ -44,30 +41,20 @@ async def test_the_first_save_of_all(sit: Sit) -> None:
     async with sit() as seat:
         await seat.sees("Nothing stored yet")
         await seat.edit("llm_model", "openai/gpt-5")
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.save_verified(1)
         assert (await seat.stored()).llm_model == "openai/gpt-5"
 
 
-async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("llm_api_key")
-        await seat.press("enter")
-        await seat.paste("  sentinel-pasted-key ")
-        await seat.press("enter")
-        await seat.sees("new value")
-        await seat.press("ctrl+s")
-        await seat.sees("stored → new value")
-        await seat.press("r")
-        await seat.sees("$LLM_API_KEY")
-        assert "sentinel" not in seat.deck.export_screenshot()
-        await seat.press("enter")
-        await seat.sees("Saved · 1 accepted")
-        await seat.press("x")
-        await seat.sees("will be cleared")
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified", "not stored")
-        assert (await seat.stored()).llm_api_key_set is False
+async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: FormSeat) -> None:
+    await seat.go_to("llm_api_key", "enter")
+    await seat.paste("  sentinel-pasted-key ", "enter", sees="new value")
+    await seat.press("ctrl+s", sees="stored → new value")
+    await seat.press("r", sees="$LLM_API_KEY")
+    assert "sentinel" not in seat.deck.export_screenshot()
+    await seat.press("enter", sees="Saved · 1 accepted")
+    await seat.press("x", sees="will be cleared")
+    await seat.save(sees=("Saved · 1 of 1 verified", "not stored"))
+    assert (await seat.stored()).llm_api_key_set is False
 
 
 async def test_no_stored_secret_is_on_any_screen(sit: Sit) -> None:
@@ -75,29 +62,22 @@ async def test_no_stored_secret_is_on_any_screen(sit: Sit) -> None:
         for row in ("mcp:0", "mcp:1", "mcp:2"):
             await seat.go_to(row)
             assert "sentinel" not in seat.deck.export_screenshot()
-            await seat.press("enter")
-            await seat.sees("MCP server", "take over")
+            await seat.press("enter", sees=("MCP server", "take over"))
             assert "sentinel" not in seat.deck.export_screenshot()
             await seat.press("escape")
-        await seat.press("d", "ctrl+s")
-        await seat.sees("Review the changes", "deleted")
-        await seat.press("r")
-        await seat.sees("curl")
+        await seat.press("d", "ctrl+s", sees=("Review the changes", "deleted"))
+        await seat.press("r", sees="curl")
         assert "sentinel" not in seat.deck.export_screenshot()
 
 
 async def test_what_a_replacing_server_would_lose_is_said_first_and_enter_does_not_do(sit: Sit) -> None:
     async with sit(stored=FULL, store="replace") as seat:
-        await seat.fill("language", "French")
-        await seat.press("ctrl+s")
+        await seat.fill("language", "French", "ctrl+s")
         await seat.sees("This save also loses", "Sandbox API key")
-        await seat.press("enter")
-        await seat.sees("y saves all the same")
+        await seat.press("enter", sees="y saves all the same")
         assert seat.posts == 0
-        await seat.press("escape")
-        await seat.sees("Not saved; your edits are kept.", "1 edited")
-        await seat.press("u")
-        await seat.sees("As stored")
+        await seat.press("escape", sees=("Not saved; your edits are kept.", "1 edited"))
+        await seat.press("u", sees="As stored")
         assert "your edits are kept" not in seat.text
 
 
@@ -105,13 +85,10 @@ async def test_what_somebody_else_saves_before_and_during_the_review_is_kept(sit
     async with sit(stored=FULL) as seat:
         await seat.edit("language", "French")
         await seat.client.settings.store(await seat.stored(), {"git_user_name": "Grace"})
-        await seat.press("ctrl+s")
-        await seat.sees("Review the changes")
+        await seat.press("ctrl+s", sees="Review the changes")
         await seat.client.settings.store(await seat.stored(), {"max_iterations": 77})
-        await seat.press("enter")
-        await seat.sees("Something changed on the server")
-        await seat.press("enter")
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.press("enter", sees="Something changed on the server")
+        await seat.press("enter", sees="Saved · 1 of 1 verified")
         after = await seat.stored()
     assert (after.language, after.git_user_name, after.max_iterations) == ("fr", "Grace", 77)
 
@@ -127,10 +104,8 @@ async def test_a_field_both_saved_is_asked_about(sit: Sit) -> None:
         await seat.sees("Changed here and on the server", "fr · French", "it · Italian", "Language  was en · English")
         await seat.press("t")
         await seat.sees("Changed here and on the server", "was Ada Lovelace", "Grace", "Edsger", "of Austin")
-        await seat.press("m")
-        await seat.sees("Review the changes", "77")
-        await seat.press("enter")
-        await seat.sees("verified")
+        await seat.press("m", sees=("Review the changes", "77"))
+        await seat.press("enter", sees="verified")
         after = await seat.stored()
     assert (after.language, after.git_user_name, after.max_iterations) == ("it", "Grace", 77)
 
@@ -184,8 +159,7 @@ async def test_what_the_server_complains_of_or_did_not_take_stays_edited(sit_bef
         store.answers, store.ignores = [STORED], {"git_user_name"}
         await save_a_name(seat)
         await seat.sees("not what was saved", "Grace", "Ada")
-        await seat.press("escape")
-        await seat.sees("only 0 of 1 verified", "1 edited")
+        await seat.press("escape", sees=("only 0 of 1 verified", "1 edited"))
 
 
 async def test_a_secret_the_server_never_said_yes_to_is_not_called_saved(sit_before: Sit) -> None:
@@ -193,12 +167,10 @@ async def test_a_secret_the_server_never_said_yes_to_is_not_called_saved(sit_bef
     server = FakeServer(store)
     async with sit_before(server) as seat:
         await seat.edit("llm_api_key", "new-key-1")
-        await seat.save()
-        await seat.sees("1 edited", "Not known whether it is stored: API key.")
+        await seat.save(sees=("1 edited", "Not known whether it is stored: API key."))
         assert seat.form.draft.changes == {"llm_api_key": SecretStr("new-key-1")}
         store.answers = [STORED]
-        await seat.save()
-        await seat.sees("As stored", "Saved · 1 accepted")
+        await seat.save(sees=("As stored", "Saved · 1 accepted"))
         assert SecretStr("new-key-1") not in seat.form.draft.edits.values()
     assert server.sent("POST")[-1].body["llm_api_key"] == "new-key-1"
 
@@ -206,12 +178,10 @@ async def test_a_secret_the_server_never_said_yes_to_is_not_called_saved(sit_bef
 async def test_what_an_unknown_server_may_lose_is_named_before_and_what_it_lost_after_a_save(sit_before: Sit) -> None:
     store = Wiping(llm_api_key_set=True, provider_tokens_set={"github": None}, theme="red")
     async with sit_before(FakeServer(store)) as seat:
-        await seat.fill("git_user_name", "Grace")
-        await seat.press("ctrl+s")
+        await seat.fill("git_user_name", "Grace", "ctrl+s")
         await seat.sees("This save also loses", "API key: this server's release is not known")
         assert "Git tokens (github) and custom secrets: this server's release is not known" in seat.unwrapped
-        await seat.press("y")
-        await seat.sees("What the server holds is not what was saved")
+        await seat.press("y", sees="What the server holds is not what was saved")
         for lost in ("Provider tokens", "Custom secrets", "theme"):
             assert f"{lost} (not changed by this save)" in seat.unwrapped
         assert "meant DEPLOY_KEY holds not there" in seat.unwrapped
@@ -235,22 +205,8 @@ class Wiping(FlatServer):
         return super().__call__(asked)
 
 
-class Holding(FakeServer):
-    """Stores at once, and answers a store only once the gate is open."""
-
-    def __init__(self, store: FlatServer) -> None:
-        super().__init__(store)
-        self.gate = asyncio.Event()
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        answer = await super().handle_async_request(request)
-        if request.method == "POST":
-            await self.gate.wait()
-        return answer
-
-
 async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_sent(sit_before: Sit) -> None:
-    server = Holding(FlatServer())
+    server = Gated(FlatServer(), lambda request: request.method == "POST", acts_first=True)
     async with sit_before(server) as seat:
         await save_a_name(seat)
         await seat.until(lambda: server.sent("POST"))
@@ -260,8 +216,7 @@ async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_
         await seat.press("ctrl+q")
         await seat.sees("1 edit whose save is not answered yet: it may still happen.", "Keep editing", "Discard")
         assert "review and save them" not in seat.text
-        await seat.press("k", "ctrl+q")
-        await seat.sees("Waiting for the answer to: save of the settings")
+        await seat.press("k", "ctrl+q", sees="Waiting for the answer to: save of the settings")
         server.gate.set()
         await seat.until(lambda: seat.deck.return_code is not None)
         assert (seat.deck.return_code, seat.deck.unanswered) == (0, ())
@@ -294,13 +249,11 @@ async def test_when_somebody_was_faster_the_save_begins_anew(sit_before: Sit) ->
     server = FakeServer(store)
     async with sit_before(server) as seat:
         await seat.edit("git_user_name", "Grace")
-        await seat.press("ctrl+s")
-        await seat.sees("Review the changes")
+        await seat.press("ctrl+s", sees="Review the changes")
         store.meanwhile = {"language": "fr"}
         await seat.press("y")
         await seat.until(lambda: "It changed. Changed there meanwhile: Language." in seat.unwrapped)
-        await seat.agree()
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.agree(sees="Saved · 1 of 1 verified")
         assert len(server.sent("POST")) == 2
 
 
@@ -311,8 +264,7 @@ async def test_settings_that_are_not_offered_any_more_are_no_first_run(sit_befor
         await seat.edit("git_user_name", "Grace")
         for status in (405, 410):
             store.refusal = Answer({"detail": "Gone"}, status)
-            await seat.press("ctrl+r", "ctrl+s")
-            await seat.sees("1 edited", "Not saved")
+            await seat.press("ctrl+r", "ctrl+s", sees=("1 edited", "Not saved"))
             assert "changed on server" not in seat.text
         assert seat.form.draft.was("llm_model") == "a/b"
         assert server.sent("POST") == []
@@ -323,8 +275,7 @@ async def test_a_key_the_server_does_not_tell_of_is_not_called_not_stored(sit_be
     for name in ("llm_api_key_set", "search_api_key_set"):
         store.record.pop(name, None)
     async with sit_before(FakeServer(store)) as seat:
-        await seat.go_to("llm_api_key")
-        await seat.sees("this server does not tell")
+        await seat.go_to("llm_api_key", sees="this server does not tell")
         assert "not stored" not in seat.text
 
 
@@ -339,11 +290,8 @@ async def test_different_edits_are_all_there(sit: Sit, store: Mode, first_is_fir
         await ann.add_command("search")
         await ben.edit("max_iterations", "77")
         await ben.add_command("files")
-        await ben.go_to("mcp:2")
-        await ben.press("enter", "tab")
-        await ben.type("bunx")
-        await ben.press("ctrl+s")
-        await ben.sees("bunx")
+        await ben.go_to("mcp:2", "enter", "tab")
+        await ben.type("bunx", "ctrl+s", sees="bunx")
         savers = [(ann, 2), (ben, 3)]
         for seat, count in savers if first_is_first else reversed(savers):
             await seat.save_verified(count)

@@ -13,20 +13,14 @@ async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_an
         await seat.go_to("mcp:2", "enter")
         await seat.sees("MCP server", "npx", "--password", "TOKEN")
         await seat.press("tab")
-        await seat.type("uvx", "ctrl+s")
-        await seat.sees("uvx -y @acme/db", "edited")
-        await seat.go_to("mcp:1", "enter")
-        await seat.sees("?token=••••")
-        await seat.press("ctrl+s")
-        await seat.sees("1 edited")
-        await seat.press("enter", "end", "x", "ctrl+s")
-        await seat.sees("Type the hidden part again")
+        await seat.type("uvx", "ctrl+s", sees=("uvx -y @acme/db", "edited"))
+        await seat.go_to("mcp:1", "enter", sees="?token=••••")
+        await seat.press("ctrl+s", sees="1 edited")
+        await seat.press("enter", "end", "x", "ctrl+s", sees="Type the hidden part again")
         await seat.press("escape", "escape")
-        await seat.go_to("mcp:0", "enter")
-        await seat.sees("(•) keep", "( ) replace", "( ) clear")
+        await seat.go_to("mcp:0", "enter", sees=("(•) keep", "( ) replace", "( ) clear"))
         await seat.press("tab")
-        await seat.paste("sentinel-new", "enter")
-        await seat.sees("2 edited")
+        await seat.paste("sentinel-new", "enter", sees="2 edited")
         assert "sentinel" not in seat.deck.export_screenshot()
         after = await seat.saved_servers(2)
     assert before.mcp_config is not None
@@ -39,35 +33,25 @@ async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_an
     )
 
 
-async def test_bad_members_get_their_sentences_and_the_dialog_stays(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.press("a", "enter")
-        await seat.type("my files", "tab")
-        await seat.type("npx -y x", "ctrl+s")
-        await seat.sees("letters, digits", "one word")
-        await seat.type("db", "tab", "ctrl+u")
-        await seat.type("npx", "ctrl+s")
-        await seat.sees("Another server has this name")
-        await seat.press("escape")
-        await seat.sees("esc again drops")
-        await seat.press("escape")
-        await seat.sees("As stored")
-        await seat.press("a", "down", "enter")
-        await seat.sees("New HTTP server")
-        await seat.type("tools.example.org/mcp", "ctrl+s")
-        await seat.sees("Begin the address with http:// or https://.")
+async def test_bad_members_get_their_sentences_and_the_dialog_stays(seat: FormSeat) -> None:
+    await seat.press("a", "enter")
+    await seat.type("my files", "tab")
+    await seat.type("npx -y x", "ctrl+s", sees=("letters, digits", "one word"))
+    await seat.type("db", "tab", "ctrl+u")
+    await seat.type("npx", "ctrl+s", sees="Another server has this name")
+    await seat.press("escape", sees="esc again drops")
+    await seat.press("escape", sees="As stored")
+    await seat.press("a", "down", "enter", sees="New HTTP server")
+    await seat.type("tools.example.org/mcp", "ctrl+s")
+    await seat.sees("Begin the address with http:// or https://.")
 
 
 async def test_environment_values_are_kept_added_and_dropped(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2", "enter", "tab", "tab", "tab")
-        await seat.press("tab", "tab")
-        await seat.type("NAME=value")
-        await seat.sees("NAME")
-        await seat.press("ctrl+s")
-        await seat.sees("edited")
-        await seat.press("ctrl+s")
-        await seat.sees("NAME added")
+        await seat.go_to("mcp:2", "enter", "tab", "tab", "tab", "tab", "tab")
+        await seat.type("NAME=value", sees="NAME")
+        await seat.press("ctrl+s", sees="edited")
+        await seat.press("ctrl+s", sees="NAME added")
         await seat.press("escape")
         (server,) = (await seat.saved_servers(1)).stdio_servers
     assert server.env == {"TOKEN": SecretStr("sentinel-variable"), "NAME": SecretStr("value")}
@@ -75,15 +59,11 @@ async def test_environment_values_are_kept_added_and_dropped(sit: Sit) -> None:
 
 async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_name(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:0", "d")
-        await seat.sees("will be deleted", "1 edited")
-        await seat.press("u")
-        await seat.sees("As stored")
+        await seat.go_to("mcp:0", "d", sees=("will be deleted", "1 edited"))
+        await seat.press("u", sees="As stored")
         await seat.press("d")
-        await seat.go_to("mcp:2", "Y")
-        await seat.sees("Copy of an MCP server", "db-2")
-        await seat.press("ctrl+s")
-        await seat.sees("db-2", "new")
+        await seat.go_to("mcp:2", "Y", sees=("Copy of an MCP server", "db-2"))
+        await seat.press("ctrl+s", sees=("db-2", "new"))
         config = await seat.saved_servers(2)
     assert (len(config.sse_servers), len(config.shttp_servers)) == (0, 1)
     first, second = config.stdio_servers
@@ -95,8 +75,7 @@ async def test_the_cursor_stays_with_its_server_when_somebody_adds_one_before_it
         await seat.go_to("mcp:2")
         base, first = await seat.stored(), SseServer(url="https://first.example/sse")
         await seat.client.settings.store(base, {"mcp_config": McpConfig.of((first, *listed(base.mcp_config)))})
-        await seat.press("ctrl+r")
-        await seat.sees("https://first.e", "changed on server")
+        await seat.press("ctrl+r", sees=("https://first.e", "changed on server"))
         await seat.press("d")
         config = await seat.saved_servers(1)
     assert (len(config.sse_servers), len(config.shttp_servers), len(config.stdio_servers)) == (2, 1, 0)
@@ -105,10 +84,8 @@ async def test_the_cursor_stays_with_its_server_when_somebody_adds_one_before_it
 async def test_a_thousand_servers_do_not_stop_the_keys(sit: Sit) -> None:
     many = McpConfig(stdio_servers=tuple(StdioServer(name=f"s{n}", command="npx") for n in range(1000)))
     async with sit(stored={"mcp_config": many, "llm_model": "a/" + "b" * 15_000}) as seat:
-        await seat.edit("language", "French")
-        await seat.sees("fr · French")
-        await seat.go_to("mcp:999", "d")
-        await seat.sees("will be deleted")
+        await seat.edit("language", "French", sees="fr · French")
+        await seat.go_to("mcp:999", "d", sees="will be deleted")
 
 
 # The dialog
@@ -119,8 +96,7 @@ LONG = "sentinel-long-" + "x" * 100_000
 
 async def save_dialog(seat: FormSeat) -> McpConfig:
     """Take the dialog over, save, and read what is stored."""
-    await seat.press("ctrl+s")
-    await seat.sees("1 edited")
+    await seat.press("ctrl+s", sees="1 edited")
     return await seat.saved_servers(1)
 
 
@@ -140,8 +116,7 @@ async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> Non
     args = ("", "two  blanks", "a\nb", LONG, "last")
     config = McpConfig(stdio_servers=(StdioServer(name="odd", command="npx", args=args),))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:0", "enter")
-        await seat.sees('""', "two blanks")
+        await seat.go_to("mcp:0", "enter", sees=('""', "two blanks"))
         await seat.press("tab")
         await seat.type("uvx", "tab", *["down"] * 4, "end")
         await seat.paste("more", "enter")
@@ -171,22 +146,17 @@ async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(sit: Sit
 
 async def test_headers_are_typed_anew_where_the_service_tells_none(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("mcp:1", "enter")
-        await seat.sees("The service tells nothing", "Headers")
+        await seat.go_to("mcp:1", "enter", sees=("The service tells nothing", "Headers"))
         await seat.press("tab", "tab", "tab")
-        await seat.type("X-Team: sentinel-team")
-        await seat.sees("X-Team")
+        await seat.type("X-Team: sentinel-team", sees="X-Team")
         assert "sentinel-team" not in seat.text
-        await seat.press("ctrl+s")
-        await seat.sees("edited")
+        await seat.press("ctrl+s", sees="edited")
         store = seat.settings.record.store
         assert store is not None
         body = store.preview(seat.form.draft.base, seat.form.draft.changes).request.body
-        await seat.press("ctrl+s")
-        await seat.sees("Review the changes")
+        await seat.press("ctrl+s", sees="Review the changes")
         assert "sentinel-team" not in seat.text
-        await seat.press("y")
-        await seat.sees("Saved · 1 accepted")
+        await seat.press("y", sees="Saved · 1 accepted")
         after = store.preview(seat.form.draft.base, {"mcp_config": seat.form.draft.servers.config()}).request.body
     for sent in (body, after):
         servers = sent["agent_settings_diff"]["mcp_config"].values()
@@ -199,19 +169,15 @@ async def test_a_field_longer_than_its_line_stays_whole_unless_all_of_it_is_type
     async with sit(stored={"llm_model": model}) as seat:
         await seat.go_to("llm_model", "enter", "escape")
         assert not seat.form.draft.edited
-        await seat.press("enter", "end", "x")
-        await seat.sees("Type the hidden part again")
-        await seat.paste("y" * 5_000)
-        await seat.sees("4000 characters. Not taken.")
+        await seat.press("enter", "end", "x", sees="Type the hidden part again")
+        await seat.paste("y" * 5_000, sees="4000 characters. Not taken.")
         await seat.press("ctrl+u")
         await seat.type("a/c", "escape")
         assert seat.form.draft.changes == {"llm_model": "a/c"}
 
 
-async def test_a_hidden_argument_stays_hidden_when_the_word_before_it_is_edited(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2", "enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
-        await seat.sees("A hidden argument would be shown")
-        assert "sentinel" not in seat.text
-        await seat.type("d", "ctrl+s")
-        await seat.sees("As stored")
+async def test_a_hidden_argument_stays_hidden_when_the_word_before_it_is_edited(seat: FormSeat) -> None:
+    await seat.go_to("mcp:2", "enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
+    await seat.sees("A hidden argument would be shown")
+    assert "sentinel" not in seat.text
+    await seat.type("d", "ctrl+s", sees="As stored")

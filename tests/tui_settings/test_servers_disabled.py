@@ -14,8 +14,7 @@ from tests.tui_settings.form import FormSeat
 
 async def go_to_disabled(seat: FormSeat) -> None:
     (row,) = (entry.row for entry in seat.form.draft.servers.entries if entry.disabled)
-    await seat.go_to(f"mcp:{row}")
-    await seat.sees("disabled", "kept here")
+    await seat.go_to(f"mcp:{row}", sees=("disabled", "kept here"))
 
 
 async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_again(sit: Sit, tmp_path: Path) -> None:
@@ -24,17 +23,14 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
         for key in ("enter", "escape"):
             await seat.choose("Disable")
             await seat.sees("Disable an MCP server", "With secrets", "0600", "Without them")
-            await seat.press(key)
-            await seat.sees("As stored")
+            await seat.press(key, sees="As stored")
         await seat.choose("Disable")
-        await seat.press("w")
-        await seat.sees("will be disabled", "to type")
+        await seat.press("w", sees=("will be disabled", "to type"))
         await seat.save_verified(1)
         assert "events.example.org" in kept_text(tmp_path)
         assert "sentinel" not in kept_text(tmp_path)
         await go_to_disabled(seat)
-        await seat.choose("Enable")
-        await seat.sees("To be typed again", "key", "error")
+        await seat.choose("Enable", sees=("To be typed again", "key", "error"))
         await seat.press("enter", "tab")
         await seat.paste("sentinel-again", "ctrl+s")
         (server,) = (await seat.saved_servers(1)).sse_servers
@@ -44,10 +40,8 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
 async def test_disabling_where_secrets_are_not_told_says_that_they_go(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
         await seat.go_to("mcp:0")
-        await seat.choose("Disable")
-        await seat.sees("does not tell its key", "typed again later")
-        await seat.press("d")
-        await seat.sees("will be disabled")
+        await seat.choose("Disable", sees=("does not tell its key", "typed again later"))
+        await seat.press("d", sees="will be disabled")
         await seat.press("ctrl+s")
         await seat.sees("also loses", "SSE https://events.example.org/sse: this server does not tell its key")
 
@@ -55,8 +49,7 @@ async def test_disabling_where_secrets_are_not_told_says_that_they_go(sit: Sit) 
 async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:1")
-        await seat.choose("Convert to SSE")
-        await seat.sees("It is SSE from the next save on", "edited")
+        await seat.choose("Convert to SSE", sees=("It is SSE from the next save on", "edited"))
         await seat.choose("Convert to HTTP")
         assert not seat.form.draft.edited  # not even its time-out, which SSE has not
         await seat.go_to("mcp:0")
@@ -64,8 +57,7 @@ async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> No
         await seat.sees("It is HTTP from the next save on", "edited")
         config = await seat.saved_servers(1)
         await seat.go_to("mcp:2")
-        await seat.choose("Convert to HTTP")
-        await seat.sees("only SSE and HTTP can change places")
+        await seat.choose("Convert to HTTP", sees="only SSE and HTTP can change places")
     assert not config.sse_servers
     converted = next(server for server in config.shttp_servers if server.url == "https://events.example.org/sse")
     assert converted.api_key == SecretStr("sentinel-sse-key")
@@ -74,14 +66,11 @@ async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> No
 async def test_an_address_of_the_other_type_is_noticed_in_the_dialog_where_the_type_is_chosen(sit: Sit) -> None:
     config = McpConfig(sse_servers=(SseServer(url="https://tools.example.org/mcp"),))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:0", "enter")
-        await seat.sees("· An address ending in /mcp")
+        await seat.go_to("mcp:0", "enter", sees="· An address ending in /mcp")
         assert "Time-out" not in seat.text
-        await seat.press("shift+tab", "right")
-        await seat.sees("(•) HTTP", "Time-out, s")
+        await seat.press("shift+tab", "right", sees=("(•) HTTP", "Time-out, s"))
         assert "· An address" not in seat.text
-        await seat.press("ctrl+s")
-        await seat.sees("edited")
+        await seat.press("ctrl+s", sees="edited")
         stored = await seat.saved_servers(1)
     assert [server.url for server in stored.shttp_servers] == ["https://tools.example.org/mcp"]
     assert not stored.sse_servers
@@ -92,16 +81,13 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit) ->
     other = StdioServer(name="db", command="npx")
     config = McpConfig(shttp_servers=(one, one, one), stdio_servers=(other, other))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:3")
-        await seat.sees("f2 drops 3 that appear twice", "twice")
+        await seat.go_to("mcp:3", sees=("f2 drops 3 that appear twice", "twice"))
         await seat.choose("Drop duplicates")
         await seat.sees("3 copies go at the next save", "config.toml", "3 edited")
-        await seat.press("ctrl+z")
-        await seat.sees("As stored", "f2 drops 3")
+        await seat.press("ctrl+z", sees=("As stored", "f2 drops 3"))
         await seat.choose("Drop duplicates")
         stored = await seat.saved_servers(3)
-        await seat.go_to("mcp:0", "f2")
-        await seat.sees("No MCP server is in the list twice.")
+        await seat.go_to("mcp:0", "f2", sees="No MCP server is in the list twice.")
     assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (1, 1)
 
 
@@ -116,10 +102,8 @@ async def kept(folder: Path) -> tuple[McpServer, ...]:
 
 async def disable(seat: FormSeat, row: str, *keys: str) -> None:
     await seat.go_to(row)
-    await seat.choose("Disable")
-    await seat.sees("With secrets")
-    await seat.press(*keys)
-    await seat.sees("will be disabled")
+    await seat.choose("Disable", sees="With secrets")
+    await seat.press(*keys, sees="will be disabled")
 
 
 async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(sit: Sit, tmp_path: Path) -> None:
@@ -137,24 +121,21 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(si
     async with sit() as seat:
         await seat.until(lambda: any(entry.disabled for entry in seat.form.draft.servers.entries))
         await go_to_disabled(seat)
-        await seat.choose("Enable")
-        await seat.sees("1 edited")
+        await seat.choose("Enable", sees="1 edited")
         await seat.save_verified(1)
         assert await seat.stored() == before
     assert await kept(tmp_path) == ()
 
 
-async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        before = await seat.stored()
-        await disable(seat, "mcp:2", "s")
-        folder = tmp_path / "state" / "disabled"
-        folder.parent.mkdir(exist_ok=True)
-        folder.write_text("in the way")
-        await seat.save()
-        await seat.sees("Not saved:", "1 edited")
-        assert seat.posts == 0
-        assert await seat.stored() == before
+async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(seat: FormSeat, tmp_path: Path) -> None:
+    before = await seat.stored()
+    await disable(seat, "mcp:2", "s")
+    folder = tmp_path / "state" / "disabled"
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_text("in the way")
+    await seat.save(sees=("Not saved:", "1 edited"))
+    assert seat.posts == 0
+    assert await seat.stored() == before
 
 
 async def test_a_disabled_server_that_is_deleted_concerns_only_this_machine(sit: Sit, tmp_path: Path) -> None:
@@ -165,10 +146,8 @@ async def test_a_disabled_server_that_is_deleted_concerns_only_this_machine(sit:
         await go_to_disabled(seat)
         await seat.press("d", "ctrl+s")
         await seat.sees("Review the changes", "Kept on this machine only")
-        await seat.press("r")
-        await seat.sees("this concerns only what this machine keeps")
-        await seat.agree()
-        await seat.sees("Done on this machine", "As stored")
+        await seat.press("r", sees="this concerns only what this machine keeps")
+        await seat.agree(sees=("Done on this machine", "As stored"))
         assert seat.posts == posts
     assert await kept(tmp_path) == ()
 

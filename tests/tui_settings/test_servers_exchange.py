@@ -7,8 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from tests.client.fakes import plain, raw_server
-from tests.client.test_network import answering
+from tests.client.fakes import answering, plain, raw_server
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
@@ -58,11 +57,9 @@ async def test_a_command_is_looked_at_and_never_run(sit: Sit, tmp_path: Path) ->
     )
     async with sit(stored={"mcp_config": config}, store="nested") as seat:
         await seat.go_to("mcp:0")
-        await seat.choose("Check")
-        await seat.sees("form good", "a command is never run from here")
+        await seat.choose("Check", sees=("form good", "a command is never run from here"))
         await seat.press("down")
-        await seat.choose("Check")
-        await seat.sees("not tried", "The command is one word")
+        await seat.choose("Check", sees=("not tried", "The command is one word"))
     assert not made.exists()
 
 
@@ -75,8 +72,7 @@ async def test_all_are_checked_at_once_from_the_palette(sit: Sit) -> None:
         async with sit(stored={"mcp_config": config}) as seat:
             await seat.go_to("mcp:2", "ctrl+p")
             await seat.until(lambda: seat.deck.screen is not seat.settings)
-            await seat.type("check all mcp")
-            await seat.sees("Check all MCP servers")
+            await seat.type("check all mcp", sees="Check all MCP servers")
             await seat.press("down", "enter")
             await seat.sees(
                 "200 in", "no connection", "form good", "3 servers checked from this machine: 2 good, 1 not"
@@ -85,16 +81,13 @@ async def test_all_are_checked_at_once_from_the_palette(sit: Sit) -> None:
 
 async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.choose("Paste JSON")
-        await seat.sees("Paste MCP servers as JSON")
+        await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
         await seat.paste(json.dumps(PASTED, indent=1))
         await seat.sees("3 servers found, 1 is there already and will be edited.")
-        await seat.press("ctrl+s")
-        await seat.sees("3 servers found", "3 edited")
+        await seat.press("ctrl+s", sees=("3 servers found", "3 edited"))
         await seat.go_to("mcp:4")
         assert " typed " in next(line for line in seat.text.splitlines() if "far" in line)
-        await seat.press("ctrl+z")
-        await seat.sees("As stored")
+        await seat.press("ctrl+z", sees="As stored")
         await seat.press("ctrl+y")
         config = await seat.saved_servers(3)
         assert "sentinel" not in seat.deck.export_screenshot()
@@ -106,29 +99,20 @@ async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
     assert len(config.shttp_servers) == 1
 
 
-async def test_an_editor_that_cannot_run_is_named_in_the_dialog(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.choose("Paste JSON")
-        await seat.sees("Paste MCP servers")
-        await seat.press("f4")
-        await seat.sees("No other program can use this terminal.")
+async def test_an_editor_that_cannot_run_is_named_in_the_dialog(seat: FormSeat) -> None:
+    await seat.choose("Paste JSON", sees="Paste MCP servers")
+    await seat.press("f4", sees="No other program can use this terminal.")
 
 
-async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_escape(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.choose("Paste JSON")
-        await seat.sees("Paste MCP servers")
-        await seat.press("ctrl+s")
-        await seat.sees("Paste or type the JSON first.")
-        await seat.paste('{"mcpServers":\n {"a": }}')
-        await seat.sees("This is not JSON: look at line 2, column 8.")
-        await seat.press("ctrl+s")
-        await seat.sees("Nothing can be taken over yet")
-        await seat.press("escape")
-        await seat.sees("esc again drops")
-        await seat.press("escape")
-        await seat.until(lambda: seat.deck.screen is seat.settings)
-        assert not seat.form.draft.edited
+async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_escape(seat: FormSeat) -> None:
+    await seat.choose("Paste JSON", sees="Paste MCP servers")
+    await seat.press("ctrl+s", sees="Paste or type the JSON first.")
+    await seat.paste('{"mcpServers":\n {"a": }}')
+    await seat.sees("This is not JSON: look at line 2, column 8.")
+    await seat.press("ctrl+s", sees="Nothing can be taken over yet")
+    await seat.press("escape", sees="esc again drops")
+    await seat.press("escape", until=lambda: seat.deck.screen is seat.settings)
+    assert not seat.form.draft.edited
 
 
 async def test_a_hundred_kilobytes_are_taken_in_whole(sit: Sit) -> None:
@@ -136,37 +120,28 @@ async def test_a_hundred_kilobytes_are_taken_in_whole(sit: Sit) -> None:
     pasted = json.dumps({"mcpServers": many})
     assert len(pasted) > 100_000
     async with sit(stored=FULL) as seat:
-        await seat.choose("Paste JSON")
-        await seat.sees("Paste MCP servers")
-        await seat.paste(pasted)
-        await seat.sees("900 servers found.")
-        await seat.press("ctrl+s")
-        await seat.sees("900 edited")
+        await seat.choose("Paste JSON", sees="Paste MCP servers")
+        await seat.paste(pasted, sees="900 servers found.")
+        await seat.press("ctrl+s", sees="900 edited")
 
 
-async def test_copies_hold_no_secret_and_can_be_pasted_back(sit: Sit, copied: list[str]) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2", "y")
-        await seat.sees("Copied stdio db as JSON without secrets", "if your terminal takes copies", "writes")
-        await seat.press("ctrl+p")
-        await seat.type("copy all mcp")
-        await seat.sees("Copy all MCP servers")
-        await seat.press("down", "enter")
-        await seat.sees("Copied 3 servers as JSON without secrets")
-        assert "sentinel" not in "".join(copied)
-        assert list(json.loads(copied[0])["mcpServers"]) == ["db"]
-        await seat.choose("Paste JSON")
-        await seat.sees("Paste MCP servers as JSON")
-        await seat.paste(copied[1])
-        await seat.sees("3 servers found, 3 are there already, unchanged.")
+async def test_copies_hold_no_secret_and_can_be_pasted_back(seat: FormSeat, copied: list[str]) -> None:
+    await seat.go_to("mcp:2", "y")
+    await seat.sees("Copied stdio db as JSON without secrets", "if your terminal takes copies", "writes")
+    await seat.press("ctrl+p")
+    await seat.type("copy all mcp", sees="Copy all MCP servers")
+    await seat.press("down", "enter", sees="Copied 3 servers as JSON without secrets")
+    assert "sentinel" not in "".join(copied)
+    assert list(json.loads(copied[0])["mcpServers"]) == ["db"]
+    await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
+    await seat.paste(copied[1], sees="3 servers found, 3 are there already, unchanged.")
 
 
 async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unasked(sit: Sit, tmp_path: Path) -> None:
     path = tmp_path / "servers.json"
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:0")
-        await seat.choose("JSON to file")
-        await seat.sees("1 MCP server as JSON. No secret is in it.")
+        await seat.choose("JSON to file", sees="1 MCP server as JSON. No secret is in it.")
         await write_to(seat, path)
         await seat.sees("without secrets;")
         assert "events.example.org" in path.read_text()
@@ -176,8 +151,7 @@ async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unask
         await seat.choose("JSON to file")
         await write_to(seat, path)
         await seat.sees("is there already")
-        await seat.press("n")
-        await seat.sees("No secret is in it")
+        await seat.press("n", sees="No secret is in it")
         await seat.press("escape")
     assert path.read_text() == "mine"
 

@@ -6,24 +6,23 @@ from textual.widgets import Input
 
 from quarterdeck.tui.screens.settings import SettingsScreen
 from tests.tui.seat import local, seated
-from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.conftest import Sit
 from tests.tui_settings.form import FormSeat
 
 
-async def test_a_field_is_edited_by_one_burst_of_keys(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        seat.at_once("slash", *"iterations", "enter", "g", "enter", "ctrl+u", *"77", "enter", "j", "j", "k")
-        await seat.until(lambda: seat.form.draft.edits == {"max_iterations": 77})
-        await seat.until(lambda: seat.form.editor is None)
-        seat.at_once("slash", "escape", "g", "enter", *"d", "U", "x", "u", "escape")
-        await seat.until(lambda: seat.form.draft.edits.get("llm_model") == "dUxu" and seat.form.editor is None)
-        assert seat.form.draft.count == 2
-        assert len(seat.form.draft.servers.entries) == 3
+async def test_a_field_is_edited_by_one_burst_of_keys(seat: FormSeat) -> None:
+    seat.at_once("slash", *"iterations", "enter", "g", "enter", "ctrl+u", *"77", "enter", "j", "j", "k")
+    await seat.until(lambda: seat.form.draft.edits == {"max_iterations": 77})
+    await seat.until(lambda: seat.form.editor is None)
+    seat.at_once("slash", "escape", "g", "enter", *"d", "U", "x", "u", "escape")
+    await seat.until(lambda: seat.form.draft.edits.get("llm_model") == "dUxu" and seat.form.editor is None)
+    assert seat.form.draft.count == 2
+    assert len(seat.form.draft.servers.entries) == 3
 
 
 async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
     connect = local(tmp_path / "data")
-    async with seated(connect, crashes=tmp_path) as seat:
+    async with seated(connect) as seat:
         await seat.sees("No conversations.")
         seat.at_once("3")
         own = FormSeat(seat.deck, seat.pilot)
@@ -33,26 +32,23 @@ async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
         await seat.until(lambda: own.form.draft.edits == {"llm_model": "duty"})
 
 
-async def test_an_edit_is_pasted_reviewed_and_saved_by_one_burst_of_keys(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("git_user_name")
-        seat.at_once("enter", "ctrl+u")
-        seat.paste_at_once("Grace")
-        seat.at_once("ctrl+s")
-        await seat.sees("Grace", "show the request")
-        await seat.press("enter")
-        await seat.sees("Saved · 1 of 1 verified")
-        assert (await seat.stored()).git_user_name == "Grace"
+async def test_an_edit_is_pasted_reviewed_and_saved_by_one_burst_of_keys(seat: FormSeat) -> None:
+    await seat.go_to("git_user_name")
+    seat.at_once("enter", "ctrl+u")
+    seat.paste_at_once("Grace")
+    seat.at_once("ctrl+s")
+    await seat.sees("Grace", "show the request")
+    await seat.press("enter", sees="Saved · 1 of 1 verified")
+    assert (await seat.stored()).git_user_name == "Grace"
 
 
-async def test_quitting_behind_an_edit_asks_about_it(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("git_user_name")
-        seat.at_once("enter", *"dskd", "ctrl+q", "k")
-        await seat.until(lambda: seat.form.draft.edited and not seat.deck.screen.is_modal)
-        assert seat.deck.return_value is None
-        seat.at_once("ctrl+q", "d")
-        await seat.until(lambda: seat.deck.return_value == 0)
+async def test_quitting_behind_an_edit_asks_about_it(seat: FormSeat) -> None:
+    await seat.go_to("git_user_name")
+    seat.at_once("enter", *"dskd", "ctrl+q", "k")
+    await seat.until(lambda: seat.form.draft.edited and not seat.deck.screen.is_modal)
+    assert seat.deck.return_value is None
+    seat.at_once("ctrl+q", "d")
+    await seat.until(lambda: seat.deck.return_value == 0)
 
 
 async def test_a_variable_typed_at_once_falls_into_name_and_hidden_value(sit: Sit) -> None:

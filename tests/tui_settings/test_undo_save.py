@@ -7,6 +7,7 @@ import pytest
 from quarterdeck.config.connections import Connection
 from tests.servers import Mode
 from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
 
 
 def journal(folder: Path) -> str:
@@ -19,83 +20,67 @@ async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: 
         before = await seat.stored()
         await seat.edit("git_user_name", "Grace")
         await seat.edit("max_iterations", "77")
-        await seat.save()
-        await seat.sees("Saved · 2 of 2 verified")
+        await seat.save_verified(2)
         saved = await seat.stored()
         await seat.choose("Undo save")
         await seat.sees("This takes back the save of", "Grace → Ada Lovelace", "77 → 200")
         if store == "replace":
             await seat.sees("y save and lose it", "esc go back")
-            await seat.press("enter")
-            await seat.sees("y saves all the same, esc goes back")
-        await seat.agree()
-        await seat.sees("Saved · 2 of 2 verified", "As stored")
+            await seat.press("enter", sees="y saves all the same, esc goes back")
+        await seat.agree(sees=("Saved · 2 of 2 verified", "As stored"))
         assert await seat.stored() == before
     async with sit(store=store) as seat:
-        await seat.choose("Undo save")
-        await seat.sees("Ada Lovelace → Grace")
-        await seat.agree()
-        await seat.sees("As stored")
+        await seat.choose("Undo save", sees="Ada Lovelace → Grace")
+        await seat.agree(sees="As stored")
         assert await seat.stored() == saved
 
 
 async def test_secrets_are_not_in_the_journal_and_named_as_what_cannot_be_brought_back(
-    sit: Sit, tmp_path: Path
+    seat: FormSeat, tmp_path: Path
 ) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("llm_api_key", "sentinel-other")
-        await seat.edit("language", "French")
-        await seat.save()
-        await seat.sees("Saved · 1 verified, 1 accepted")
-        assert "fr" in journal(tmp_path)
-        assert "sentinel" not in journal(tmp_path)
-        await seat.choose("Undo save")
-        await seat.sees("Cannot be brought back", "API key", "fr · French → en · English")
-        await seat.press("escape")
-        await seat.sees("Not undone; all is as it was.", "As stored")
-        assert not seat.form.draft.edited
+    await seat.edit("llm_api_key", "sentinel-other")
+    await seat.edit("language", "French")
+    await seat.save(sees="Saved · 1 verified, 1 accepted")
+    assert "fr" in journal(tmp_path)
+    assert "sentinel" not in journal(tmp_path)
+    await seat.choose("Undo save")
+    await seat.sees("Cannot be brought back", "API key", "fr · French → en · English")
+    await seat.press("escape", sees=("Not undone; all is as it was.", "As stored"))
+    assert not seat.form.draft.edited
 
 
-async def test_a_deleted_server_comes_back_as_an_edit_with_its_secrets_to_be_typed(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2")
-        await seat.press("d")
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
-        assert "@acme/db" in journal(tmp_path)
-        assert "sentinel" not in journal(tmp_path)
-        await seat.choose("Undo save")
-        await seat.sees("The last save, taken back as edits", "Type what is missing")
-        await seat.press("escape")
-        await seat.sees("1 edited · 1 error", "Type the hidden part again")
-        assert seat.posts == 1
+async def test_a_deleted_server_comes_back_as_an_edit_with_its_secrets_to_be_typed(
+    seat: FormSeat, tmp_path: Path
+) -> None:
+    await seat.go_to("mcp:2", "d")
+    await seat.save_verified(1)
+    assert "@acme/db" in journal(tmp_path)
+    assert "sentinel" not in journal(tmp_path)
+    await seat.choose("Undo save")
+    await seat.sees("The last save, taken back as edits", "Type what is missing")
+    await seat.press("escape", sees=("1 edited · 1 error", "Type the hidden part again"))
+    assert seat.posts == 1
 
 
 async def test_what_somebody_changed_since_is_left_alone(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.edit("git_user_name", "Grace")
         await seat.edit("language", "French")
-        await seat.save()
-        await seat.sees("Saved · 2 of 2 verified")
+        await seat.save_verified(2)
         await seat.client.settings.store(await seat.stored(), {"language": "it"})
         await seat.choose("Undo save")
         await seat.sees("Changed again since, and left alone: Language.", "Grace → Ada Lovelace")
-        await seat.press("enter")
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.press("enter", sees="Saved · 1 of 1 verified")
         after = await seat.stored()
     assert (after.git_user_name, after.language) == ("Ada Lovelace", "it")
 
 
 async def test_when_nothing_can_be_taken_back_one_line_says_so(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.choose("Undo save")
-        await seat.sees("nothing to undo")
+        await seat.choose("Undo save", sees="nothing to undo")
         await seat.edit("language", "French")
-        await seat.choose("Undo save")
-        await seat.sees("Save or drop your edits first")
-        await seat.press("u")
-        await seat.sees("As stored")
+        await seat.choose("Undo save", sees="Save or drop your edits first")
+        await seat.press("u", sees="As stored")
         assert seat.posts == 0
     async with sit(endpoint=Connection("local service", read_only=True)) as seat:
-        await seat.choose("Undo save")
-        await seat.sees("read-only")
+        await seat.choose("Undo save", sees="read-only")

@@ -1,9 +1,12 @@
-"""A table: keys and mouse, the cursor and the marks, and how little is painted for a change."""
+"""A table: keys and mouse, the cursor and the marks, how little is painted for a change, and columns by width."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual import on
 from textual.app import App, ComposeResult
@@ -12,10 +15,10 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 
 from quarterdeck.tui import theme
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.table import Table
-from quarterdeck.tui.widgets.table_layout import Column
+from quarterdeck.tui.widgets.table_layout import GAP, GUTTER, MARGIN, Column, Keyed, fit
 
 NOON = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
 STATES = {"Running": Tone.GOOD, "Paused": Tone.REST, "Starting": Tone.BUSY, "Error": Tone.BAD, "Missing": Tone.MUTED}
@@ -278,3 +281,61 @@ async def test_without_colour_the_cursor_stands_in_reverse_video(monkeypatch: py
         await pilot.pause()
         assert all(segment.style and segment.style.reverse for segment in app.table.render_line(1))
         assert not any(segment.style and segment.style.reverse for segment in app.table.render_line(2))
+
+
+def column(width: int, *, flex: int = 0, priority: int = 0, key: str = "key") -> Column[Keyed]:
+    return Column(key, "TITLE", width, lambda _row, _now: EMPTY, flex=flex, priority=priority)
+
+
+def shown(columns: Sequence[Column[Keyed]], room: int) -> list[int]:
+    return [place.number for place in fit(columns, room)]
+
+
+def widths(columns: Sequence[Column[Keyed]], room: int, content: Mapping[str, int] | None = None) -> list[int]:
+    return [place.width for place in fit(columns, room, content)]
+
+
+def room_for(*sizes: int) -> int:
+    return GUTTER + sum(sizes) + GAP * (len(sizes) - 1) + MARGIN
+
+
+LAYOUTS = st.lists(
+    st.builds(column, st.integers(1, 40), flex=st.integers(0, 3), priority=st.integers(0, 4)), min_size=1, max_size=10
+)
+
+
+def test_the_highest_priority_number_is_dropped_first() -> None:
+    columns = [column(10), column(10, priority=1), column(10, priority=3), column(10, priority=2)]
+    assert shown(columns, room_for(10, 10, 10, 10)) == [0, 1, 2, 3]
+    assert shown(columns, room_for(10, 10, 10, 10) - 1) == [0, 1, 3]
+    assert shown(columns, room_for(10, 10, 10) - 1) == [0, 1]
+    assert shown(columns, room_for(10, 10) - 1) == [0]
+
+
+def test_a_column_with_a_share_takes_what_it_wants_and_the_largest_share_the_rest() -> None:
+    columns = [column(10), column(10, flex=1, key="place"), column(10, flex=2, key="title")]
+    content = {"key": 10, "place": 14, "title": 16}
+    assert widths(columns, room_for(10, 10, 10) + 8, content) == [10, 12, 16]
+    assert widths(columns, room_for(10, 10, 10) + 20, content) == [10, 14, 26]
+
+
+def test_a_column_is_as_wide_as_what_stands_in_it_and_one_without_gives_its_place_away() -> None:
+    columns = [column(20, key="state"), column(16, key="place", priority=1), column(9, key="cost", priority=2)]
+    assert widths(columns, 120, {"state": 9, "place": 0, "cost": 7}) == [9, 7]
+    assert widths(columns, 120, {"state": 30, "place": 0, "cost": 1}) == [20, len("TITLE")]
+    assert shown(columns, 120) == [0, 1, 2], "a table without rows shows all of its titles"
+
+
+@given(LAYOUTS, st.integers(0, 250))
+def test_columns_never_overlap_nor_leave_the_table(columns: list[Column[Keyed]], room: int) -> None:
+    edge = GUTTER
+    for place in fit(columns, room):
+        assert place.x >= edge
+        assert place.width >= 1
+        edge = place.x + place.width + GAP
+        assert place.x + place.width + MARGIN <= room
+
+
+@given(LAYOUTS, st.integers(0, 250))
+def test_a_wider_table_shows_no_fewer_columns(columns: list[Column[Keyed]], room: int) -> None:
+    assert set(shown(columns, room)) <= set(shown(columns, room + 1))

@@ -10,13 +10,7 @@ from quarterdeck.config.connections import Colour, Connection
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.paint import GROUNDS, INK
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.theme import (
-    ROW_BLURRED,
-    ROW_CURSOR,
-    ROW_MARKED,
-    THEMES,
-    tone_variable,
-)
+from quarterdeck.tui.theme import ROW_BLURRED, ROW_CURSOR, ROW_MARKED, THEMES, tone_variable
 from quarterdeck.tui.widgets.bars import HeaderState, right_side
 
 READABLE = 4.5
