@@ -77,6 +77,13 @@ class Seat:
             await self._taken()
             await self.pilot.pause()
 
+    async def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Hold the mouse button from one place of the screen to another; a place is a column and a line."""
+        with self.deck._context():
+            await self.pilot.mouse_down(offset=start)
+            await self.pilot.hover(offset=end)
+            await self.pilot.mouse_up(offset=end)
+
     async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Type text, then press keys."""
         await self.press(*words, *keys, sees=sees, until=until)

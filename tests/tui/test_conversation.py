@@ -93,6 +93,21 @@ async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent:
         await seat.until(lambda: "new below" not in seat.text)
 
 
+async def test_what_is_selected_with_the_mouse_is_copied_and_holds_still(agent: FakeAgent) -> None:
+    for number in range(40):
+        agent.says(f"a word {number}")
+    async with opened(agent) as seat:
+        await seat.sees("a word 39")
+        lines = seat.text.splitlines()
+        first = next(y for y, line in enumerate(lines) if "word 37" in line)
+        await seat.drag((lines[first].index("word"), first), (lines[first + 1].index("38") + 2, first + 1))
+        await seat.press(sees="Copied the selection")
+        who = lines[first + 1].split("a word 38")[0].replace("▌", " ")
+        assert seat.deck.clipboard == f"word 37\n{who}a word 38"
+        agent.says("a word 40")
+        await seat.press("ctrl+r", sees="1 new below, G")
+
+
 async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent) -> None:
     for number in range(60):
         agent.says(f"word {number}")
@@ -170,6 +185,10 @@ async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the
     async with opened(agent) as seat:
         await seat.press("i", sees=("Fix login", "id              0c0f4ad5", "repository"))
         assert "{" not in seat.text
+        y, line = next((y, line) for y, line in enumerate(seat.text.splitlines()) if "0c0f4ad5" in line)
+        await seat.drag((line.index("0c0f4ad5"), y), (line.index("0c0f4ad5") + 7, y))
+        await seat.press(sees="Copied the selection")
+        assert seat.deck.clipboard == "0c0f4ad5"
         await seat.press("escape", "colon")
         await seat.type("back", sees="Go back to the list")
         assert seat.text.count("Back (") == 1

@@ -42,8 +42,10 @@ async def test_bad_members_get_their_sentences_and_the_dialog_stays(seat: FormSe
     await seat.press("escape", sees="esc again drops")
     await seat.press("escape", sees="As stored")
     await seat.press("a", "down", "enter", sees="New HTTP server")
-    await seat.type("tools.example.org/mcp", "ctrl+s")
-    await seat.sees("Begin the address with http:// or https://.")
+    await seat.type("tools.example.org/mcp", "tab", "tab")
+    await seat.type("soon", "ctrl+s", sees=("Begin the address with http:// or https://.", "This is not a number"))
+    await seat.press("home", *"https://", "ctrl+s")
+    await seat.until(lambda: "Begin the address" not in seat.text)
 
 
 async def test_environment_values_are_kept_added_and_dropped(sit: Sit) -> None:

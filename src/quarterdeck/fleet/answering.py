@@ -158,7 +158,7 @@ class Answering:
         agent = self._agent()
         await agent.set_policy(policy)
         await self._status(agent)
-        return "It is so until the agent server restarts."
+        return "It asks this way until the agent server restarts."
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:

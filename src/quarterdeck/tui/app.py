@@ -283,6 +283,12 @@ class Deck(KeysInOrder):
         """Copy a text to the terminal's clipboard, with control characters escaped."""
         super().copy_to_clipboard(escaped(text))
 
+    def on_text_selected(self) -> None:
+        """Copy what was selected with the mouse."""
+        if selected := self.screen.get_selected_text():
+            self.copy_to_clipboard(selected)
+            self.say_on_top(Shown("Copied the selection, if your terminal takes copies (OSC 52)."))
+
     def action_help_quit(self) -> None:
         """Answer ctrl+c with the key that quits."""
         self.say_on_top(Shown("ctrl+q leaves the deck."))

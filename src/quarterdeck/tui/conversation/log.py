@@ -15,6 +15,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
 from textual.message import Message
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -24,7 +25,7 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.conversation.entry_lines import Layout
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import cell_strip, tone_styles
+from quarterdeck.tui.widgets.strips import cell_strip, selectable, selected_text, tone_styles
 
 KEPT = 400
 """How many laid-out entries are cached."""
@@ -52,7 +53,6 @@ def laid_out(layout: Layout, entry: Entry, at: datetime | None) -> list[Cell]:
 class Log(Widget, can_focus=True):
     """A list of entries; at its end it follows new ones."""
 
-    ALLOW_SELECT = False
     DEFAULT_CSS = "Log { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [*MOVING, Binding("space", "page(1.0)", "Page down", show=False)]
 
@@ -188,9 +188,9 @@ class Log(Widget, can_focus=True):
         self._scroll(WHEEL)
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the clicked entry; a second click unfolds it."""
+        """Move the cursor to the clicked entry; a second click unfolds it. The end of a selection is no click."""
         visible = self._visible()
-        if event.y < len(visible):
+        if self.text_selection is None and event.y < len(visible):
             if visible[event.y].entry == self._cursor:
                 self.toggle()
             self._cursor = visible[event.y].entry
@@ -216,7 +216,20 @@ class Log(Widget, can_focus=True):
         """Return one line of the screen."""
         if not self._styles:
             self._styles = tone_styles(self)
-        return cell_strip(self._painted[y] if y < len(self._painted) else (), self.size.width, self._styles)
+        return selectable(self._strip(self._painted[y] if y < len(self._painted) else ()), y, self)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        """Return the text that is selected with the mouse, without the cursor before it."""
+        return selected_text((self._strip((NO_CURSOR, *cell[1:])) for cell in self._painted), selection)
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Hold the text still that is being selected."""
+        super().selection_updated(selection)
+        if selection is not None:
+            self._stop_following()
+
+    def _strip(self, cell: Cell) -> Strip:
+        return cell_strip(cell, self.size.width, self._styles)
 
     def _lines(self, number: int) -> list[Cell]:
         """Return an entry as lines; a person's message is preceded by a blank line."""
@@ -236,6 +249,7 @@ class Log(Widget, can_focus=True):
 
     def _scroll(self, lines: int) -> None:
         """Scroll; the cursor stays on the screen."""
+        self.screen.clear_selection()
         if lines < 0:
             self._stop_following()
         self._top = self._within(self._place_after(self._top, lines))

@@ -126,7 +126,8 @@ class FieldsDialog(Dialog[Result]):
     def action_accept(self) -> None:
         """Continue, if nothing is wrong."""
         self.complain(None)
-        problems = sorted(self.problems(), key=lambda problem: not problem.stops)
+        order = {name: number for number, name in enumerate(self.fields)}
+        problems = sorted(self.problems(), key=lambda each: (not each.stops, order.get(each.member, -1)))
         for name, field in self.fields.items():
             field.say_problem(next((problem for problem in problems if problem.member == name), None))
         if problems and problems[0].stops:

@@ -8,13 +8,14 @@ from itertools import chain, repeat, zip_longest
 from rich.cells import cell_len
 from rich.style import Style as RichStyle
 from textual.geometry import Region, Size
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content
-from quarterdeck.tui.widgets.strips import cell_strip, tone_styles
+from quarterdeck.tui.widgets.strips import cell_strip, selectable, selected_text, tone_styles
 
 
 class Lines(Widget):
@@ -24,7 +25,6 @@ class Lines(Widget):
     change. Text after a first span of `hang` cells, a label, is wrapped with that indentation.
     """
 
-    ALLOW_SELECT = False
     DEFAULT_CSS = "Lines { width: 100%; height: auto; min-height: 100%; }"
 
     def __init__(self, *, hang: int = 0, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
@@ -58,7 +58,11 @@ class Lines(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one line."""
         strips = self._painted if self.size.width == self._drawn_width else self._draw(self.size.width)
-        return strips[y] if y < len(strips) else self._blank
+        return selectable(strips[y] if y < len(strips) else self._blank, y, self)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        """Return the text that is selected with the mouse."""
+        return selected_text(self._painted, selection)
 
     def notify_style_update(self) -> None:
         """Draw everything anew, because the theme may have changed."""

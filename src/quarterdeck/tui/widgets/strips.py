@@ -1,12 +1,13 @@
 """Painted lines: styles of a theme, texts cut to a width, and spans joined into strips."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style as RichStyle
 from textual.color import Color
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
@@ -140,6 +141,21 @@ def cell_strip(cell: Cell, width: int, styles: Mapping[Tone, RichStyle]) -> Stri
     line = LineOfText(styles[Tone.PLAIN])
     line.add_cell(cell, width, styles)
     return line.strip(width, styles[Tone.PLAIN])
+
+
+def selectable(strip: Strip, y: int, widget: Widget) -> Strip:
+    """Return a widget's line with text that the mouse can select; what is selected of it stands out."""
+    if (selection := widget.text_selection) is not None and (span := selection.get_span(y)) is not None:
+        start, end = (cell_len(strip.text[:x]) if x >= 0 else strip.cell_length for x in span)
+        ground = RichStyle(bgcolor=widget.screen.get_component_rich_style("screen--selection").bgcolor)
+        selected = Strip(Segment.apply_style(strip.crop(start, end), post_style=ground), end - start)
+        strip = Strip.join([strip.crop(0, start), selected, strip.crop(end)])
+    return strip.apply_offsets(0, y)
+
+
+def selected_text(strips: Iterable[Strip], selection: Selection) -> tuple[str, str]:
+    """Return what is selected of these lines, without the spaces that fill them, and what goes behind it."""
+    return selection.extract("\n".join(strip.text.rstrip() for strip in strips)), "\n"
 
 
 def row_strip(
