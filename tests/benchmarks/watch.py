@@ -27,7 +27,7 @@ def measure() -> Iterator[Figure]:
             plain.until(programs.SANDBOX)
             deck.until(programs.CONVERSATION)
             deck.type_unread(programs.SANDBOXES)
-            time.sleep(5 + size / 100 * PER_PAGE)
+            time.sleep(15 + size / 100 * PER_PAGE)
             before = plain.cpu, deck.cpu
             written = deck.count(SECONDS)
             rows = f"{size:,} sandboxes"

@@ -144,7 +144,7 @@ def test_the_rest_of_a_paste_that_comes_after_its_escape_was_taken_for_a_key_is_
     assert list(pastes.cut("[A")) == [(False, "[A")]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
 def test_a_signal_ends_it_and_the_terminal_is_as_it_was(number: signal.Signals) -> None:
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("local service")

@@ -357,8 +357,11 @@ async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent) -
 async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: FakeAgent) -> None:
     agent.says("kept")
     async with opened(agent) as seat:
+        agent.set("running")
+        await seat.press("ctrl+r", sees="Working")
         agent.sandbox, agent.unreached = "PAUSED", True
         await seat.press("ctrl+r", sees=("sandbox paused, as of", "r resumes it"))
+        await seat.press("p", sees="The agent does not work now.")
         await seat.press("m", "r", "ctrl+s", sees="Its sandbox is paused")
         assert composer(seat).text == "r"
         await seat.press("escape", "r", sees="Resume its sandbox?")

@@ -28,7 +28,7 @@ from quarterdeck.tui.app import Deck
 CLEANUP = 1.0
 """Seconds for tasks and threads to end after the terminal is restored."""
 STDIN, STDERR = 0, 2
-ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 BEHIND_FRAME = "quarterdeck.cli.behind_frame"
 """What the deck uses to connect, imported while its frame is shown."""
 GRACE = 2.0

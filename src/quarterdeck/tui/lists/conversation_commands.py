@@ -120,7 +120,10 @@ class ConversationCommands:
         if session is None:
             return
         if all(row.task is not None for row in rows):
-            session.dismiss([row.id for row in rows if row.state.attention])
+            failed = [row.id for row in rows if row.state.attention]
+            session.dismiss(failed)
+            what = "It is" if len(failed) == 1 else f"{len(failed):,} are"
+            self._screen.say(Shown(f"{what} not shown any more; nothing was changed on the server."), Tone.GOOD)
             return
 
         async def delete(row_id: str) -> None:

@@ -197,7 +197,7 @@ class ConversationScreen(DeckScreen):
                 return "The agent asks for nothing."
             case "go_on" if transcript.waiting and self._following.reached:
                 return "The agent waits for an answer; tab goes to its question."
-            case "stop" if not transcript.running:
+            case "stop" if self._following.origin is Origin.ASLEEP or not transcript.running:
                 return "The agent does not work now."
             case "send_on" if transcript.unanswered is None:
                 return "There is no message that the agent has not seen."
