@@ -81,6 +81,7 @@ async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path
     state = KeptState(tmp_path / "state")
     async with at_conversations(fleet, state=state) as seat:
         await at_failed(seat)
+        await seat.press("w", sees="Its start failed, so there is no conversation.")
         await seat.press("D", sees="nothing was changed on the server", until=lambda: not seat.list_screen.table.ids)
     async with at_conversations(fleet, state=state) as seat:
         await seat.sees("No conversations.")

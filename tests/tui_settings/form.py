@@ -106,7 +106,9 @@ class FormSeat(Seat):
 
     async def choose(self, label: str, *, sees: Words = ()) -> None:
         """Open the menu of the row and take what is called so there."""
-        await self.press("f2", sees=(f" {label} ", "do it"))
+        await self.press("f2", sees="do it")
+        if f" {label} " not in self.text:
+            await self.press("G", sees=f" {label} ")
         line = next(line for line in self.text.splitlines() if f" {label} " in line)
         await self.press(line[: line.index(f" {label} ")].split()[-1], sees=sees)
 

@@ -81,13 +81,13 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit) ->
     other = StdioServer(name="db", command="npx")
     config = McpConfig(shttp_servers=(one, one, one), stdio_servers=(other, other))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:3", sees=("f2 drops 3 that appear twice", "twice"))
-        await seat.choose("Drop duplicates")
+        await seat.go_to("mcp:3", sees=("f2 removes 3 that appear twice", "twice"))
+        await seat.choose("Remove duplicates")
         await seat.sees("3 copies go at the next save", "config.toml", "3 edited")
-        await seat.press("ctrl+z", sees=("As stored", "f2 drops 3"))
-        await seat.choose("Drop duplicates")
+        await seat.press("ctrl+z", sees=("As stored", "f2 removes 3"))
+        await seat.choose("Remove duplicates")
         stored = await seat.saved_servers(3)
-        await seat.go_to("mcp:0", "f2", sees="No MCP server is in the list twice.")
+        await seat.go_to("mcp:0", "f2", "slash", *"twice", sees="No MCP server is in the list twice.")
     assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (1, 1)
 
 

@@ -320,6 +320,8 @@ def why_not(command: str, row: ConversationRow) -> str | None:
             return "Only a start that failed can be tried again."
         case "delete" if row.task is not None and not failed:
             return "It is being started, and a server cannot stop that; wait until it is there."
+        case "notify_me" | "rename" | "trajectory" if failed:
+            return "Its start failed, so there is no conversation."
         case "notify_me" if row.record is None:
             return "It is being started; it can be watched once it is there."
         case "rename" | "trajectory" if row.record is None:

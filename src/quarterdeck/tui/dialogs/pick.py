@@ -24,7 +24,7 @@ T = TypeVar("T")
 MANY = 8
 """Number of lines from which the hints show the filter."""
 KEY_WIDTH = 6
-LABEL_WIDTH = 15
+LABEL_WIDTH = 17
 Offer = tuple[Command, str | None]
 """A command, and why it cannot be applied now."""
 
@@ -98,6 +98,7 @@ class PickDialog(Dialog[T]):
     ) -> None:
         super().__init__(title, said, wide=wide)
         self._offered: Sequence[Item[T]] = items if isinstance(items, Sequence) else ()
+        self.set_class(any(item.key for item in self._offered), "-wraps")  # without keys, lines are those of a table
         self._read = None if isinstance(items, Sequence) else items
         self._typed_ahead: list[int] = []
         """Moves made before there was a line, and 0 for enter."""

@@ -43,9 +43,7 @@ def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[Side]:
         choice(Side.MINE, "m", Shown("Mine"), text.line(mine)),
         choice(Side.THEIRS, "t", Shown("Theirs"), text.line(theirs)),
     ]
-    dialog = PickDialog(Shown("Changed here and on the server"), choices, said=said, leave="go on editing")
-    dialog.add_class("-wraps")
-    return dialog
+    return PickDialog(Shown("Changed here and on the server"), choices, said=said, leave="go on editing")
 
 
 def _server_words(conflict: Conflict, server: Any) -> str:

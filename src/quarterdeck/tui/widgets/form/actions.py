@@ -46,10 +46,10 @@ _OF_ROW: Mapping[RowKind, tuple[Command, ...]] = {
         _command("convert"),
         _command("copy", "Copy JSON", "Copy the MCP server as JSON, without secrets"),
         _PASTE,
-        _command("servers_file", "JSON to file", "Write the MCP server to a file as JSON, without secrets"),
+        _command("servers_file", "JSON to file", "Write it to a file as JSON, without secrets"),
         _command("copy_servers", "Copy all"),
         _command("check_all", "Check all"),
-        _command("remove_duplicates", "Drop duplicates"),
+        _command("remove_duplicates"),
     ),
     RowKind.SECRET: (
         _command("edit", "Describe", "Change its name or description; its value stays"),

@@ -225,7 +225,7 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[Line]:
     groups = () if view.query else duplicates(view.draft.servers)
     more = sum(len(group) - 1 for group in groups)
     if more:
-        said = f" drops {more} that {'appears' if more == 1 else 'appear'} twice, likely from config.toml"
+        said = f" removes {more} that {'appears' if more == 1 else 'appear'} twice, likely from config.toml"
         yield Line(((_spans(("f2", Tone.KEY), (said, Tone.WARN)), 0),))
     shared = width - GUTTER - MARGIN - STATE - KIND - KEY
     longest = max(len(name_of(entry.server)) for entry in entries) + 2
