@@ -36,7 +36,7 @@ async def talking(agent: FakeAgent) -> AsyncIterator[tuple[Following, Answering]
     client, _ = client_of(agent)
     async with client:
         following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
-        await following.look()
+        await following.poll()
         yield following, Answering(following)
 
 

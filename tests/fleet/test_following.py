@@ -34,7 +34,7 @@ async def test_a_long_log_is_read_from_its_end_and_older_pages_as_they_are_wante
     for number in range(250):
         agent.says(f"word {number}")
     followed = following(agent)
-    await followed.look()
+    await followed.poll()
     assert [entry.text for entry in followed.transcript.entries] == [f"word {n}" for n in range(150, 250)]
     while await followed.older():
         pass
@@ -53,7 +53,7 @@ async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_i
     ):
         agent.sandbox, agent.host = sandbox, host
         followed = following(agent)
-        await followed.look()
+        await followed.poll()
         assert followed.origin is origin
         assert note in followed.note
         assert [entry.text for entry in followed.transcript.entries] == ["kept"]
@@ -63,20 +63,20 @@ async def test_what_was_read_stays_while_paused_silent_and_deleted_each_look_dif
     agent = FakeAgent()
     agent.says("before")
     followed = following(agent)
-    await followed.look()
+    await followed.poll()
     agent.sandbox, agent.unreached = "PAUSED", True
-    await followed.look()
+    await followed.poll()
     assert str(followed.origin) == "sandbox paused"
     agent.says("while nobody looked")
     agent.sandbox, agent.unreached = "STARTING", False  # as idle process sandboxes read nearly always
-    await followed.look()
+    await followed.poll()
     assert followed.origin is Origin.POLLING
     assert [entry.text for entry in followed.transcript.entries] == ["before", "while nobody looked"]
     agent.unreached = True
-    await followed.look()
+    await followed.poll()
     assert (str(followed.origin), followed.note) == ("no answer", "Its agent server does not answer.")
     agent.sandbox = None
-    await followed.look()
+    await followed.poll()
     assert str(followed.origin) == "deleted"
     with pytest.raises(ServiceError):
         await followed.catch_up()

@@ -53,7 +53,7 @@ def told(story: str) -> Unread:
         what, _, second = step.rpartition("@")
         name, _, word = what.rpartition(":")
         if word == "look":
-            marks.looked([name or "c"], at(float(second)))
+            marks.mark_read([name or "c"], at(float(second)))
         else:
             agent, sandbox = (None, word) if word.isupper() else (word, "RUNNING")
             read(marks, float(second), agent, sandbox=sandbox, name=name or "c")
@@ -132,7 +132,7 @@ def test_only_the_newest_are_noted_and_what_is_left_out_does_not_come_back_as_ne
     marks = told("w:running@0")
     for number in range(KEPT + 10):
         read(marks, 10 + number, "finished", name=f"{number}")
-        marks.looked([f"{number}"], at(10 + number))
+        marks.mark_read([f"{number}"], at(10 + number))
     note = kept(marks)
     assert len(note.conversations) == KEPT
     later = again(note)

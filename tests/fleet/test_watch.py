@@ -39,7 +39,7 @@ async def test_a_row_that_a_shifting_page_leaves_out_is_not_gone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "latency", "by_batch", "look", "question", "times"),
+    ("rows", "latency", "by_batch", "viewport", "question", "times"),
     [
         # ticks read what is looked at, a slow pass the rest
         ("abcde", 0.0, True, {"visible": "ab"}, "read a,b", [*range(5, 35, 5)]),
@@ -64,27 +64,27 @@ async def test_a_row_that_a_shifting_page_leaves_out_is_not_gone() -> None:
     ],
 )
 async def test_what_is_looked_at_decides_what_is_read_and_how_often(
-    rows: str, latency: float, by_batch: bool, look: dict[str, Any], question: str, times: list[float]
+    rows: str, latency: float, by_batch: bool, viewport: dict[str, Any], question: str, times: list[float]
 ) -> None:
     async with Deck(*rows, latency=latency) as deck:
         deck.server.by_batch = by_batch
-        deck.watch.look(**look)
+        deck.watch.set_viewport(**viewport)
         await deck.clock.run(34.9)
         assert deck.server.times(question) == times
 
 
 async def test_what_is_shown_again_is_read_at_once() -> None:
     async with Deck("a") as deck:
-        deck.watch.look(visible=["a"], hidden=True)
+        deck.watch.set_viewport(visible=["a"], hidden=True)
         await deck.clock.run(14.0)
-        deck.watch.look(visible=["a"])
+        deck.watch.set_viewport(visible=["a"])
         await deck.clock.run()
         assert deck.server.times("page 0") == [0.0, 14.0]
 
 
 async def test_a_list_read_by_batch_that_takes_long_to_read_whole_is_read_so_an_eighth_of_the_time() -> None:
     async with Deck(*FIVE, latency=4.0) as deck:
-        deck.watch.look(visible=["a"])
+        deck.watch.set_viewport(visible=["a"])
         await deck.clock.run(30.0)
         whole = deck.watch.health.whole_at
         assert whole is not None
@@ -96,7 +96,7 @@ async def test_a_list_read_by_batch_that_takes_long_to_read_whole_is_read_so_an_
 
 async def test_one_request_is_under_way_at_a_time() -> None:
     async with Deck(*FIVE, latency=7.0) as deck:
-        deck.watch.look(visible=["a"], transitional=["b"])
+        deck.watch.set_viewport(visible=["a"], transitional=["b"])
         for _ in range(20):
             deck.watch.refresh()
             await deck.clock.run(3.0)
@@ -151,7 +151,7 @@ async def test_three_failures_are_offline_and_two_good_readings_are_online_again
 
 async def test_after_a_suspend_there_is_one_whole_reading_and_no_burst() -> None:
     async with Deck(*FIVE) as deck:
-        deck.watch.look(visible=["a"])
+        deck.watch.set_viewport(visible=["a"])
         await deck.clock.run(6.0)
         deck.server.asked.clear()
         deck.clock.stop_the_world(20.0)
@@ -198,7 +198,7 @@ async def test_a_later_pass_that_breaks_in_the_middle_removes_nothing() -> None:
 
 async def test_a_batch_that_knows_none_of_the_rows_is_doubted_until_the_whole_list_says_so() -> None:
     async with Deck(*FIVE) as deck:
-        deck.watch.look(visible=["a", "b"])
+        deck.watch.set_viewport(visible=["a", "b"])
         await deck.clock.run()
         del deck.server.items[:2]
         await deck.clock.run(5.0)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.runtime.sessions import Seen, look
+from quarterdeck.local.runtime.sessions import ProcessState, process_state
 from quarterdeck.local.service import LocalService
 from tests.local.conftest import Opener, leaders, stored, until
 
@@ -74,7 +74,7 @@ async def test_a_second_opener_signals_but_leaves_it_to_the_owner_to_declare_dea
     (leader,) = leaders(folder)
     os.kill(leader.pid, signal.SIGKILL)
 
-    await until(lambda: look(leader) is Seen.GONE)
+    await until(lambda: process_state(leader) is ProcessState.GONE)
     assert await second.status(sandbox["id"]) == "PAUSED"
     refused = await second.delete(sandbox["id"])
     assert (refused.status_code, sandbox["id"] in refused.json()["detail"]) == (500, True)
@@ -89,7 +89,7 @@ async def test_ownership_passes_on_when_the_owner_closes(open_service: Opener, f
     await owner.service.aclose()
     (leader,) = leaders(folder)
     os.kill(leader.pid, signal.SIGKILL)
-    await until(lambda: look(leader) is Seen.GONE)
+    await until(lambda: process_state(leader) is ProcessState.GONE)
     assert await second.status(sandbox["id"]) == "MISSING"
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from quarterdeck.client.models.enums import UrlName
-from quarterdeck.local.runtime.sessions import Seen, identify, look, read_process, read_with_psutil
+from quarterdeck.local.runtime.sessions import ProcessState, identify, process_state, read_process, read_with_psutil
 from quarterdeck.local.sandboxes import READY_WITHIN
 from quarterdeck.local.specs import BUILT_IN, Spec
 from tests.local.conftest import SANDBOXES, Caller, Opener, leaders, processes, until
@@ -229,12 +229,12 @@ def test_a_zombie_is_gone() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         identity = identify(process.pid)
         assert identity
-        assert look(identity) is Seen.ALIVE
+        assert process_state(identity) is ProcessState.ALIVE
         assert process.stdin
         process.stdin.close()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         found = read_process(process.pid)
         assert found
         assert found.state == "Z"
-        assert look(identity) is Seen.GONE
+        assert process_state(identity) is ProcessState.GONE
         assert identify(process.pid) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.tui.look import in_ascii
+from quarterdeck.tui.glyphs import in_ascii
 from quarterdeck.tui.screens import list as list_screen
 from tests.local.conftest import processes
 from tests.tui.fake_fleet import FakeFleet, at_sandboxes

@@ -113,8 +113,8 @@ async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
             for seat in (one, other):
                 await comes_to(seat, fleet, c1="finished", c2="finished", c3="finished")
                 await seat.sees("+ 3 unread")
-            other.session.looked(["c1"])
-        one.session.looked(["c2"])
+            other.session.mark_read(["c1"])
+        one.session.mark_read(["c2"])
         await one.until(lambda: unseen(one) == {"c3"})
     async with at_conversations(fleet, state=state()) as again:
         await again.until(lambda: unseen(again) == {"c3"})

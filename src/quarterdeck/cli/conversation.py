@@ -50,10 +50,10 @@ class Conversation:
         self.transcript = self.following.transcript
         self.answering = Answering(self.following)
 
-    async def look(self) -> None:
+    async def read(self) -> None:
         """Read it once; raises ServiceError or CommandError if its result cannot be found out."""
         try:
-            await self.following.look()
+            await self.following.poll()
         except ServiceError as error:
             if error.kind is ErrorKind.INVALID and self.following.record is None:
                 words = f"{self._arguments.id!a} is no id of a conversation."
@@ -141,12 +141,12 @@ class Conversation:
 
 
 def _about_one(arguments: CommandLine, config: Config, act: Callable[[Conversation], Awaitable[int]]) -> int:
-    async def look_and_act(client: Client) -> int:
+    async def read_and_act(client: Client) -> int:
         conversation = Conversation(client, arguments)
-        await conversation.look()
+        await conversation.read()
         return await act(conversation)
 
-    return with_client(arguments, config, look_and_act)
+    return with_client(arguments, config, read_and_act)
 
 
 def show(arguments: CommandLine, config: Config) -> int:

@@ -68,7 +68,7 @@ class _Watching:
             note(f"watching {sum(map(self._passes, self._rows.values()))} sandboxes.")
         if self._begun:
             matching = (row.id for row in self._rows.values() if self._passes(row))
-            self._session.look(About.SANDBOXES, tuple(islice(matching, MOST_POLLED)))
+            self._session.set_viewport(About.SANDBOXES, tuple(islice(matching, MOST_POLLED)))
 
     def _compare(self, sandbox_id: str) -> None:
         before, after = self._rows.pop(sandbox_id, None), self._session.sandbox_row(sandbox_id)

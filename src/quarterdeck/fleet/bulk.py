@@ -17,7 +17,7 @@ from quarterdeck.fleet.watch import LONGEST_ASKED_FOR
 
 AT_ONCE = 4
 """Requests under way at a time."""
-LOOK_AGAIN = 0.5
+CHECK_EVERY = 0.5
 """Seconds between two checks of the readings."""
 PATIENCE = 65.0
 """Seconds after which an unconfirmed change counts as not done: a little longer than the slowest pause."""
@@ -285,7 +285,7 @@ class BulkJob:
     async def _send_all(self) -> None:
         while (row_id := self._next) is not None:
             if (wait := self.waits) > 0:
-                await self._sleep(min(wait, LOOK_AGAIN))  # in short waits, because it may be stopped meanwhile
+                await self._sleep(min(wait, CHECK_EVERY))  # in short waits, because it may be stopped meanwhile
             else:
                 await self._send(row_id)
 
@@ -333,12 +333,12 @@ class BulkJob:
         """Check the readings until every row is in a final state."""
         while True:
             for row in list(self.rows.values()):
-                self._look(row)
+                self._judge(row)
             if self.ended:
                 return
-            await self._sleep(LOOK_AGAIN)
+            await self._sleep(CHECK_EVERY)
 
-    def _look(self, row: BulkRow) -> None:
+    def _judge(self, row: BulkRow) -> None:
         """Apply what the readings say of one row; a row that is done may be changed back while the others continue."""
         if row.state is RowState.DONE and self.order.verdict(row.id) is not RowState.DONE:
             self._say(row.id, RowState.UNDONE, _WHY[RowState.UNDONE])

@@ -108,7 +108,7 @@ class Following:
             while True:
                 self._wake.clear()
                 try:
-                    await self.look()
+                    await self.poll()
                     self.unread = ""
                 except ServiceError as error:
                     self.unread = error.words
@@ -120,7 +120,7 @@ class Following:
                         await self._wake.wait()
                     await asyncio.sleep(TOGETHER)
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Read once what is available; raises ServiceError if nothing can be read."""
         async with self._reading:
             try:

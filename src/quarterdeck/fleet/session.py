@@ -69,7 +69,7 @@ class Session:
         self.unread = Unread()
         self.job: BulkJob | None = None
         """The last bulk command."""
-        self._looked_at: tuple[About, tuple[str, ...]] = About.SERVER, ()
+        self._viewport: tuple[About, tuple[str, ...]] = About.SERVER, ()
         """The list on the screen, and its visible ids."""
         self._hidden = False
         self._unsettled: set[str] = set()
@@ -182,23 +182,23 @@ class Session:
         """Whether both lists have been read completely; before that, a missing counterpart may just be unread."""
         return not (self.sandboxes.health.incomplete or self.conversations.health.incomplete)
 
-    # What is looked at
+    # What is on the screen
 
-    def look(self, about: About, visible: Sequence[str]) -> None:
+    def set_viewport(self, about: About, visible: Sequence[str]) -> None:
         """Set which list is on the screen and which rows are visible; the other lists are polled less."""
-        self._looked_at = about, tuple(visible)
-        self._look_closely()
+        self._viewport = about, tuple(visible)
+        self._update_viewports()
 
     def rest(self, *, hidden: bool) -> None:
         """Set whether the terminal is hidden."""
         self._hidden = hidden
-        self._look_closely()
+        self._update_viewports()
 
     def _seen(self, about: About) -> tuple[str, ...]:
         """Return the visible ids of a list."""
-        return self._looked_at[1] if self._looked_at[0] is about else ()
+        return self._viewport[1] if self._viewport[0] is about else ()
 
-    def _look_closely(self) -> None:
+    def _update_viewports(self) -> None:
         """Tell each watch what is visible and what is in transition."""
         moving = self.memories.transitional(self._clock())
         self._unsettled |= moving
@@ -207,17 +207,17 @@ class Session:
         for each in self._unsettled.intersection(self._seen(About.SANDBOXES)):
             unsettled += [record.id for record in self.by_sandbox.of(each)]
         starting = in_progress(self.start_tasks.records.values(), self.server_clock.there)
-        self._look_at(About.SANDBOXES, self.sandboxes, moving)
-        self._look_at(About.CONVERSATIONS, self.conversations, unsettled, always=tuple(self.unread.watched))
-        self.start_tasks.look(visible=(), transitional=starting, hidden=True)
+        self._set_viewport_of(About.SANDBOXES, self.sandboxes, moving)
+        self._set_viewport_of(About.CONVERSATIONS, self.conversations, unsettled, always=tuple(self.unread.watched))
+        self.start_tasks.set_viewport(visible=(), transitional=starting, hidden=True)
 
-    def _look_at(
+    def _set_viewport_of(
         self, about: About, watch: Watch[Any], transitional: Collection[str], always: tuple[str, ...] = ()
     ) -> None:
         """Tell one watch; the ids in `always` are read as if they were visible."""
-        hidden = self._hidden or about is not self._looked_at[0]
-        visible = always if hidden else (*self._looked_at[1], *always)
-        watch.look(visible=visible, transitional=transitional, hidden=hidden and not always)
+        hidden = self._hidden or about is not self._viewport[0]
+        visible = always if hidden else (*self._viewport[1], *always)
+        watch.set_viewport(visible=visible, transitional=transitional, hidden=hidden and not always)
 
     # Consequences of readings
 
@@ -229,7 +229,7 @@ class Session:
         self._probe_quiet_ones(now)
         if changes.all_known and changes.added:
             self.start_tasks.refresh()  # starts tell whose it is: a conversation is listed only later
-        self._look_closely()
+        self._update_viewports()
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
         living_there = (record.id for sandbox_id in came_or_went for record in self.by_sandbox.of(sandbox_id))
         self._publish_beside(About.CONVERSATIONS, living_there, changes, self.sandboxes)
@@ -252,7 +252,7 @@ class Session:
         for news in self.unread.calls(marked, records, whole=not self.conversations.health.incomplete):
             self._publish(news)
         self._unsettled -= {record.sandbox_id for record in changes.read} - self.memories.transitional(clock.now)
-        self._look_closely()
+        self._update_viewports()
         if changes.all_known and any(records[each].sandbox_id not in self.sandboxes.records for each in changes.added):
             self.sandboxes.refresh()
         # A start task's row disappears once its conversation is listed.
@@ -265,7 +265,7 @@ class Session:
         self._beginning = {task.sandbox_id: task for task in tasks if not has_ended(task)}
         if touched := before ^ self._beginning.keys():
             self._publish(News(About.SANDBOXES, frozenset(filter(None, touched))))
-        self._look_closely()
+        self._update_viewports()
         ended = {record.app_conversation_id for record in changes.read} - {None}
         if not ended <= self.conversations.records.keys() and changes:
             self.conversations.refresh()
@@ -349,7 +349,7 @@ class Session:
                 self.memories.refused(sandbox_id)
             raise
         finally:
-            self._look_closely()
+            self._update_viewports()
             self._publish_asked(sandbox_id)
             self.sandboxes.refresh()
             if action is Action.DELETE:
@@ -441,9 +441,9 @@ class Session:
         self.unread.dismiss(dismissed)
         self._publish(News(About.CONVERSATIONS, dismissed))
 
-    def looked(self, conversation_ids: Iterable[str], *, ended: bool = False) -> None:
+    def mark_read(self, conversation_ids: Iterable[str], *, ended: bool = False) -> None:
         """Note that somebody looks at these conversations; `ended` means that they see the result."""
-        if seen := self.unread.looked(conversation_ids, self._clock(), ended=ended):
+        if seen := self.unread.mark_read(conversation_ids, self._clock(), ended=ended):
             self._publish(News(About.CONVERSATIONS, seen))
 
     @property
@@ -464,5 +464,5 @@ class Session:
         self._watched_changed(conversation_ids)
 
     def _watched_changed(self, conversation_ids: Iterable[str]) -> None:
-        self._look_closely()
+        self._update_viewports()
         self._publish(News(About.CONVERSATIONS, frozenset(conversation_ids)))

@@ -50,7 +50,7 @@ def has_ended(task: StartTask) -> bool:
 
 
 def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
-    """Return the ids of tasks that may still end soon, for `Watch.look`; `now` is the server's time."""
+    """Return the ids of tasks that may still end soon, for `Watch.set_viewport`; `now` is the server's time."""
     going_on = (task for task in tasks if not has_ended(task))
     return frozenset(task.id for task in going_on if start_state(task, now).category is Category.BUSY)
 

@@ -37,7 +37,7 @@ class LastResult(NamedTuple):
 
     0 if the first reading found a result that is no news.
     """
-    looked: Moment = 0.0
+    read_at: Moment = 0.0
     """When somebody last looked at the result."""
     updated: Moment = 0.0
     """When the conversation last changed, by the server's clock, as last read."""
@@ -45,17 +45,17 @@ class LastResult(NamedTuple):
     @property
     def unread(self) -> bool:
         """Whether there is a result that nobody has looked at."""
-        return self.word != AT_WORK and self.looked <= self.after
+        return self.word != AT_WORK and self.read_at <= self.after
 
     @property
     def moment(self) -> float:
         """The latest of its three moments."""
-        return max(self.after, self.looked, self.updated)
+        return max(self.after, self.read_at, self.updated)
 
     def joined(self, theirs: "LastResult") -> "LastResult":
         """Merge what two decks know of one conversation: the later reading and the later look win."""
         latest = theirs if theirs.after > self.after else self
-        return latest._replace(looked=max(self.looked, theirs.looked), updated=max(self.updated, theirs.updated))
+        return latest._replace(read_at=max(self.read_at, theirs.read_at), updated=max(self.updated, theirs.updated))
 
 
 class Watched(NamedTuple):
@@ -157,7 +157,7 @@ class Unread(KeptPart[KeptUnread]):
             state = conversation_state(record)
             updated = clock.here(record.updated_at)
             if state.word == AT_WORK:
-                after = LastResult(state.word, moment, before.looked if before else 0.0)
+                after = LastResult(state.word, moment, before.read_at if before else 0.0)
             elif state.has_result:
                 after = self._came_to(record.id, before, state.word, updated.timestamp() if updated else 0.0, moment)
             else:
@@ -182,14 +182,14 @@ class Unread(KeptPart[KeptUnread]):
         """
         if before is None:
             news = updated > (self._since or 0.0)
-            after, looked = (min(updated, moment), 0.0) if news else (0.0, moment)
-            return LastResult(word, after, looked, updated)
+            after, read_at = (min(updated, moment), 0.0) if news else (0.0, moment)
+            return LastResult(word, after, read_at, updated)
         if before.word == AT_WORK:
             return before._replace(word=word, updated=updated)
         meanwhile = record_id in self._elsewhere and updated > before.moment
         if before.word == word and not meanwhile:
             return before._replace(updated=max(before.updated, updated))
-        return LastResult(word, max(before.after, before.looked), before.looked, updated)
+        return LastResult(word, max(before.after, before.read_at), before.read_at, updated)
 
     def _know(self, conversation_id: str, result: LastResult) -> None:
         self._known[conversation_id] = result
@@ -198,7 +198,7 @@ class Unread(KeptPart[KeptUnread]):
         else:
             self.ids.discard(conversation_id)
 
-    def looked(self, conversation_ids: Iterable[str], now: datetime, *, ended: bool = False) -> frozenset[str]:
+    def mark_read(self, conversation_ids: Iterable[str], now: datetime, *, ended: bool = False) -> frozenset[str]:
         """Note that somebody looked at these conversations; returns the ids that had a result to see.
 
         `ended` means that the person saw the result, even if the last reading said that the agent was working.
@@ -206,7 +206,7 @@ class Unread(KeptPart[KeptUnread]):
         known = {each: self._known[each] for each in conversation_ids if each in self._known}
         seen = {each: result for each, result in known.items() if ended or result.word != AT_WORK}
         for each, result in seen.items():
-            self._know(each, result._replace(looked=max(now.timestamp(), nextafter(result.after, inf))))
+            self._know(each, result._replace(read_at=max(now.timestamp(), nextafter(result.after, inf))))
             self.changed.set()
         return frozenset(seen)
 

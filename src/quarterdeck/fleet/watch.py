@@ -114,7 +114,7 @@ def backoff(failures: int, jitter: float, retry_after: float | None = None) -> f
     return max(longest * (0.5 + jitter / 2), min(retry_after or 0.0, LONGEST_ASKED_FOR))
 
 
-class _Look(NamedTuple):
+class _Viewport(NamedTuple):
     """Which rows are looked at; this decides what a tick reads and how often."""
 
     visible: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ class Watch(Generic[R]):
         self._store = Store(carry)
         self.health = Health()
         """Whether the readings succeed, and how old they are."""
-        self._look = _Look()
+        self._viewport = _Viewport()
         self._nap: asyncio.Future[None] | None = None
         self._by_batch = True
         self._one_page = False
@@ -176,10 +176,12 @@ class Watch(Generic[R]):
         """The known records by id, in the server's order."""
         return self._store.by_id
 
-    def look(self, *, visible: Collection[str], transitional: Collection[str] = (), hidden: bool = False) -> None:
+    def set_viewport(
+        self, *, visible: Collection[str], transitional: Collection[str] = (), hidden: bool = False
+    ) -> None:
         """Set which rows are visible and which are in transition; this may make a reading due at once."""
         before, _ = self._due()
-        self._look = _Look(tuple(visible), tuple(sorted(transitional)), hidden)
+        self._viewport = _Viewport(tuple(visible), tuple(sorted(transitional)), hidden)
         if self._due()[0] < before:
             self._wake()
 
@@ -216,21 +218,21 @@ class Watch(Generic[R]):
             return math.inf, True
         if self.health.next_try_at is not None:
             return self.health.next_try_at, True
-        tick = self._tick_at + self._look.interval
+        tick = self._tick_at + self._viewport.interval
         whole = self._pass_at + self._pass_interval()
         return (whole, True) if whole <= tick or not self._ticks else (tick, False)
 
     @property
     def _ticks(self) -> bool:
         """Whether there is anything to read by batch between two full passes."""
-        return self._by_batch and not self._one_page and bool(self._look.ids)
+        return self._by_batch and not self._one_page and bool(self._viewport.ids)
 
     def _pass_interval(self) -> float:
         """Return the rest after a full pass; it grows with the time the pass took, so that a long list costs little."""
         if self.health.doubted:
             return IN_TRANSITION
         if self._one_page or not self._by_batch:
-            return max(self._look.interval, self._pass_took)
+            return max(self._viewport.interval, self._pass_took)
         return max(FULL_PASS, PASS_REST * self._pass_took)
 
     async def _rest_until(self, due: float) -> None:
@@ -240,7 +242,7 @@ class Watch(Generic[R]):
         finally:
             self._nap.cancel()
             self._nap = None
-        if self._clock() - due > 2 * self._look.interval:
+        if self._clock() - due > 2 * self._viewport.interval:
             # The machine or the program was suspended: one whole reading replaces all that were missed.
             self.refresh()
 
@@ -251,7 +253,7 @@ class Watch(Generic[R]):
     async def _read(self, *, whole: bool) -> None:
         self._pages_read = 0
         try:
-            await (self.read_all() if whole else self._read_looked_at())
+            await (self.read_all() if whole else self._read_viewport())
         except ServiceError as error:
             all_known = not self.health.incomplete
             wait = backoff(self.health.failures + 1, self._jitter(), error.retry_after)
@@ -278,8 +280,8 @@ class Watch(Generic[R]):
                 if not page.more and start + SLICE >= len(page.items):
                     break  # the changes of the last slice are published together with those of the whole list
                 self._tell(last)
-                if self._ticks and self._clock() >= self._tick_at + self._look.interval:
-                    await self._read_looked_at()
+                if self._ticks and self._clock() >= self._tick_at + self._viewport.interval:
+                    await self._read_viewport()
                 await asyncio.sleep(0)
         self._pass_at = self._clock()
         self._pass_took = self._pass_at - began
@@ -302,8 +304,8 @@ class Watch(Generic[R]):
         answers = await self._source.read(unlisted, background=True)
         return [record.id for record in answers or () if record is not None]
 
-    async def _read_looked_at(self) -> None:
-        ids = self._look.ids
+    async def _read_viewport(self) -> None:
+        ids = self._viewport.ids
         answers = await self._source.read(ids, background=True)
         self._tick_at = self._clock()
         if answers is None:

@@ -124,7 +124,7 @@ class Sandboxes(ABC):
     async def catch_up(self) -> None:  # noqa: B027 - processes run by themselves
         """Simulate the time since the last request; called before each response."""
 
-    async def look(self, sandboxes: Sequence[Sandbox]) -> Sequence[Sandbox]:
+    async def observe(self, sandboxes: Sequence[Sandbox]) -> Sequence[Sandbox]:
         """Return these sandboxes with their current status."""
         return sandboxes
 
@@ -135,13 +135,13 @@ class Sandboxes(ABC):
     async def page(self, window: Paging, agents: AgentServerUrl) -> Page[SandboxRecord]:
         """Return a page of sandboxes, newest first."""
         rows = await self._store.select("sandboxes", "1" + window.sql)
-        found = await self.look([Sandbox(**row) for row in rows])
+        found = await self.observe([Sandbox(**row) for row in rows])
         return window.page([self.record(sandbox, agents) for sandbox in found])
 
     async def read(self, ids: Iterable[str]) -> dict[str, Sandbox]:
         """Return those of these sandboxes that exist, by id."""
         rows = await self._store.by_ids("sandboxes", ids)
-        return {sandbox.id: sandbox for sandbox in await self.look([Sandbox(**row) for row in rows])}
+        return {sandbox.id: sandbox for sandbox in await self.observe([Sandbox(**row) for row in rows])}
 
     async def one(self, sandbox_id: str) -> Sandbox | None:
         """Return a sandbox, None if it does not exist."""

@@ -16,7 +16,14 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.agents import Agents
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import new_key, now
-from quarterdeck.local.runtime.sessions import Seen, continue_session, end_session, launch, look, stop_session
+from quarterdeck.local.runtime.sessions import (
+    ProcessState,
+    continue_session,
+    end_session,
+    launch,
+    process_state,
+    stop_session,
+)
 from quarterdeck.local.sandboxes import READY_WITHIN, ExposedUrl, Identity, Sandbox, Sandboxes
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Ownership, Store
@@ -39,9 +46,9 @@ class ProcessSandboxes(Sandboxes):
         """Since when each port has not responded, on the monotonic clock; a responding port is not in it."""
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def look(self, sandboxes: Sequence[Sandbox]) -> Sequence[Sandbox]:
+    async def observe(self, sandboxes: Sequence[Sandbox]) -> Sequence[Sandbox]:
         """Determine the status of these sandboxes, and store changes."""
-        seen = await asyncio.to_thread(lambda: [look(sandbox.leader) for sandbox in sandboxes])
+        seen = await asyncio.to_thread(lambda: [process_state(sandbox.leader) for sandbox in sandboxes])
         statuses = await asyncio.gather(*map(self._judge, sandboxes, seen))
         current = []
         for sandbox, status in zip(sandboxes, statuses, strict=True):
@@ -125,7 +132,7 @@ class ProcessSandboxes(Sandboxes):
     async def _signal(self, sandbox_id: str, signal: Callable[[Identity], Awaitable[bool]]) -> bool:
         async with self._turns[sandbox_id]:
             sandbox = await self._stored(sandbox_id)
-            if sandbox is None or await asyncio.to_thread(look, sandbox.leader) is Seen.GONE:
+            if sandbox is None or await asyncio.to_thread(process_state, sandbox.leader) is ProcessState.GONE:
                 return False
             done = await signal(sandbox.leader)
             if sandbox.port:
@@ -142,22 +149,26 @@ class ProcessSandboxes(Sandboxes):
     async def _check_own(self, sandbox: Sandbox) -> None:
         """Raise LocalServiceError if its processes may be running but cannot be seen here: the owner saw them alive."""
         dead = sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR}
-        if not dead and not self._ownership.held() and await asyncio.to_thread(look, sandbox.leader) is Seen.GONE:
+        if (
+            not dead
+            and not self._ownership.held()
+            and await asyncio.to_thread(process_state, sandbox.leader) is ProcessState.GONE
+        ):
             raise LocalServiceError(
                 f"Sandbox {sandbox.id} is not seen from here. Delete it in the Quarterdeck that runs it."
             )
 
-    async def _judge(self, sandbox: Sandbox, seen: Seen) -> SandboxStatus:
+    async def _judge(self, sandbox: Sandbox, seen: ProcessState) -> SandboxStatus:
         """Return the status of a sandbox.
 
         Only the owner of the data folder declares a sandbox dead: others may just not see its processes, and use the
         status that the owner stored.
         """
-        if seen is Seen.GONE:
+        if seen is ProcessState.GONE:
             if not self._ownership.held():
                 return sandbox.status
             return SandboxStatus.MISSING if sandbox.has_run else SandboxStatus.ERROR
-        if seen is Seen.STOPPED:
+        if seen is ProcessState.STOPPED:
             return SandboxStatus.PAUSED
         if sandbox.port is None:
             return SandboxStatus.RUNNING

@@ -39,7 +39,7 @@ class Process:
     ticks: int
 
 
-class Seen(Enum):
+class ProcessState(Enum):
     """The visible state of a process."""
 
     ALIVE = "alive"
@@ -112,12 +112,12 @@ def identify(pid: int) -> Identity | None:
     return Identity(pid, found.ticks, boot_id()) if found and found.state not in _GONE else None
 
 
-def look(identity: Identity) -> Seen:
+def process_state(identity: Identity) -> ProcessState:
     """Return the state of a process; a zombie is gone, and so is any process from before this boot."""
     found = read_process(identity.pid) if identity.boot == boot_id() else None
     if found is None or found.ticks != identity.ticks or found.state in _GONE:
-        return Seen.GONE
-    return Seen.STOPPED if found.state in _STOPPED else Seen.ALIVE
+        return ProcessState.GONE
+    return ProcessState.STOPPED if found.state in _STOPPED else ProcessState.ALIVE
 
 
 def members(leader: Identity) -> list[Process]:

@@ -9,7 +9,7 @@ from quarterdeck.fleet.ages import JUST_NOW, age_of, age_or_date
 from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, Cell, Span, Tone, cell
-from quarterdeck.tui.look import glyph
+from quarterdeck.tui.glyphs import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column, R
 

@@ -27,7 +27,7 @@ from quarterdeck.tui.columns.details import (
     text_fact,
     title_or_untitled,
 )
-from quarterdeck.tui.look import glyph, signed
+from quarterdeck.tui.glyphs import glyph, signed
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
 

@@ -12,7 +12,7 @@ from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.conversation.markdown import markdown_lines, plain_lines, wrap
-from quarterdeck.tui.look import glyph
+from quarterdeck.tui.glyphs import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
 

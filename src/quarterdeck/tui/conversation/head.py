@@ -15,7 +15,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.columns.details import money
 from quarterdeck.tui.conversation.entry_lines import took
-from quarterdeck.tui.look import signed
+from quarterdeck.tui.glyphs import signed
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
 

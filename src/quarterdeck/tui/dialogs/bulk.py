@@ -18,13 +18,13 @@ from quarterdeck.tui.columns.details import title_or_untitled
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.look import glyph, signed
+from quarterdeck.tui.glyphs import glyph, signed
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import Column
 
-LOOKS = 0.25
+SHOWN_EVERY = 0.25
 """Seconds between two updates of the progress."""
 COPIED = Shown("Copied the summary, if your terminal takes copies (OSC 52); f saves it to a file.")
 LISTED = 200
@@ -104,10 +104,10 @@ class ProgressDialog(Dialog[Copyable]):
     def on_mount(self) -> None:
         """Show the progress, and update it."""
         self.query_one(Table).show(list(self._job.rows), self._job.rows, anew=True)
-        self.set_interval(LOOKS, self._look)
-        self._look()
+        self.set_interval(SHOWN_EVERY, self._show_progress)
+        self._show_progress()
 
-    def _look(self) -> None:
+    def _show_progress(self) -> None:
         job, ended, table = self._job, self._job.ended, self.query_one(Table)
         table.tick()
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
@@ -132,7 +132,7 @@ class ProgressDialog(Dialog[Copyable]):
             self.dismiss(None)
         else:
             self._job.stop()
-            self._look()
+            self._show_progress()
 
     def action_retry(self) -> None:
         """Retry the failed rows."""
@@ -143,7 +143,7 @@ class ProgressDialog(Dialog[Copyable]):
         else:
             self._begin(self._job)
             self.complain(None)
-            self._look()
+            self._show_progress()
 
     def action_copy(self) -> None:
         """Copy the result of each row."""

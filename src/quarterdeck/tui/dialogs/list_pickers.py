@@ -16,7 +16,7 @@ from quarterdeck.tui.columns.details import title_or_untitled
 from quarterdeck.tui.columns.sandboxes import status
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickSeveralDialog
-from quarterdeck.tui.look import signed
+from quarterdeck.tui.glyphs import signed
 from quarterdeck.tui.text import Shown
 
 NOTE = Shown("The first one is always shown; where there is little room the last ones go first.")

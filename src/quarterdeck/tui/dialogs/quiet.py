@@ -33,8 +33,8 @@ class QuietDialog(Dialog[QuietSandboxes]):
     """Asks for a threshold and shows what it finds; nothing is paused here. Dismisses with what was found."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,pagedown", "look(1)", "Down", show=False),
-        Binding("up,pageup", "look(-1)", "Up", show=False),
+        Binding("down,pagedown", "scroll_result(1)", "Down", show=False),
+        Binding("up,pageup", "scroll_result(-1)", "Up", show=False),
     ]
     HINTS = (("enter", "go on to the plan"), (" ↑ ↓", "scroll"), ("escape", "cancel"))
 
@@ -100,6 +100,6 @@ class QuietDialog(Dialog[QuietSandboxes]):
         else:
             self.complain(Shown("There is nothing to pause."))
 
-    def action_look(self, step: int) -> None:
+    def action_scroll_result(self, step: int) -> None:
         """Move in the result."""
         self._table.action_move(step)

@@ -82,14 +82,14 @@ class ConversationScreen(DeckScreen):
         """Start following."""
         self.log_view.empty = cell(Shown("Reading…"), Tone.MUTED)
         self.set_focus(self.log_view)
-        self._session.looked((self.conversation_id,))
+        self._session.mark_read((self.conversation_id,))
         self.run_worker(self._following.run(), group="following")
         self.set_interval(1.0, self.refresh_health)
 
     def on_unmount(self) -> None:
         """Remember the reading position, and that the result was seen: the list may learn of it later."""
         transcript = self._following.transcript
-        self._session.looked((self.conversation_id,), ended=bool(transcript.status) and not transcript.running)
+        self._session.mark_read((self.conversation_id,), ended=bool(transcript.status) and not transcript.running)
         position = ReadingPosition(self.log_view.place(), frozenset(self.log_view.unfolded))
         self.app.reading_positions[self.conversation_id] = position
 

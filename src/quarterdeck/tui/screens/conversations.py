@@ -146,17 +146,17 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         session, row = at
         conversation_id = session.became(row.id)
         if row.record is not None or conversation_id != row.id:
-            self.looked_at(row.id)
+            self.mark_read(row.id)
             await self.app.show_conversation(session, conversation_id)
         else:
             await self.action_detail()
 
-    # What was looked at
+    # Unread
 
-    def looked_at(self, row_id: str) -> None:
+    def mark_read(self, row_id: str) -> None:
         """Mark a row as read."""
         if self.app.session is not None:
-            self.app.session.looked((row_id,))
+            self.app.session.mark_read((row_id,))
 
     def action_mark_read(self) -> None:
         """Mark all rows that match the filter as read; hidden ones stay unread."""
@@ -166,7 +166,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         if session is None or not seen:
             self.say(Shown(f"Nothing is unread among these; the filter hides {hidden:,}."), Tone.WARN)
             return
-        session.looked(seen)
+        session.mark_read(seen)
         rest = f" {hidden:,} that the filter hides stay unread." if hidden else ""
         self.say(Shown(f"{len(seen):,} marked as read.{rest}"), Tone.GOOD)
 
@@ -223,7 +223,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         """Open the address of the conversation."""
         row = self.table.cursor_row
         if row is not None and row.record is not None and row.record.conversation_url is not None:
-            self.looked_at(row.id)
+            self.mark_read(row.id)
             self.open_address(row.record.conversation_url.get_secret_value(), "the conversation's address")
 
     async def action_other(self) -> None:

@@ -137,7 +137,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self._due.update(dict.fromkeys(chain(self.rows, self.contents.ids(session))))
             self._make_due()
         self._say_what_changed()
-        self._look()
+        self._report_viewport()
         if session is not None and self.is_current:
             self.arranging.recall(self.app.endpoint)
 
@@ -187,9 +187,9 @@ class ListScreen(DeckScreen, Generic[R]):
         self.refresh_health()
 
     @on(Table.Seen)
-    def _look(self) -> None:
+    def _report_viewport(self) -> None:
         if self.app.session is not None and self.is_current:
-            self.app.session.look(self.contents.about, self.table.visible_ids)
+            self.app.session.set_viewport(self.contents.about, self.table.visible_ids)
 
     def action_refresh(self) -> None:
         """Read again now, and sort all rows."""
@@ -233,7 +233,7 @@ class ListScreen(DeckScreen, Generic[R]):
         wanted = self.app.wanted
         if wanted is not None and self.is_current and self._go_to(wanted):
             self.app.wanted = None
-            self.looked_at(wanted)
+            self.mark_read(wanted)
         self._say_why_empty()
         if not self._due:  # otherwise the queued rows will change the counts again
             self.filter_bar.say(self.counts())
@@ -387,11 +387,11 @@ class ListScreen(DeckScreen, Generic[R]):
         row = self.table.cursor_row
         if row is not None:
             row_id = row.id
-            self.looked_at(row_id)
+            self.mark_read(row_id)
             dialog = PageDialog(self.contents.title(row), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
-            await self.app.push_screen(dialog, lambda _: self.looked_at(row_id))
+            await self.app.push_screen(dialog, lambda _: self.mark_read(row_id))
 
-    def looked_at(self, row_id: str) -> None:
+    def mark_read(self, row_id: str) -> None:
         """Note that a person starts or stops looking at a row."""
 
     def full_detail_of(self, row_id: str) -> list[Cell]:

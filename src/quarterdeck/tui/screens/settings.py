@@ -335,7 +335,7 @@ class SettingsScreen(DeckScreen):
         failure = None
         try:
             found, kept_here = await self.record.read(client)
-            await self.kept.look()
+            await self.kept.find()
         except ServiceError as error:
             failure = error
         self._reading = False

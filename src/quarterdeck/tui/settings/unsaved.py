@@ -74,7 +74,7 @@ class KeptEdits:
         for about in self._noted:
             await self._change(about, lambda kept: ended(kept, self._run))
 
-    async def look(self) -> Sequence[tuple[str, Run]]:
+    async def find(self) -> Sequence[tuple[str, Run]]:
         """Return what earlier runs left; nothing if it cannot be read, which is then said."""
         self.none_left = False
         if self.record.endpoint is None:
@@ -92,7 +92,7 @@ class KeptEdits:
         endpoint = self.record.endpoint
         if endpoint is None:
             return
-        found = await self.look()
+        found = await self.find()
         if self.none_left:
             self.say(Shown(NONE_LEFT), Tone.PLAIN)
         for name, run in found:
@@ -104,7 +104,7 @@ class KeptEdits:
             else:
                 self.say(Shown("The edits stay kept; f2 has them restored."), Tone.PLAIN)
                 return
-        await self.look()
+        await self.find()
 
     async def _restore(self, about: str, name: str, run: Run) -> None:
         """Restore the edits, and mark the stored ones as this run's, in one step."""

@@ -25,7 +25,7 @@ WITHOUT_COLOUR = {Tone.MUTED: "dim", Tone.WARN: "bold", Tone.EDITED: "italic", T
 """What distinguishes tones without colour, in addition to the weight from `paint.STYLES`."""
 
 
-class Look(NamedTuple):
+class Highlight(NamedTuple):
     """How a row is highlighted."""
 
     cursor: bool = False
@@ -47,19 +47,21 @@ class Palette:
         self._variables = widget.app.theme_variables
         self._background = widget.background_colors[1]
         self._colour = not widget.app.no_color
-        self._tones: dict[Look, dict[Tone, RichStyle]] = {}
+        self._tones: dict[Highlight, dict[Tone, RichStyle]] = {}
         self.ground = self._style(None, f"${theme.tone_variable(Tone.PLAIN)}")
         self.header = self._style(theme.TABLE_HEADER_BACKGROUND, f"bold ${theme.TABLE_HEADER}")
         self.sorted = self.header + RichStyle(reverse=True)
 
-    def tones(self, look: Look) -> Mapping[Tone, RichStyle]:
+    def tones(self, highlight: Highlight) -> Mapping[Tone, RichStyle]:
         """Return the style of each tone in a row with this highlight."""
-        if look not in self._tones:
-            self._tones[look] = {tone: self._style(look.ground, self._words(tone, look)) for tone in Tone}
-        return self._tones[look]
+        if highlight not in self._tones:
+            self._tones[highlight] = {
+                tone: self._style(highlight.ground, self._words(tone, highlight)) for tone in Tone
+            }
+        return self._tones[highlight]
 
-    def _words(self, tone: Tone, look: Look) -> str:
-        at_cursor = look.cursor and look.focused
+    def _words(self, tone: Tone, highlight: Highlight) -> str:
+        at_cursor = highlight.cursor and highlight.focused
         words = [f"${theme.tone_variable(Tone.PLAIN)}", *STYLES[tone].split()]
         if not self._colour:
             weight = [word for word in words[1:] if not word.startswith("$")]
@@ -160,17 +162,17 @@ def selected_text(strips: Iterable[Strip], selection: Selection) -> tuple[str, s
 
 def row_strip(
     cells: Sequence[Cell],
-    look: Look,
+    highlight: Highlight,
     columns: Sequence[Column[Any]],
     places: Sequence[Placed],
     palette: Palette,
     width: int,
 ) -> Strip:
     """Return the line of a row; `cells` are those of all columns, shown or not."""
-    tones = palette.tones(look)
+    tones = palette.tones(highlight)
     line = LineOfText(tones[Tone.PLAIN])
-    line.add(CURSOR if look.cursor else " ", 1, tones[Tone.BUSY if look.cursor else Tone.PLAIN])
-    line.add(MARK if look.marked else " ", 1, tones[Tone.EDITED if look.marked else Tone.PLAIN])
+    line.add(CURSOR if highlight.cursor else " ", 1, tones[Tone.BUSY if highlight.cursor else Tone.PLAIN])
+    line.add(MARK if highlight.marked else " ", 1, tones[Tone.EDITED if highlight.marked else Tone.PLAIN])
     line.blank_to(GUTTER)
     for place in places:
         line.blank_to(place.x)

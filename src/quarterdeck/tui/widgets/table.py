@@ -22,7 +22,7 @@ from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import Look, Palette, header_strip, row_strip
+from quarterdeck.tui.widgets.strips import Highlight, Palette, header_strip, row_strip
 from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed, R, fit
 
 HEADER = 1
@@ -33,7 +33,7 @@ class Line(NamedTuple):
     """Everything that decides how a row's line looks: the cells of all columns, and its highlight."""
 
     cells: tuple[Cell, ...]
-    look: Look
+    highlight: Highlight
 
 
 class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
@@ -368,7 +368,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         line = self._lines[y]
         if line is None:
             return Strip.blank(width, palette.ground)
-        return row_strip(line.cells, line.look, self._columns, self._placed(), palette, width)
+        return row_strip(line.cells, line.highlight, self._columns, self._placed(), palette, width)
 
     def _empty_line(self, y: int) -> Strip:
         """Return a line of the message in place of rows, which is laid out once for all of its lines."""
@@ -384,18 +384,18 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """Redraw what changed on these lines, or on all; of a row that stays, only the part that changed."""
         self._now = self._clock()
         on_screen = range(HEADER, HEADER + max(len(self._seen), len(self._lines)))
-        looked = {y: self._line_at(y) for y in (on_screen if lines is None else lines) if y in on_screen}
+        drawn = {y: self._line_at(y) for y in (on_screen if lines is None else lines) if y in on_screen}
         before = self._lines
-        changed = {y: line for y, line in looked.items() if line != before.get(y)}
+        changed = {y: line for y, line in drawn.items() if line != before.get(y)}
         if not self._measure(filter(None, changed.values())):
             regions = [self._difference(y, before.get(y), line) for y, line in changed.items()]
             if regions:
                 self.refresh(*regions)
-        self._lines.update(looked)
+        self._lines.update(drawn)
 
     def _difference(self, y: int, before: Line | None, after: Line | None) -> Region:
         """Return the part of a line from its first changed cell to its last one, or all of it."""
-        if before is None or after is None or before.look != after.look:
+        if before is None or after is None or before.highlight != after.highlight:
             return Region(0, y, self.size.width, 1)
         changed = [place for place in self._placed() if before.cells[place.number] != after.cells[place.number]]
         end = max((place.x + place.width for place in changed), default=0)
@@ -409,8 +409,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if row is None:
             return None
         at_cursor = number == self._cursor
-        look = Look(at_cursor, at_cursor and self.has_focus, row.id in self.marks)
-        return Line(tuple([column.cell(row, self._now) for column in self._columns]), look)
+        highlight = Highlight(at_cursor, at_cursor and self.has_focus, row.id in self.marks)
+        return Line(tuple([column.cell(row, self._now) for column in self._columns]), highlight)
 
     def _measure(self, lines: Iterable[Line]) -> bool:
         """Update the column widths from these lines; returns whether a column grew, so that all is redrawn."""

@@ -11,7 +11,7 @@ from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.unread import Watched
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.look import signed
+from quarterdeck.tui.glyphs import signed
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
 

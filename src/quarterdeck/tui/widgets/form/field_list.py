@@ -17,7 +17,7 @@ from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.widgets.form.editors import FieldEditor
 from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, Line
-from quarterdeck.tui.widgets.strips import CURSOR, LineOfText, Look, Palette, fit_cell
+from quarterdeck.tui.widgets.strips import CURSOR, Highlight, LineOfText, Palette, fit_cell
 
 STRUCK = Style(strike=True)
 
@@ -29,12 +29,12 @@ class LinePainter(Widget):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
-        self._lines: list[tuple[Line, Look]] = []
+        self._lines: list[tuple[Line, Highlight]] = []
         self._palette: Palette | None = None
 
     def show(self, lines: Sequence[Line], cursor: str, *, focused: bool) -> None:
         """Show these lines, with the cursor on the lines of a row (empty: on none); paints only what changed."""
-        at_cursor, elsewhere = Look(cursor=True, focused=focused), Look()
+        at_cursor, elsewhere = Highlight(cursor=True, focused=focused), Highlight()
         before = self._lines
         self._lines = [(line, at_cursor if line.row and line.row == cursor else elsewhere) for line in lines]
         if len(before) != len(lines):
@@ -58,12 +58,12 @@ class LinePainter(Widget):
 
     def render_line(self, y: int) -> Strip:
         """Return one line."""
-        line, look = self._lines[y] if y < len(self._lines) else (Line(), Look())
+        line, highlight = self._lines[y] if y < len(self._lines) else (Line(), Highlight())
         if self._palette is None:
             self._palette = Palette(self)
-        tones, width = self._palette.tones(look), self.size.width
+        tones, width = self._palette.tones(highlight), self.size.width
         text = LineOfText(tones[Tone.PLAIN])
-        text.add(CURSOR if look.cursor else " ", 1, tones[Tone.BUSY if look.cursor else Tone.PLAIN])
+        text.add(CURSOR if highlight.cursor else " ", 1, tones[Tone.BUSY if highlight.cursor else Tone.PLAIN])
         _, chip_cells = fit_cell(line.chip, max(width // 2, 1))
         end = width - MARGIN - chip_cells
         cell_tones = {tone: style + STRUCK for tone, style in tones.items()} if line.struck else tones

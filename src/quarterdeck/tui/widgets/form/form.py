@@ -96,7 +96,7 @@ class SettingsForm(Vertical):
         self.view = FormView(Draft())
         self.suggestions: Mapping[str, Sequence[str]] = {}
         """The server's suggestions by field."""
-        self._looked_at = NOWHERE
+        self._visited = NOWHERE
         """The row under the cursor, if a person has seen it there."""
 
     def compose(self) -> ComposeResult:
@@ -135,21 +135,21 @@ class SettingsForm(Vertical):
         if self.editor is not None:
             self.editor.draft = draft
         shown = replace(self.view, draft=draft, server=server, contested=contested, arrived=arrived, complaints=())
-        self._look(shown)
+        self._set_view(shown)
         self.post_message(self.Edited())
 
     def show_lists(self, lists: Lists) -> None:
         """Show the data that is saved at once."""
-        self._look(replace(self.view, lists=lists))
+        self._set_view(replace(self.view, lists=lists))
 
     def complain(self, complaints: Sequence[Problem]) -> None:
         """Show the server's errors about single fields, until the next edit."""
-        self._look(replace(self.view, complaints=tuple(complaints)))
+        self._set_view(replace(self.view, complaints=tuple(complaints)))
         self.go_to_error()
 
     def filter(self, query: str) -> None:
         """Show only rows that contain all words, with the cursor on the first."""
-        self._look(replace(self.view, query=query))
+        self._set_view(replace(self.view, query=query))
         if query:
             self.list.action_first()
 
@@ -223,7 +223,7 @@ class SettingsForm(Vertical):
     def _take(self, draft: Draft) -> bool:
         if draft is self.draft:
             return False
-        self._look(replace(self.view, draft=draft, complaints=()))
+        self._set_view(replace(self.view, draft=draft, complaints=()))
         self.post_message(self.Edited())
         return True
 
@@ -233,9 +233,9 @@ class SettingsForm(Vertical):
     async def _cursor_moved(self) -> None:
         if self.editor is not None and self.editor.entry.key != self.list.cursor:
             await self.stop_editing()
-        view, self._looked_at = self.view.seen(self._looked_at), self.row
+        view, self._visited = self.view.seen(self._visited), self.row
         if view is not self.view:
-            self._look(view)
+            self._set_view(view)
         self._paint_around()
 
     def _go_to_group(self, group: str) -> None:
@@ -248,7 +248,7 @@ class SettingsForm(Vertical):
         """Paint again, because lines and groups depend on the width."""
         self.call_after_refresh(self._paint)
 
-    def _look(self, view: FormView) -> None:
+    def _set_view(self, view: FormView) -> None:
         self.view = view
         self._paint()
 

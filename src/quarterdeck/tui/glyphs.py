@@ -62,9 +62,9 @@ def signed(word: str, said: Shown | None = None, tone: Tone | None = None) -> Ce
     return cell(Shown(f"{sign} {said or text.line(word)}"), tone or usual)
 
 
-def drawn(look: tuple[str, str, Tone]) -> tuple[Shown, Tone]:
+def drawn(variants: tuple[str, str, Tone]) -> tuple[Shown, Tone]:
     """Return a sign as this terminal shows it, and its tone."""
-    sign, stand_in, tone = look
+    sign, stand_in, tone = variants
     return Shown(stand_in if in_ascii() else sign), tone
 
 
