@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed, T
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.request import UNKNOWN_RELEASE, Query, Request, Response
+from quarterdeck.client.request import UNKNOWN_RELEASE, Query, Request, Response, decoded
 from quarterdeck.client.transport import Transport
 
 
@@ -237,7 +237,8 @@ _Slice = tuple[list[Any], list[Any] | dict[str, Any] | None]
 def _slices(response: Response) -> Iterator[_Slice]:
     """Yield the members of a list, in slices if it is large."""
     try:
-        text = response.body.decode() if len(response.body) > LARGE else ""
+        # As json.loads does, so that both read the same bodies.
+        text = decoded(response.body, "surrogatepass") if len(response.body) > LARGE else ""
         if (begin := _BEGIN.match(text)) is not None:
             yield from _sliced(text, begin)
             return
