@@ -168,7 +168,7 @@ def test_a_sandbox_is_not_called_free_while_a_start_could_not_be_read(run: Run) 
 
     with at_an_address(script) as url:
         listed = run("sandboxes", "list", "--json", "--url", url, "--filter", "status:running !cost>1", status=1)
-        free = run("sandboxes", "delete", "--yes", "--url", url, "--filter", "no-conversation", status=3)
+        free = run("sandboxes", "delete", "--yes", "--url", url, "--filter", "no-conversation", status=1)
     assert (listed.json[0]["orphan"], listed.json[0]["conversations"]) == (None, None)
     assert "1 records could not be read" in listed.err
     assert "1 records could not be read" in free.err
