@@ -152,6 +152,38 @@ def test_a_start_that_is_answered_with_a_failure_is_none_and_addresses_hold_no_s
     assert "b1 was started, but is ERROR" in started.err
 
 
+def test_a_sandbox_is_not_called_free_while_a_start_could_not_be_read(run: Run) -> None:
+    deleted: list[str] = []
+
+    def script(asked: Asked) -> Answer:
+        match asked.path:
+            case "/api/v1/sandboxes/search":
+                return Answer({"items": [{"id": "b1", "status": "RUNNING"}], "next_page_id": None})
+            case "/api/v1/app-conversations/search":
+                return Answer({"items": [], "next_page_id": None})
+            case "/api/v1/app-conversations/start-tasks/search":
+                return Answer({"items": [{"id": "t1", "sandbox_id": "b1"}], "next_page_id": None})
+        deleted.append(asked.path)
+        return NO_ROUTE
+
+    with at_an_address(script) as url:
+        listed = run("sandboxes", "list", "--json", "--url", url, "--filter", "status:running !cost>1", status=1)
+        free = run("sandboxes", "delete", "--yes", "--url", url, "--filter", "no-conversation", status=1)
+    assert (listed.json[0]["orphan"], listed.json[0]["conversations"]) == (None, None)
+    assert "1 records could not be read" in listed.err
+    assert "1 records could not be read" in free.err
+    assert deleted == []
+
+
+def test_watching_for_what_is_free_needs_the_starts(run: Run) -> None:
+    def script(asked: Asked) -> Answer:
+        return Answer({"items": [], "next_page_id": None}, 403 if "start-tasks" in asked.path else 200)
+
+    with at_an_address(script) as url:
+        ended = run("sandboxes", "list", "--watch", "--url", url, "--filter", "no-conversation", status=1)
+    assert "status 403" in ended.err
+
+
 def test_a_redirect_that_points_nowhere_is_said_to(run: Run) -> None:
     with at_an_address(lambda asked: Answer({}, 302)) as url:
         ended = run("sandboxes", "list", "--url", url, status=1)

@@ -61,6 +61,8 @@ async def test_every_status_has_a_kind_words_and_advice(kind: ErrorKind, status:
         (b"five\nsix", "five"),
         ({"detail": {"a": 1}}, ""),
         (b"<html><body>gateway</body></html>", ""),
+        ("<html><body>gateway</body></html>".encode("utf-8-sig"), ""),
+        ("six\nseven".encode("utf-16"), "six"),
         (b"x" * 5_000, "x" * 200),
     ],
 )
@@ -95,7 +97,12 @@ async def test_complaints_about_fields_are_told_by_place_and_what_was_sent_is_no
 @pytest.mark.parametrize("status", [400, 409, 422, 500])
 async def test_secrets_a_server_repeats_are_taken_out_of_its_words(status: int) -> None:
     said = f"cannot take sentinel-secret with {KEY} at https://a/?t=sentinel-url"
-    for body in ({"detail": said}, {"detail": [{"loc": ["body", "x"], "msg": said}]}, {"error": said}, said.encode()):
+    for body in (
+        {"detail": said},
+        {"detail": [{"loc": ["body", "x"], "msg": said}]},
+        {"error": said},
+        *map(said.encode, ("utf-8", "utf-16")),
+    ):
         changes = {"llm_api_key": SecretStr("sentinel-secret"), "llm_base_url": "https://a/?t=sentinel-url"}
         error = await failing(Answer(body, status), changes)
         assert "sentinel" not in f"{error!r} {error.words} {error.problems}"

@@ -168,6 +168,8 @@ async def test_what_can_be_read_is_read_and_the_rest_is_counted(body: Any, ids: 
         (b"[" * 100_000 + b"]" * 100_000, ErrorKind.WRONG_API),
         (b'{"items": [' + b"9" * 5_000 + b"]}", ErrorKind.WRONG_API),
         (b'{"items": [{"id": "s1", "sta', ErrorKind.BROKEN),
+        (b'\xef\xbb\xbf{"items": [{"id": "s1", "sta', ErrorKind.BROKEN),
+        ('{"items": [{"id": "s1", "sta'.encode("utf-16")[:-1], ErrorKind.BROKEN),
     ],
 )
 async def test_what_is_no_list_is_an_error_in_words(body: bytes, kind: ErrorKind) -> None:
@@ -294,6 +296,13 @@ async def test_a_large_answer_comes_as_pages_of_some_records_each(shape: str) ->
     assert [page.more for page in pages] == [True] * (len(pages) - 1) + [False]
     again = await all_pages(client)
     assert all(one is other for one, other in zip(pages, again, strict=True))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+async def test_a_large_answer_in_another_encoding_is_read_too(encoding: str) -> None:
+    pages = await all_pages(documented(json.dumps(records(1500)).encode(encoding)))
+    assert [item.id for page in pages for item in page.items] == [f"c{number}" for number in range(1500)]
+    assert max(len(page.items) for page in pages) == 200
 
 
 @pytest.mark.parametrize("end", ["", "]x", ", 7", "] , "])

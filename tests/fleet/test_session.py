@@ -10,7 +10,7 @@ import pytest
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.transport import Access
-from quarterdeck.fleet.news import News
+from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from tests.client.fakes import FAST, NO_ROUTE, Answer, Asked, FakeServer
 
@@ -105,3 +105,34 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_th
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
+
+
+async def test_a_sandbox_is_called_free_only_once_the_starts_were_read_and_all_of_them() -> None:
+    starts: list[dict[str, Any]] = [{"id": "unreadable"}]
+
+    def script(asked: Asked) -> Answer:
+        items = {
+            f"{CONVERSATIONS}/search": [],
+            f"{SANDBOXES}/search": [{"id": "box", "status": "RUNNING"}],
+            f"{CONVERSATIONS}/start-tasks/search": starts,
+        }
+        return Answer({"items": items[asked.path], "next_page_id": None})
+
+    told: list[News] = []
+    async with Client("http://server.test", access=Access(transport=FakeServer(script), limits=FAST)) as client:
+        session = Session(client, told.append, lambda: NOON)
+
+        def is_free() -> bool:
+            row = session.sandbox_row("box")
+            return row is not None and row.unlinked
+
+        await session.sandboxes.read_all()
+        await session.conversations.read_all()
+        assert not is_free()
+        told.clear()
+        await session.start_tasks.read_all()
+        assert not is_free()
+        assert (About.SANDBOXES, True) in {(news.about, news.all_rows) for news in told}
+        starts.clear()
+        await session.start_tasks.read_all()
+        assert is_free()

@@ -117,12 +117,7 @@ def parse(words: Sequence[str]) -> CommandLine:
 
 
 def _parser() -> ArgumentParser:
-    top = _Parser(
-        "quarterdeck",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        parents=[_where()],
-    )
+    top = _Parser("quarterdeck", description=_DESCRIPTION, epilog=_EPILOG, parents=[_where()])
     quiet = "no bell and no notice from the deck about conversations that are watched"
     top.add_argument("--quiet", action="store_true", help=quiet)
     mouse = "leave the mouse to the terminal, which selects text with it"
@@ -186,29 +181,16 @@ def _assignment(text: str) -> tuple[str, str]:
 def _serve(add: AddParser) -> None:
     text = "run the local service on 127.0.0.1; its key comes from QUARTERDECK_API_KEY, or is made and printed once"
     serve = add("serve", help="run the local service on 127.0.0.1", description=text)
-    serve.add_argument(
-        "--port",
-        type=_number(int, 65535, "a port is a number from 0 (any free one) to 65535"),
-        metavar="N",
-        help="port to listen on (default 3000)",
-    )
-    serve.add_argument(
-        "--simulate",
-        type=_number(int, MOST_SIMULATED, f"a whole number from 0 to {MOST_SIMULATED}"),
-        metavar="N",
-        help="pretend N sandboxes and the conversations in them, in memory, for trying; what is kept is left alone",
-    )
-    serve.add_argument(
-        "--churn",
-        type=_number(float, 100, "a number from 0 (nothing changes) to 100"),
-        metavar="PERCENT",
-        help="how many of the simulated sandboxes change by themselves in a second (default 1)",
-    )
-    serve.add_argument(
-        "--faults",
-        action="store_true",
-        help="let some things go wrong in the simulation: pauses that fail or do nothing, sandboxes gone, one refusal",
-    )
+    port = _number(int, 65535, "a port is a number from 0 (any free one) to 65535")
+    serve.add_argument("--port", type=port, metavar="N", help="port to listen on (default 3000)")
+    count = _number(int, MOST_SIMULATED, f"a whole number from 0 to {MOST_SIMULATED}")
+    text = "pretend N sandboxes and the conversations in them, in memory, for trying; what is kept is left alone"
+    serve.add_argument("--simulate", type=count, metavar="N", help=text)
+    percent = _number(float, 100, "a number from 0 (nothing changes) to 100")
+    text = "how many of the simulated sandboxes change by themselves in a second (default 1)"
+    serve.add_argument("--churn", type=percent, metavar="PERCENT", help=text)
+    text = "let some things go wrong in the simulation: pauses that fail or do nothing, sandboxes gone, one refusal"
+    serve.add_argument("--faults", action="store_true", help=text)
     serve.set_defaults(command="serve.run")
 
 
@@ -226,13 +208,8 @@ def _settings(add: AddParser) -> None:
     show.add_argument("--all", action="store_true", help="the less used ones of this server too")
     change = _command(add, "set", "settings_change.change", "change settings, then read them back")
     _saving(change)
-    change.add_argument(
-        "assignments",
-        nargs="+",
-        type=_assignment,
-        metavar="KEY=VALUE",
-        help="KEY= makes it not set, KEY=- reads it from standard input (the only way for a secret)",
-    )
+    text = "KEY= makes it not set, KEY=- reads it from standard input (the only way for a secret)"
+    change.add_argument("assignments", nargs="+", type=_assignment, metavar="KEY=VALUE", help=text)
     write = _command(add, "export", "settings.export", "write the settings, without secrets, as TOML or JSON")
     write.add_argument("file", nargs="?", metavar="FILE", help="a new file (.toml or .json); default: standard output")
     take = _command(add, "import", "settings_change.take", "take the settings of an export; stored secrets stay")
@@ -249,13 +226,8 @@ def _saving(change: ArgumentParser) -> None:
 def _sandboxes(add: AddParser) -> None:
     listing = _command(add, "list", "sandboxes.show", "list the sandboxes")
     _filter(listing)
-    listing.add_argument(
-        "--watch",
-        action="store_const",
-        dest="command",
-        const="sandboxes_watch.run",
-        help="print a line for each change of a state, until ended",
-    )
+    text, watching = "print a line for each change of a state, until ended", "sandboxes_watch.run"
+    listing.add_argument("--watch", action="store_const", dest="command", const=watching, help=text)
     _command(add, "specs", "sandboxes.specs", "list what a sandbox can be started from; the first is the default")
     start = _command(add, "start", "sandboxes.start", "start a sandbox")
     start.add_argument("spec", nargs="?", metavar="SPEC", help="id of a spec (default: the server's first)")
@@ -298,16 +270,11 @@ def _one_conversation(add: AddParser) -> None:
     send.add_argument("--reject", metavar="REASON", help="refuse what it asks about, and say why")
     send.add_argument("--wait", action="store_true", help="then wait until it is done or needs somebody")
     wait = _conversation(add, "wait", "wait until the agent is done or needs somebody")
-    wait.add_argument(
-        "--for",
-        dest="wanted",
-        choices=("done", "needs-you"),
-        help="done (default), or needs-you: until it asks, however often it rests before",
-    )
+    text = "done (default), or needs-you: until it asks, however often it rests before"
+    wait.add_argument("--for", dest="wanted", choices=("done", "needs-you"), help=text)
+    seconds = _number(float, 1e9, "a number of seconds")
     for command in (send, wait):
-        command.add_argument(
-            "--timeout", type=_number(float, 1e9, "a number of seconds"), metavar="S", help="seconds to wait at most"
-        )
+        command.add_argument("--timeout", type=seconds, metavar="S", help="seconds to wait at most")
     _conversation(add, "stop", "stop the agent, and wait until it has stopped")
 
 
@@ -322,9 +289,10 @@ def _help(add: AddParser) -> None:
     group = add("help", help=text, description="print the usage, or a reference")
     group.set_defaults(command="help.run")
     add_topic = group.add_subparsers(title="references", metavar="TOPIC", prog="quarterdeck help").add_parser
-    for topic, words in (
-        ("keys", "every key of the deck"),
-        ("settings", "every setting: what it is, what it takes, which servers have it"),
-        ("filters", "what a filter can ask for"),
-    ):
+    topics = {
+        "keys": "every key of the deck",
+        "settings": "every setting: what it is, what it takes, which servers have it",
+        "filters": "what a filter can ask for",
+    }
+    for topic, words in topics.items():
         add_topic(topic, help=words, description=f"print {words}").set_defaults(topic=topic)

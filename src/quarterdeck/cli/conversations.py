@@ -109,9 +109,8 @@ async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Convers
     known = {conversation.id for conversation in before}
     new = [conversation for conversation in await _newest(client) if conversation.id not in known]
     if len(new) != 1:
-        raise CommandError(
-            "The server took the request, but which conversation is the new one is unknown.", "List them."
-        )
+        words = "The server took the request, but which conversation is the new one is unknown."
+        raise CommandError(words, "List them.")
     return new[0]
 
 

@@ -17,6 +17,7 @@ from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Filter, Kind, kept
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow
 from quarterdeck.fleet.session import Session
+from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui.text import Shown, line
 
 LIST_SPECS = "List them with: quarterdeck sandboxes specs."
@@ -25,9 +26,16 @@ GRAMMAR = SANDBOX_GRAMMAR.without("for", "slow")
 _OF_CONVERSATIONS = frozenset({"repo", "quiet", "cost", "no-conversation"})
 
 
-def asks_about_conversations(wanted: Filter[SandboxRow]) -> bool:
+def _asks_about_conversations(wanted: Filter[SandboxRow]) -> bool:
     """Whether a filter needs conversations, too; plain words also match titles."""
     return any(term.kind is Kind.WORD or term.name in _OF_CONVERSATIONS for term in wanted.terms)
+
+
+def lists_for(session: Session, wanted: Filter[SandboxRow]) -> Sequence[Watch[Any]]:
+    """Return the lists that a filter needs; a start tells which sandbox a new conversation is about to use."""
+    if _asks_about_conversations(wanted):
+        return session.sandboxes, session.conversations, session.start_tasks
+    return (session.sandboxes,)
 
 
 async def read(session: Session, wanted: Filter[SandboxRow], ids: Sequence[str] = ()) -> int:
@@ -35,16 +43,14 @@ async def read(session: Session, wanted: Filter[SandboxRow], ids: Sequence[str] 
 
     Returns how many records of whole lists could not be read, and so were not filtered.
     """
-    about_conversations = asks_about_conversations(wanted)
-    batch = await session.client.sandboxes.read(ids) if ids and not about_conversations else None
+    batch = await session.client.sandboxes.read(ids) if ids and not _asks_about_conversations(wanted) else None
     if batch is not None:
         session.sandboxes.take(list(filter(None, batch)))
         return 0
-    await session.sandboxes.read_all()
-    if about_conversations:
-        await session.conversations.read_all()
-        await session.start_tasks.read_all()  # a new conversation may be about to use one
-    return 0 if ids else session.sandboxes.health.unreadable + session.conversations.health.unreadable
+    watches = lists_for(session, wanted)
+    for watch in watches:
+        await watch.read_all()
+    return 0 if ids else sum(each.health.unreadable for each in watches)
 
 
 def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:

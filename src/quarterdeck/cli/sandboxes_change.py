@@ -22,7 +22,7 @@ Status = Callable[[str], str | None]
 
 
 def run(arguments: CommandLine, config: Config) -> int:
-    """Change each chosen sandbox; 0 only if all were verified by reading, 3 if none is chosen."""
+    """Change each chosen sandbox; 0 only if all were verified by reading, 3 if none is chosen and all could be read."""
     ids, wanted = tuple(dict.fromkeys(arguments.ids)), typed_filter(arguments.filter, GRAMMAR)
     if not ids and not wanted:  # an empty choice never means all
         advice = "Give ids, or --filter with at least one condition, like status:running."
@@ -37,7 +37,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         unknown = [each for each in ids if each not in known]
         if not rows and not unknown:
             note("No sandbox matches the filter.")
-            return NOTHING_MATCHED
+            return 1 if unreadable else NOTHING_MATCHED
 
         def status(sandbox_id: str) -> str | None:
             memory = session.memories.by_id.get(sandbox_id)

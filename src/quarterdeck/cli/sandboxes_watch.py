@@ -1,14 +1,12 @@
 """`quarterdeck sandboxes list --watch`: one line per change of a status, until a signal or a closed pipe."""
 
 import sys
-from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import typed_filter, until_signal, utc_now, with_client, words_of
 from quarterdeck.cli.output import as_json, note, say
-from quarterdeck.cli.sandboxes import GRAMMAR, asks_about_conversations
+from quarterdeck.cli.sandboxes import GRAMMAR, lists_for
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.config.load import Config
@@ -17,7 +15,6 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.timeline import Cause
-from quarterdeck.fleet.watch import Watch
 
 MOST_POLLED = 99
 """How many matching sandboxes are polled between two readings of the whole list: one request."""
@@ -39,8 +36,7 @@ class _Watching:
         self._wanted = wanted
         self._json = json
         self._session = session = Session(client, self._read, utc_now)
-        both = (session.sandboxes, session.conversations)
-        self._asked_about: Sequence[Watch[Any]] = both if asks_about_conversations(wanted) else both[:1]
+        self._asked_about = lists_for(session, wanted)
         """The lists that the filter needs."""
         self._failing: set[object] = set()
         self._rows: dict[str, SandboxRow] = {}

@@ -16,9 +16,6 @@ from quarterdeck.local.serve import serve
 
 def run(arguments: CommandLine, config: Config) -> int:
     """Serve until a signal asks to stop; raises CommandError if it cannot."""
-    if arguments.url or arguments.connection or arguments.read_only:
-        words = "`serve` runs the local service; it takes no server and has no read-only mode."
-        raise CommandError(words, "Leave out --url, --connection and --read-only.", status=2)
     try:
         key = sendable(os.environ.get(KEY_VARIABLE), f"environment variable {KEY_VARIABLE}")
         asyncio.run(serve(config.folders.data, arguments.port, key, _simulation(arguments)))

@@ -161,7 +161,8 @@ class StartTasksResource:
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
         """Read the newest start tasks, only one page: servers list them for ever."""
-        yield Page(await self._tasks.newest(f"{START_TASKS}/search", background=background))
+        newest = await self._tasks.newest(f"{START_TASKS}/search", background=background)
+        yield replace(newest, more=False)
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
         """Return these start tasks in this order, None for an unknown id; None alone if there is no batch read."""

@@ -112,7 +112,7 @@ class OptionsResource:
         if not self._transport.server.nested:
             return await self._texts("models")
         found = await self._models.newest(MODELS, ("verified__eq", "true"))
-        return tuple(model.id for model in found if not model.hidden)
+        return tuple(model.id for model in found.items if not model.hidden)
 
     async def agents(self) -> tuple[str, ...]:
         """Return agent classes."""

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed, T
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.request import UNKNOWN_RELEASE, Query, Request, Response
+from quarterdeck.client.request import UNKNOWN_RELEASE, Query, Request, Response, decoded
 from quarterdeck.client.transport import Transport
 
 
@@ -104,18 +104,18 @@ class Records(Generic[R]):
         """Return a whole list, read as `pages` does."""
         return tuple([record async for page in self.pages(path, self.limit) for record in page.items])
 
-    async def newest(self, path: str, *query: tuple[str, str], background: bool = False) -> tuple[R, ...]:
+    async def newest(self, path: str, *query: tuple[str, str], background: bool = False) -> Page[R]:
         """Return the first page of a list; empty if the server has no such list, which is then not requested again."""
         if path in self._transport.lacks:
-            return ()
+            return Page(())
         try:
             async for page in self.pages(path, (*self.limit, *query), background=background):
-                return page.items
+                return page
         except ServiceError as error:
             if not not_offered(error):
                 raise
             self._transport.lacks.add(path)
-        return ()
+        return Page(())
 
     async def batch(self, path: str, name: str, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
         """Read records by their ids, in that order; None stands for an unknown id.
@@ -237,7 +237,8 @@ _Slice = tuple[list[Any], list[Any] | dict[str, Any] | None]
 def _slices(response: Response) -> Iterator[_Slice]:
     """Yield the members of a list, in slices if it is large."""
     try:
-        text = response.body.decode() if len(response.body) > LARGE else ""
+        # As json.loads does, so that both read the same bodies.
+        text = decoded(response.body, "surrogatepass") if len(response.body) > LARGE else ""
         if (begin := _BEGIN.match(text)) is not None:
             yield from _sliced(text, begin)
             return

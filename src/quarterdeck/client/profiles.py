@@ -26,10 +26,7 @@ class ProfilesResource:
     async def list(self) -> Profiles:
         """Return all profiles and which one is active."""
         response = await self._send(Request("GET", PROFILES))
-        try:
-            return Profiles.model_validate_json(response.body)
-        except ValueError:
-            raise response.wrong_api("The server answered something that is no list of profiles.") from None
+        return response.read_as(Profiles, "The list of profiles cannot be read.")
 
     async def save(self, name: str) -> None:
         """Save the stored LLM settings, with the key, under a name; an existing profile of that name is overwritten."""

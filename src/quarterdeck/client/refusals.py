@@ -10,7 +10,7 @@ from typing import Any
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.client.network import origin_of
 from quarterdeck.client.redact import Location, scrub
-from quarterdeck.client.request import WRONG_ADDRESS, Request, Response, http_date
+from quarterdeck.client.request import WRONG_ADDRESS, Request, Response, decoded, http_date
 
 LONGEST = 200
 """Maximum characters of a server's own words that are passed on."""
@@ -157,7 +157,7 @@ def _said(response: Response, content: Any, problems: Iterable[FieldProblem]) ->
         texts = (content.get(name) for name in ("detail", "error", "message"))
         return next((text for text in texts if isinstance(text, str)), "")
     if content is None and not response.is_html:
-        return response.body[:4096].decode("utf-8", "replace").strip().partition("\n")[0]
+        return decoded(response.body[:4096]).strip().partition("\n")[0]
     return ""
 
 

@@ -68,7 +68,8 @@ class Response(NamedTuple):
     @property
     def is_html(self) -> bool:
         """Whether this is a web page instead of data."""
-        return "html" in self.headers.get("Content-Type", "").lower() or self.body[:64].lstrip()[:1] == b"<"
+        said = self.headers.get("Content-Type", "").lower()
+        return "html" in said or decoded(self.body[:64]).lstrip().startswith("<")
 
     def json(self) -> Any:
         """Parse JSON of any depth, encoding and numbers.
@@ -78,8 +79,8 @@ class Response(NamedTuple):
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError):
-            text = self.body.strip()
-        if text[:1] in _CLOSING and text[-1:] != _CLOSING[text[:1]]:
+            text = decoded(self.body).strip()
+        if text.startswith(("{", "[")) and not text.endswith("}" if text[0] == "{" else "]"):
             raise self.error(ErrorKind.BROKEN, "The answer stops in the middle.", "Read again.")
         raise self.wrong_api("The server answered something that is not JSON.")
 
@@ -161,7 +162,9 @@ def _refused(words: str) -> ServiceError:
     return ServiceError(ErrorKind.INVALID, words, "Read the list again.", outcome=Outcome.NOT_SENT)
 
 
-_CLOSING = {b"{": b"}", b"[": b"]"}
+def decoded(body: bytes, errors: str = "replace") -> str:
+    """Decode a body, which like all JSON may be UTF-8, UTF-16 or UTF-32, with or without a mark of that."""
+    return body.decode(json.detect_encoding(body), errors)
 
 
 def encoded(body: Any) -> bytes:

@@ -106,7 +106,10 @@ class SettingsResource:
         again; WRONG_API if `base` was loaded from a server of the other generation.
         """
         server = self._transport.server
-        _refuse_other_generation(base, server)
+        if base is not None and bool(base.leaves) is not server.nested:
+            words = "These settings were read from a server of another kind than the one that answers now."
+            advice = "Read the settings again and repeat the change."
+            raise ServiceError(ErrorKind.WRONG_API, words, advice, outcome=Outcome.NOT_SENT)
         if server.nested:
             plain = {
                 name: mcp_body(value) if isinstance(value, McpConfig) else value for name, value in changes.items()
@@ -151,9 +154,7 @@ def _is_record(content: Any, *, nested: bool) -> bool:
 
 def _deeper(value: Any, levels: int) -> bool:
     """Whether JSON is nested deeper than that many levels."""
-    members = list(value.values()) if isinstance(value, dict) else value
-    if not isinstance(members, list):
-        members = []
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return levels == 0 or any(_deeper(member, levels - 1) for member in members)
 
 
@@ -175,13 +176,3 @@ def losses(base: Settings | None, changes: SettingsChanges, server: Server) -> t
     if server.nested:
         return tuple(nested_losses(base, changes))
     return tuple(flat_losses(base, changes, server))
-
-
-def _refuse_other_generation(base: Settings | None, server: Server) -> None:
-    if base is not None and bool(base.leaves) is not server.nested:
-        raise ServiceError(
-            ErrorKind.WRONG_API,
-            "These settings were read from a server of another kind than the one that answers now.",
-            "Read the settings again and repeat the change.",
-            outcome=Outcome.NOT_SENT,
-        )

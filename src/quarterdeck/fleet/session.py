@@ -130,8 +130,9 @@ class Session:
         record, memory = self.sandboxes.records.get(sandbox_id), self.memories.by_id.get(sandbox_id)
         if record is None or memory is None:
             return None
-        # A conversation that could not be read may be in any sandbox.
-        lists_all = not (self.conversations.health.incomplete or self.conversations.health.unreadable)
+        # A conversation or a start that was not read may be in any sandbox.
+        users = (self.conversations.health, self.start_tasks.health)
+        lists_all = not any(each.incomplete or each.unreadable for each in users)
         start = self._beginning.get(sandbox_id)
         about_to = start is not None and in_progress((start,), self.server_clock.there)
         complete = lists_all and not about_to and not self.memories.timelines.perhaps_ours(sandbox_id)
@@ -179,8 +180,9 @@ class Session:
 
     @property
     def all_listed(self) -> bool:
-        """Whether both lists have been read completely; before that, a missing counterpart may just be unread."""
-        return not (self.sandboxes.health.incomplete or self.conversations.health.incomplete)
+        """Whether all lists have been read completely; before that, a missing counterpart may just be unread."""
+        watches = (self.sandboxes, self.conversations, self.start_tasks)
+        return not any(watch.health.incomplete for watch in watches)
 
     # What is on the screen
 
@@ -263,8 +265,8 @@ class Session:
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
         before, tasks = self._beginning.keys(), self.start_tasks.records.values()
         self._beginning = {task.sandbox_id: task for task in tasks if not has_ended(task)}
-        if touched := before ^ self._beginning.keys():
-            self._publish(News(About.SANDBOXES, frozenset(filter(None, touched))))
+        touched = frozenset(filter(None, before ^ self._beginning.keys()))
+        self._publish_beside(About.SANDBOXES, touched, changes, self.start_tasks)
         self._update_viewports()
         ended = {record.app_conversation_id for record in changes.read} - {None}
         if not ended <= self.conversations.records.keys() and changes:
