@@ -170,8 +170,8 @@ def test_a_sandbox_is_not_called_free_while_a_start_could_not_be_read(run: Run) 
         listed = run("sandboxes", "list", "--json", "--url", url, "--filter", "status:running !cost>1", status=1)
         free = run("sandboxes", "delete", "--yes", "--url", url, "--filter", "no-conversation", status=1)
     assert (listed.json[0]["orphan"], listed.json[0]["conversations"]) == (None, None)
-    assert "1 records could not be read" in listed.err
-    assert "1 records could not be read" in free.err
+    assert "Records that could not be read: 1." in listed.err
+    assert "Records that could not be read and are left alone: 1." in free.err
     assert deleted == []
 
 

@@ -84,7 +84,7 @@ def show(arguments: CommandLine, config: Config) -> int:
         found = kept(session.sandbox_rows, wanted, now)
         answer(arguments, [row_plain(row, now) for row in found], _table(found, now))
         if unreadable:
-            note(f"{unreadable} records could not be read.")
+            note(f"Records that could not be read: {unreadable:,}.")
             return 1
         return NOTHING_MATCHED if wanted and not found else 0
 

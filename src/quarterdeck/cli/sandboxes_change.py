@@ -31,7 +31,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     async def change(session: Session) -> int:
         unreadable, now = await read(session, wanted, ids), utc_now()
         if unreadable:
-            note(f"{unreadable} records could not be read; they are left alone.")
+            note(f"Records that could not be read and are left alone: {unreadable:,}.")
         known = {row.id: row for row in session.sandbox_rows}
         rows = kept([known[each] for each in ids or known if each in known], wanted, now)
         unknown = [each for each in ids if each not in known]

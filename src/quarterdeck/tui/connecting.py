@@ -28,7 +28,6 @@ from quarterdeck.tui.text import Shown
 Connect = Callable[[Connection, SecretStr | None], AbstractAsyncContextManager[Client]]
 """Opens a client for a connection; a key of None means the key that its configuration names."""
 KEY_REFUSED = Shown("The server refused the key: c, then K gives another one.")
-ANOTHER_SERVER = "Another server answers at this address than before; everything is read anew."
 
 
 class Connecting:
@@ -135,7 +134,7 @@ class Connecting:
             app.wanted = news.wanted
         for screen in app.opened:
             screen.hear(news)
-        words = text.line(ANOTHER_SERVER if news.another_server else news.words)
+        words = text.line(_sentence(news, session))
         if words and not app.loaded.is_set():
             app.notices.append(words)  # there is no screen yet that could show it
         elif words:
@@ -155,3 +154,11 @@ class Connecting:
             app.say_on_top(KEY_REFUSED)
         else:
             await self._show(*found)
+
+
+def _sentence(news: News, session: Session | None) -> str:
+    if news.another_server:
+        return "Another server answers at this address than before; everything is read anew."
+    if news.job_ended and session is not None and session.job is not None:
+        return f"{session.job.result} B shows it."
+    return news.words
