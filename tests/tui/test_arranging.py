@@ -219,6 +219,17 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
         await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))
 
 
+async def test_a_count_is_shown_whole_or_not_at_all() -> None:
+    fleet = FakeFleet()
+    for status in ("ERROR", "MISSING", "RUNNING", "STARTING", "PAUSED"):
+        for number in range(10):
+            fleet.add(f"{status.lower()}{number}", status)
+    async with at_sandboxes(fleet, size=(60, 20)) as seat:
+        await seat.until(lambda: seat.line(1).rstrip().endswith("10 Starting  …"))
+        await seat.pilot.resize_terminal(80, 24)
+        await seat.until(lambda: seat.line(1).rstrip().endswith("‖ 10 Paused"))
+
+
 @pytest.mark.parametrize(
     ("typed", "statuses", "words"),
     [

@@ -140,14 +140,20 @@ async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(
         await seat.press("R", sees="Only a start that failed can be tried again.")
 
 
-async def test_a_start_that_is_over_at_once_does_not_lead_to_the_end_of_a_long_list(starting: FakeFleet) -> None:
+@pytest.mark.parametrize("listed", ["with the end of its start", "before it"])
+async def test_a_start_that_is_over_at_once_does_not_lead_to_the_end_of_a_long_list(
+    starting: FakeFleet, listed: str
+) -> None:
     for number in range(300):
         starting.talk(f"{number:032}", "box", "Long done")
     async with at_conversations(starting) as seat:
         await seat.until(lambda: len(seat.list_screen.table.ids) == 303 and "3/7 preparing" in seat.text)
         await seat.press("j", "k")
-        starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
         starting.talk("new", "box", "Port it", execution_status="running", updated_at=datetime.now(UTC).isoformat())
+        if listed == "before it":
+            seat.session.refresh()
+            await seat.until(lambda: "new" in seat.list_screen.table.ids)
+        starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
         seat.session.refresh()
         await seat.until(lambda: seat.list_screen.table.cursor_id == "new")
         assert seat.list_screen.table.ids[:3] == ["asks", "new", "0" * 32]

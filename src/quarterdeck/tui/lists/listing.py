@@ -144,8 +144,8 @@ class Listing(Generic[R]):
                 self.passing.discard(row_id)
             if (parent := contents.parent(row)) is not None:
                 self.folding.parents[row_id] = parent
-        for successor in ranks.keys() & set(map(session.became, gone)):  # the cursor moves here from a start task
-            ranks[successor] = ranks[successor]._replace(urgent=True)
+        for successor in self.rows.keys() & set(map(session.became, gone)):  # the cursor moves here from a start task
+            ranks[successor] = self._rank(self.rows[successor], now)._replace(urgent=True)
         moved = self._order.take(ranks, gone, monotonic())
         return ranks.keys(), gone, self._sift(ranks, gone) or moved
 

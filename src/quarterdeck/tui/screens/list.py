@@ -1,6 +1,6 @@
 """The screen of a list: live rows, a description of the one under the cursor, and the commands of both lists."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
@@ -145,9 +145,7 @@ class ListScreen(DeckScreen, Generic[R]):
         """Build queued rows: the visible ones now, the others a few at a time, but none while the list is hidden."""
         if not self.is_current:
             return  # news is not queued then: a start could go without the conversation that the cursor goes to
-        seen, session = self.table.visible_ids, self._session
-        came = map(session.became, seen) if session is not None else ()
-        first = [row_id for row_id in chain(seen, came) if row_id in self._due]
+        first = [row_id for row_id in self.table.visible_ids if row_id in self._due]
         few = dict.fromkeys(islice(chain(first, self._due), AT_ONCE))
         for row_id in few:
             del self._due[row_id]
@@ -156,11 +154,15 @@ class ListScreen(DeckScreen, Generic[R]):
         self._update(few)
         self._say_what_changed()
 
-    def _update(self, ids: Iterable[str]) -> None:
-        """Build these rows again; the whole list is shown again only if rows were added, removed or moved."""
+    def _update(self, ids: Collection[str]) -> None:
+        """Build these rows again, and show the whole list again only if rows were added, removed or moved.
+
+        A start goes together with the coming of its conversation, to which the cursor goes.
+        """
         if self._session is None:
             return
-        changed, gone, rearranged = self.listing.update(self._session, ids)
+        came = map(self._session.became, ids)
+        changed, gone, rearranged = self.listing.update(self._session, dict.fromkeys(chain(ids, came)))
         if gone & self.table.marks:
             self.table.set_marks(self.table.marks - gone)
         if rearranged:

@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hint
@@ -17,6 +17,8 @@ from quarterdeck.tui.widgets.form.inputs import LineInput
 from quarterdeck.tui.widgets.lines import Lines
 
 NO_TOKENS = Shown("")
+BETWEEN = "  "
+"""What stands between two counts."""
 FILTERING: tuple[Hint, ...] = (("enter", "keep it", True), ("esc", "show all", True), ("f4", "$EDITOR", True))
 """What the key bar says while a filter is typed."""
 
@@ -44,6 +46,7 @@ class FilterBar(Vertical):
         super().__init__()
         self._tokens = tokens
         self._counts = Lines(id="counts")
+        self._all_counts: Cell = ()
         self._field = LineInput(placeholder=hint, id="filter")
         self._found = Lines(id="found")
 
@@ -59,8 +62,17 @@ class FilterBar(Vertical):
         return self._field.value
 
     def say(self, counts: Cell) -> None:
-        """Show the counts."""
-        self._counts.say((counts,))
+        """Show the counts that fit."""
+        self._all_counts = counts
+        self._fit()
+
+    def on_resize(self) -> None:
+        """Show as many as fit now."""
+        self._fit()
+
+    def _fit(self) -> None:
+        width = self._counts.size.width
+        self._counts.say((whole_counts(self._all_counts, width) if width else self._all_counts,))
 
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
         """Show how many rows match, and what is wrong with the filter, or its tokens."""
@@ -98,3 +110,16 @@ class FilterBar(Vertical):
     def _refused(self, event: LineInput.Noticed) -> None:
         event.stop()
         self._found.say((cell(event.words, Tone.WARN),))
+
+
+def whole_counts(counts: Cell, width: int) -> Cell:
+    """Return the counts, that fit into a width: a number cut short is another number."""
+    words = "".join(span for span, _ in counts)
+    end = words.rfind(BETWEEN, 0, width - 1) + len(BETWEEN)
+    if len(words.rstrip()) <= width or end < len(BETWEEN):
+        return counts
+    fitting: list[Span] = []
+    for span, tone in counts:
+        fitting.append((Shown(span[:end]), tone))
+        end = max(end - len(span), 0)
+    return (*fitting, (Shown("…"), Tone.MUTED))
