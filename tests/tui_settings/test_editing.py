@@ -116,6 +116,14 @@ async def test_a_list_without_rows_is_found_by_its_name(sit: Sit) -> None:
         assert "Base URL" not in seat.text
 
 
+async def test_help_that_is_longer_than_its_lines_is_cut_with_a_sign(sit: Sit) -> None:
+    async with sit(stored={"llm_base_url": "http://127.0.0.1:3188/v1"}) as seat:
+        await seat.go_to("llm_base_url", sees="This is looked up from the server")
+        await seat.until(lambda: any(line.rstrip().endswith("…") for line in seat.text.splitlines()[-5:-2]))
+        await seat.pilot.resize_terminal(120, 36)
+        await seat.sees("set: the provider's")
+
+
 async def test_fields_are_reached_by_filter_tab_and_mouse(seat: FormSeat) -> None:
     await seat.press("slash")
     await seat.type("budget", sees="Budget per task")

@@ -7,6 +7,7 @@ criteria 1.4.11 and 1.4.3); a test computes it. The name says the same without c
 from collections.abc import Iterable
 
 from textual.content import Content
+from textual.geometry import Size
 
 from quarterdeck.config.connections import Colour
 from quarterdeck.tui.cells import Cell, Span, Tone
@@ -40,6 +41,15 @@ def lines(rows: Iterable[Cell]) -> Content:
 def plain(text: Shown, tone: Tone = Tone.PLAIN) -> Content:
     """Return content for one text."""
     return content(((text, tone),))
+
+
+def cut(said: Content, size: Size) -> Content:
+    """Return a text cut to the columns and lines of a size, if that has any, with an ellipsis where there is more."""
+    wrapped = said.wrap(size.width) if size else [said]
+    kept = wrapped[: max(size.height, 1)]
+    if len(kept) < len(wrapped):
+        kept[-1] = Content.assemble(kept[-1].rstrip(), "…").truncate(size.width, ellipsis=True)
+    return Content("\n").join(kept)
 
 
 # The colour of a connection

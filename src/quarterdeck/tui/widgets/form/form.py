@@ -21,7 +21,7 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.paint import content
+from quarterdeck.tui.paint import content, cut
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.form.editors import FieldEditor, editor_for
 from quarterdeck.tui.widgets.form.field_list import FieldList
@@ -260,6 +260,6 @@ class SettingsForm(Vertical):
     def _paint_around(self) -> None:
         row = self.row
         self.rail.show(self.view, row.group, slim=self.screen.has_class("-slim"))
-        self.help_short.update(content(short_help(self.view, row)), layout=False)
+        self.help_short.update(cut(content(short_help(self.view, row)), self.help_short.content_size), layout=False)
         if self.help_pane.display:
             self.help_full.say(full_help(self.view, row))
