@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tests.tui.fake_fleet import FakeFleet, at_sandboxes
-from tests.tui.seat import WIDE
+from tests.client.fakes import Answer, Asked, FakeServer
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_sandboxes
+from tests.tui.seat import WIDE, answering, seated
 
 
 def ago(**time: float) -> str:
@@ -71,4 +72,17 @@ async def test_unlinked_rows_are_called_what_is_known_so_far_while_a_list_is_unr
     fleet = idle_fleet()
     fleet.mute = True
     async with at_sandboxes(fleet) as seat:
-        await seat.press("X", sees=("so far, the lists are still being read", "none so far"))
+        await seat.press("X", sees=("so far, not everything is read", "none so far"))
+
+
+async def test_none_is_unlinked_only_as_far_as_everything_could_be_read() -> None:
+    fleet = FakeFleet()
+    fleet.add("box")
+
+    def answer(asked: Asked) -> Answer | Exception:
+        unreadable = Answer({"items": [{"no": "id"}], "next_page_id": None})
+        return unreadable if asked.path == f"{CONVERSATIONS}/search" else fleet.answer(asked)
+
+    async with seated(answering(FakeServer(answer)), PROD) as seat:
+        await seat.press("2", sees="box")
+        await seat.press("X", sees=("so far, not everything is read", "none so far"))

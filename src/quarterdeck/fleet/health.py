@@ -52,6 +52,11 @@ class Health(NamedTuple):
     """The server lists nothing although it listed rows before; the rows are kept until a second reading confirms it."""
 
     @property
+    def whole(self) -> bool:
+        """Whether every record of the list has been read."""
+        return not (self.incomplete or self.unreadable)
+
+    @property
     def state(self) -> HealthState:
         """The state; after a failure, only the second good reading in a row counts as online."""
         if self.error is not None and self.error.kind is ErrorKind.AUTH:

@@ -131,8 +131,7 @@ class Session:
         if record is None or memory is None:
             return None
         # A conversation or a start that was not read may be in any sandbox.
-        users = (self.conversations.health, self.start_tasks.health)
-        lists_all = not any(each.incomplete or each.unreadable for each in users)
+        lists_all = self.conversations.health.whole and self.start_tasks.health.whole
         start = self._beginning.get(sandbox_id)
         about_to = start is not None and in_progress((start,), self.server_clock.there)
         complete = lists_all and not about_to and not self.memories.timelines.perhaps_ours(sandbox_id)
@@ -180,9 +179,8 @@ class Session:
 
     @property
     def all_listed(self) -> bool:
-        """Whether all lists have been read completely; before that, a missing counterpart may just be unread."""
-        watches = (self.sandboxes, self.conversations, self.start_tasks)
-        return not any(watch.health.incomplete for watch in watches)
+        """Whether every record of all lists has been read; otherwise a missing counterpart may just be unread."""
+        return all(watch.health.whole for watch in (self.sandboxes, self.conversations, self.start_tasks))
 
     # What is on the screen
 

@@ -85,7 +85,7 @@ def pick_unlinked(session: Session, now: datetime) -> PickDialog[RowPlace]:
         *_headed("Sandboxes that no conversation lives in", sandboxes, complete=complete),
         *_headed("Conversations whose sandbox is gone", conversations, complete=complete),
     ]
-    title = Shown(TITLE if complete else f"{TITLE}: so far, the lists are still being read")
+    title = Shown(TITLE if complete else f"{TITLE}: so far, not everything is read")
     return PickDialog(title, items, take="go to it", wide=True)
 
 
