@@ -92,11 +92,13 @@ class Connecting:
             self.switch(connection)
 
     def switch(self, connection: Connection) -> None:
-        """Open a connection, after a question about unsaved edits if it is at another address."""
+        """Open a connection, after a question about a bulk job, and about unsaved edits if it is at another address."""
         self._app.run_worker(self._switch(connection), group="dialog")
 
     async def _switch(self, connection: Connection) -> None:
-        if connection.place == self._app.endpoint.place or await self._app.may_leave():
+        job = self._app.session.job if self._app.session is not None else None
+        keeps_all = connection.place == self._app.endpoint.place and (job is None or job.ended)
+        if keeps_all or await self._app.may_leave():
             self.open(connection)
 
     async def _follow(self, connection: Connection) -> None:
