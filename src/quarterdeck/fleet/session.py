@@ -178,6 +178,11 @@ class Session:
         return worth_showing(task, now, listed=listed, followed=followed, dismissed=dismissed)
 
     @property
+    def running_job(self) -> BulkJob | None:
+        """The last bulk command, if it has not ended."""
+        return None if self.job is None or self.job.ended else self.job
+
+    @property
     def all_listed(self) -> bool:
         """Whether every record of all lists has been read; otherwise a missing counterpart may just be unread."""
         return all(watch.health.whole for watch in (self.sandboxes, self.conversations, self.start_tasks))

@@ -306,8 +306,8 @@ class Deck(KeysInOrder):
         They come before the edits because one of them may be the save of those edits, but not before the question
         about a bulk job, which goes on writing. Leaving a second time does not wait.
         """
-        job = self.session.job if self.session is not None else None
-        if not self.unanswered and (job is None or job.ended):
+        is_working = self.session is not None and self.session.running_job is not None
+        if not self.unanswered and not is_working:
             await self._wait_for_writes()
         leaving = await self.may_leave()
         self.unanswered = self.session.writes.words if leaving and self.session is not None else ()

@@ -96,9 +96,9 @@ class Connecting:
         self._app.run_worker(self._switch(connection), group="dialog")
 
     async def _switch(self, connection: Connection) -> None:
-        job = self._app.session.job if self._app.session is not None else None
-        keeps_all = connection.place == self._app.endpoint.place and (job is None or job.ended)
-        if keeps_all or await self._app.may_leave():
+        app = self._app
+        is_working = app.session is not None and app.session.running_job is not None
+        if (connection.place == app.endpoint.place and not is_working) or await app.may_leave():
             self.open(connection)
 
     async def _follow(self, connection: Connection) -> None:

@@ -249,7 +249,6 @@ class Log(Widget, can_focus=True):
 
     def _scroll(self, lines: int) -> None:
         """Scroll; the cursor stays on the screen."""
-        self.screen.clear_selection()
         if lines < 0:
             self._stop_following()
         self._top = self._within(self._place_after(self._top, lines))
@@ -296,6 +295,7 @@ class Log(Widget, can_focus=True):
             self._seen = next((each.id for each in reversed(self.entries) if each.id != STREAMED), "")
 
     def _after_move(self) -> None:
+        self.screen.clear_selection()
         if self._top >= self._end() and self._cursor >= len(self.entries) - 1:
             self.following = True
         self._paint()

@@ -122,8 +122,8 @@ class ConversationCommands:
         if all(row.task is not None for row in rows):
             failed = [row.id for row in rows if row.state.attention]
             session.dismiss(failed)
-            what = "It is" if len(failed) == 1 else f"{len(failed):,} are"
-            self._screen.say(Shown(f"{what} not shown any more; nothing was changed on the server."), Tone.GOOD)
+            said = f"{len(failed):,} dismissed; nothing was changed on the server."
+            self._screen.say(Shown(said if failed else "None of these starts has failed."), Tone.GOOD)
             return
 
         async def delete(row_id: str) -> None:

@@ -177,8 +177,7 @@ class SandboxCommands:
     def _running(self) -> BulkJob | None:
         """The last bulk command, while it runs."""
         session = self._screen.app.session
-        job = session.job if session is not None else None
-        return None if job is None or job.ended else job
+        return session.running_job if session is not None else None
 
     async def action_bulk_job(self) -> None:
         """Show the progress and results of the last bulk command."""

@@ -238,7 +238,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self.mark_read(wanted)
         self._say_why_empty()
         if not self._due:  # otherwise the queued rows will change the counts again
-            self.filter_bar.say(self.counts())
+            self.filter_bar.count(self.counts())
         self.refresh_frame()
 
     def _go_to(self, row_id: str) -> bool:

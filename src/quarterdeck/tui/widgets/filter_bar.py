@@ -61,14 +61,19 @@ class FilterBar(Vertical):
         """The filter as typed."""
         return self._field.value
 
-    def say(self, counts: Cell) -> None:
+    def say(self, sentence: Cell) -> None:
+        """Show a sentence in place of counts."""
+        self._counts.say((sentence,))
+
+    def count(self, counts: Cell) -> None:
         """Show the counts that fit."""
         self._all_counts = counts
         self._fit()
 
     def on_resize(self) -> None:
-        """Show as many as fit now."""
-        self._fit()
+        """Show as many counts as fit now."""
+        if self._all_counts:
+            self._fit()
 
     def _fit(self) -> None:
         width = self._counts.size.width
