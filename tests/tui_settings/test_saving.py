@@ -54,6 +54,9 @@ async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: Fo
     await seat.press("enter", sees="Saved · 1 accepted")
     await seat.press("x", sees="will be cleared")
     await seat.save(sees=("Saved · 1 of 1 verified", "not stored"))
+    await seat.pilot.resize_terminal(34, 24)
+    await seat.sees("Saved · 1")
+    await seat.pilot.resize_terminal(80, 24)
     assert (await seat.stored()).llm_api_key_set is False
 
 

@@ -286,8 +286,12 @@ class Deck(KeysInOrder):
     def on_text_selected(self) -> None:
         """Copy what was selected with the mouse."""
         if selected := self.screen.get_selected_text():
-            self.copy_to_clipboard(selected)
-            self.say_on_top(Shown("Copied the selection, if your terminal takes copies (OSC 52)."))
+            self.say_on_top(self.copy_text("the selection", selected))
+
+    def copy_text(self, what: str, value: str, then: str = "") -> Shown:
+        """Copy a text, and return the message about it; `then` is what can be done if the terminal takes no copies."""
+        self.copy_to_clipboard(value)
+        return text.line(f"Copied {what}, if your terminal takes copies (OSC 52){then}.{text.escape_note(value)}")
 
     def action_help_quit(self) -> None:
         """Answer ctrl+c with the key that quits."""

@@ -15,15 +15,12 @@ from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.config.files import write
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui import text
-from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickKey
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown, escaped
 
 FILE = "copied.txt"
-ESCAPED = " What acts on a terminal is written as \\u escapes."
-"""Added to the message if the copy differs from the original text."""
 NOTE = cell(Shown("Copying uses the terminal (OSC 52). If yours does not support it, f saves to a file."), Tone.MUTED)
 NAME_WIDE = 12
 PREVIEW = 50
@@ -82,22 +79,12 @@ def _line(each: Copyable) -> Cell:
     return (Shown(f"{each.name:<{NAME_WIDE}}"), Tone.KEY), (begins, Tone.PLAIN)
 
 
-def copy_text(app: Deck, what: str, value: str, then: str = "") -> Shown:
-    """Copy a text, and return the message about it; `then` is what can be done if the terminal takes no copies."""
-    app.copy_to_clipboard(value)
-    return text.line(f"Copied {what}, if your terminal takes copies (OSC 52){then}.{_note(value)}")
-
-
-def _note(value: str) -> str:
-    return ESCAPED if escaped(value) != value else ""
-
-
 async def copy(screen: DeckScreen, what: Copyable | None) -> None:
     """Copy the choice, or save it to a file that only its owner can read, and show a message."""
     if what is None:
         return
     if not what.to_file:
-        screen.say(copy_text(screen.app, f"the {what.name}", what.value, "; y then f saves it to a file"))
+        screen.say(screen.app.copy_text(f"the {what.name}", what.value, "; y then f saves it to a file"))
         return
     path = screen.app.crash_folder / FILE
     content = escaped(what.value)
@@ -107,4 +94,4 @@ async def copy(screen: DeckScreen, what: Copyable | None) -> None:
         words = f"{path} could not be written: {error.strerror}. Free some space there, or make it writable."
         screen.say(text.line(words), Tone.BAD)
     else:
-        screen.say(text.line(f"Saved the {what.name} to {path}.{_note(what.value)}"), Tone.GOOD)
+        screen.say(text.line(f"Saved the {what.name} to {path}.{text.escape_note(what.value)}"), Tone.GOOD)

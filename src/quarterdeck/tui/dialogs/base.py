@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -32,6 +32,7 @@ SCROLLING: list[BindingType] = [*MOVING, Binding("space", "page(1.0)", "Page dow
 class Dialog(ModalScreen[Result | None]):
     """A dialog above a screen. It changes nothing itself: it dismisses with the answer, or with None for escape."""
 
+    app = getters.app(Deck)
     CSS_PATH = "dialog.tcss"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]

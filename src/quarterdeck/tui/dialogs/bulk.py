@@ -26,7 +26,6 @@ from quarterdeck.tui.widgets.table_layout import Column
 
 SHOWN_EVERY = 0.25
 """Seconds between two updates of the progress."""
-COPIED = Shown("Copied the summary, if your terminal takes copies (OSC 52); f saves it to a file.")
 LISTED = 200
 """How many rows of one kind are listed one by one."""
 STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
@@ -147,8 +146,7 @@ class ProgressDialog(Dialog[Copyable]):
 
     def action_copy(self) -> None:
         """Copy the result of each row."""
-        self.app.copy_to_clipboard(self._job.summary)
-        self.say(COPIED)
+        self.say(self.app.copy_text("the summary", self._job.summary, "; f saves it to a file"))
 
     def action_save(self) -> None:
         """Save the result of each row to a file."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import SecretStr
 from rich.cells import cell_len
-from textual import getters, on, work
+from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
@@ -21,7 +21,6 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.config.keys import KeyringUnavailableError
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
-from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.connections import Verdict, check
 from quarterdeck.tui.dialogs.base import Dialog, Result, ask
@@ -78,7 +77,6 @@ class ConnectionsDialog(Dialog[Connection]):
         ("D", "delete"),
         ("escape", "close"),
     )
-    app = getters.app(Deck)
 
     def __init__(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
         super().__init__(Shown("Connections"), wide=True)

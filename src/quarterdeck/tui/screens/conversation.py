@@ -30,7 +30,6 @@ from quarterdeck.tui.conversation.head import about_line, origin_cell
 from quarterdeck.tui.conversation.log import Log
 from quarterdeck.tui.conversation.question import Question
 from quarterdeck.tui.conversation.talk import Talk, Tell
-from quarterdeck.tui.copying import copy_text
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.screens.base import DeckScreen
@@ -262,7 +261,7 @@ class ConversationScreen(DeckScreen):
     def action_copy(self) -> None:
         """Copy the entry."""
         if (entry := self.log_view.cursor_entry) is not None:
-            self.say(copy_text(self.app, "the entry", copied(entry), "; V opens it in $PAGER"))
+            self.say(self.app.copy_text("the entry", copied(entry), "; V opens it in $PAGER"))
 
     def action_pager(self) -> None:
         """Show the entry in the person's pager."""

@@ -22,7 +22,6 @@ from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, command_at
-from quarterdeck.tui.copying import copy_text
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import lines
@@ -230,7 +229,7 @@ class SettingsScreen(DeckScreen):
             self.servers.copy()
             return
         key = self.form.row.name
-        self.say(copy_text(self.app, f"the name {key}", key))
+        self.say(self.app.copy_text(f"the name {key}", key))
 
     def action_filter(self) -> None:
         """Type into the filter."""

@@ -17,7 +17,6 @@ from quarterdeck.settings.mcp_server import bare, filled
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.copying import copy_text
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.file_path import save_to_file
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
@@ -186,7 +185,7 @@ class ServerList:
     def _copy(self, entries: Sequence[Entry]) -> None:
         copied = without_secrets(entry.server for entry in entries)
         name = words.server_title(entries[0].server) if len(entries) == 1 else words.counted(len(entries), "server")
-        said = copy_text(self.app, f"{name} as JSON without secrets", copied, "; f2 writes a file")
+        said = self.app.copy_text(f"{name} as JSON without secrets", copied, "; f2 writes a file")
         self.say(said, Tone.PLAIN)
 
     async def action_servers_file(self) -> None:
