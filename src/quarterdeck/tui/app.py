@@ -37,6 +37,7 @@ from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar
 if TYPE_CHECKING:  # types of modules that are loaded behind the frame
     from quarterdeck.client.client import Client
     from quarterdeck.client.errors import ServiceError
+    from quarterdeck.fleet.bulk import BulkJob
     from quarterdeck.fleet.session import Session
     from quarterdeck.tui.connecting import Connecting
     from quarterdeck.tui.kept_state import KeptState
@@ -299,6 +300,11 @@ class Deck(KeysInOrder):
 
     # Leaving
 
+    @property
+    def running_job(self) -> BulkJob | None:
+        """The last bulk command of the open connection, if it has not ended."""
+        return self.session.running_job if self.session is not None else None
+
     async def action_quit(self) -> None:
         """Quit the deck, unless something prevents it."""
         self.leave()
@@ -310,8 +316,7 @@ class Deck(KeysInOrder):
         They come before the edits because one of them may be the save of those edits, but not before the question
         about a bulk job, which goes on writing. Leaving a second time does not wait.
         """
-        is_working = self.session is not None and self.session.running_job is not None
-        if not self.unanswered and not is_working:
+        if not self.unanswered and self.running_job is None:
             await self._wait_for_writes()
         leaving = await self.may_leave()
         self.unanswered = self.session.writes.words if leaving and self.session is not None else ()

@@ -97,8 +97,7 @@ class Connecting:
 
     async def _switch(self, connection: Connection) -> None:
         app = self._app
-        is_working = app.session is not None and app.session.running_job is not None
-        if (connection.place == app.endpoint.place and not is_working) or await app.may_leave():
+        if (connection.place == app.endpoint.place and app.running_job is None) or await app.may_leave():
             self.open(connection)
 
     async def _follow(self, connection: Connection) -> None:

@@ -60,6 +60,11 @@ def escaped(value: str) -> str:
     return "".join(map(_escaped, value))
 
 
+def escape_note(value: str) -> str:
+    """Return a sentence to add to a message if a copy of this text differs from it; otherwise nothing."""
+    return " What acts on a terminal is written as \\u escapes." if escaped(value) != value else ""
+
+
 def _harmless(value: str) -> str:
     if value.isascii() and value.isprintable():
         return value
@@ -100,8 +105,3 @@ def _escaped(character: str) -> str:
 
 def _cut(value: str) -> str:
     return value if len(value) <= LONGEST else value[: LONGEST - 1] + "…"
-
-
-def escape_note(value: str) -> str:
-    """Return a sentence to add to a message if a copy of this text differs from it; otherwise nothing."""
-    return " What acts on a terminal is written as \\u escapes." if escaped(value) != value else ""

@@ -167,17 +167,12 @@ class SandboxCommands:
 
     def _is_busy(self) -> bool:
         """Whether the last bulk command is still running; shows a message if so."""
-        if self._running is not None:
+        is_busy = self._screen.app.running_job is not None
+        if is_busy:
             self._screen.say(Shown("Another command for several is still going on; B shows it."), Tone.WARN)
-        return self._running is not None
+        return is_busy
 
     # The bulk job
-
-    @property
-    def _running(self) -> BulkJob | None:
-        """The last bulk command, while it runs."""
-        session = self._screen.app.session
-        return session.running_job if session is not None else None
 
     async def action_bulk_job(self) -> None:
         """Show the progress and results of the last bulk command."""
@@ -192,7 +187,7 @@ class SandboxCommands:
     @property
     def job_line(self) -> Cell:
         """The progress of a running bulk job, for the message line."""
-        job = self._running
+        job = self._screen.app.running_job
         if job is None:
             return ()
         return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(" B shows it."), Tone.MUTED))
@@ -200,11 +195,12 @@ class SandboxCommands:
     @property
     def is_under_way(self) -> bool:
         """Whether a job started on this screen is still running."""
-        return self._running is not None and self._running is self._begun
+        job = self._screen.app.running_job
+        return job is not None and job is self._begun
 
     async def may_leave(self) -> bool:
         """Ask whether to give up the rest of the job; runs inside a worker."""
-        job = self._running
+        job = self._screen.app.running_job
         if job is None:
             return True
         said = [cell(Shown("Rows that wait for their turn are then not changed."), Tone.WARN)]
