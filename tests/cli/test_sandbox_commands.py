@@ -12,7 +12,8 @@ import pytest
 
 from tests.cli.conftest import Ended, Run
 from tests.cli.serving import KEY, answering, at_an_address, simulating
-from tests.client.fakes import NO_ROUTE, Answer, Asked
+from tests.client.fakes import Answer, Asked
+from tests.tui.fake_fleet import FakeFleet
 
 On = Callable[..., Ended]
 
@@ -131,19 +132,11 @@ def test_a_start_can_be_looked_at_first(on: On) -> None:
 
 def test_a_start_that_is_answered_with_a_failure_is_none_and_addresses_hold_no_secret(run: Run) -> None:
     url = "http://me:sentinel-1@box:8000/vscode?tkn=sentinel-2#sentinel-3"
-    box = {"id": "b1", "session_api_key": "sentinel-4", "exposed_urls": [{"name": "VSCODE", "url": url, "port": 8000}]}
-
-    def script(asked: Asked) -> Answer:
-        match asked.method, asked.path:
-            case "GET", "/api/v1/sandboxes/search":
-                return Answer({"items": [box | {"status": "RUNNING"}], "next_page_id": None})
-            case "GET", "/api/v1/sandboxes":
-                return Answer([box | {"status": "ERROR"}])
-            case "POST", "/api/v1/sandboxes":
-                return Answer(box | {"status": "ERROR"})
-        return NO_ROUTE
-
-    with at_an_address(script) as address:
+    urls = [{"name": "VSCODE", "url": url, "port": 8000}]
+    fleet = FakeFleet()
+    fleet.sandboxes["b1"] = {"id": "b1", "status": "ERROR", "session_api_key": "sentinel-4", "exposed_urls": urls}
+    fleet.says["POST /api/v1/sandboxes"] = Answer(fleet.sandboxes["b1"])
+    with at_an_address(fleet.answer) as address:
         listed = run("sandboxes", "list", "--json", "--url", address)
         started = run("sandboxes", "start", "--url", address, status=1)
     assert listed.json[0]["exposed_urls"] == [{"name": "VSCODE", "address": "http://box:8000/vscode", "port": 8000}]
@@ -153,26 +146,15 @@ def test_a_start_that_is_answered_with_a_failure_is_none_and_addresses_hold_no_s
 
 
 def test_a_sandbox_is_not_called_free_while_a_start_could_not_be_read(run: Run) -> None:
-    deleted: list[str] = []
-
-    def script(asked: Asked) -> Answer:
-        match asked.path:
-            case "/api/v1/sandboxes/search":
-                return Answer({"items": [{"id": "b1", "status": "RUNNING"}], "next_page_id": None})
-            case "/api/v1/app-conversations/search":
-                return Answer({"items": [], "next_page_id": None})
-            case "/api/v1/app-conversations/start-tasks/search":
-                return Answer({"items": [{"id": "t1", "sandbox_id": "b1"}], "next_page_id": None})
-        deleted.append(asked.path)
-        return NO_ROUTE
-
-    with at_an_address(script) as url:
+    fleet = FakeFleet(tasks=[{"id": "t1", "sandbox_id": "b1"}])
+    fleet.add("b1")
+    with at_an_address(fleet.answer) as url:
         listed = run("sandboxes", "list", "--json", "--url", url, "--filter", "status:running !cost>1", status=1)
         free = run("sandboxes", "delete", "--yes", "--url", url, "--filter", "no-conversation", status=1)
     assert (listed.json[0]["orphan"], listed.json[0]["conversations"]) == (None, None)
     assert "Records that could not be read: 1." in listed.err
     assert "Records that could not be read and are left alone: 1." in free.err
-    assert deleted == []
+    assert fleet.orders == []
 
 
 def test_watching_for_what_is_free_needs_the_starts(run: Run) -> None:

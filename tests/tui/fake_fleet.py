@@ -43,8 +43,8 @@ class FakeFleet:
     """Start tasks, the newest first."""
     cap: int | None = None
     """Starts and resumes above it pause the oldest that runs."""
-    mute: bool = False
-    """Whether it cannot list its conversations."""
+    says: dict[str, Answer] = field(default_factory=dict)
+    """What is answered instead, by "METHOD path"."""
     orders: list[tuple[str, str]] = field(default_factory=list)
     """What was asked of which sandbox."""
 
@@ -88,6 +88,8 @@ class FakeFleet:
         return {str(self.sandboxes[each]["status"]) for each in ids}
 
     def answer(self, asked: Asked) -> Answer | Exception:
+        if (said := self.says.get(f"{asked.method} {asked.path}")) is not None:
+            return said
         match asked.method, asked.path:
             case "GET", "/openapi.json":
                 return Answer({"info": {"version": "1.8.1"}})
@@ -98,8 +100,6 @@ class FakeFleet:
             case "GET", "/api/v1/sandboxes/search":
                 return _page(self.sandboxes.values())
             case "GET", "/api/v1/app-conversations/search":
-                if self.mute:
-                    return Answer({"detail": "It broke"}, 500)
                 return _page(self.conversations.values())
             case "GET", "/api/v1/app-conversations/start-tasks/search":
                 return _page(self.tasks)
@@ -184,10 +184,12 @@ async def at_conversations(
     state: KeptState | None = None,
     size: tuple[int, int] = NARROW,
     endpoint: Connection = PROD,
+    server: FakeServer | None = None,
 ) -> AsyncIterator[Seat]:
-    """A deck on the fleet, at its conversations, once they and what answers are known."""
-    async with seated(answering(fleet.server), endpoint, size=size, state=state) as seat:
+    """A deck on the fleet, or on what answers for it, at its conversations, once they and what answers are known."""
+    async with seated(answering(server or fleet.server), endpoint, size=size, state=state) as seat:
         await seat.until(lambda: len(seat.list_screen.rows) >= len(fleet.conversations) and seat.session.server.kind)
+        await seat.until(lambda: len(seat.session.sandboxes.records) == len(fleet.sandboxes))
         yield seat
 
 

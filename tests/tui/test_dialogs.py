@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.client.fakes import Answer, FakeServer, Gated, to
+from tests.client.fakes import Answer, Gated, to
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import NARROW, Seat, Until, Words, answering, seated
 from tests.tui.test_typed_ahead import SPECS
@@ -37,10 +37,9 @@ async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet) 
 
 
 async def test_a_list_that_cannot_be_read_says_why_and_escape_leaves(fleet: FakeFleet) -> None:
-    server = FakeServer(lambda asked: Answer({}, 404) if asked.path.endswith("specs/search") else fleet.answer(asked))
-    async with seated(answering(server), PROD) as seat:
-        await seat.until(lambda: seat.deck.session)
-        await seat.press("2", "n", sees="status 404")
+    fleet.says[f"GET {SPECS}"] = Answer({}, 404)
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("n", sees="status 404")
         await seat.press("enter", "escape", until=lambda: not seat.deck.screen.is_modal)
 
 

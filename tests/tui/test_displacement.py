@@ -8,8 +8,6 @@ from quarterdeck.tui.kept_state import KeptState, M
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE
 
-PROD_URL = "http://server.test"
-
 
 def full_fleet() -> FakeFleet:
     fleet = FakeFleet(cap=3)
@@ -51,7 +49,7 @@ class LateState(KeptState):
 
 async def test_a_cap_noted_in_an_earlier_run_is_shown_and_a_disk_that_hangs_holds_nothing_up(tmp_path: Path) -> None:
     state, late = KeptState(tmp_path / "state"), LateState(tmp_path / "state")
-    await state.change(KeptCap, PROD_URL, lambda kept: KeptCap(cap=7))
+    await state.change(KeptCap, "http://server.test", lambda kept: KeptCap(cap=7))
     async with at_sandboxes(full_fleet(), state=state, size=WIDE) as seat:
         await seat.sees("Fix login", "running 3 of about 7")
     async with at_conversations(full_fleet(), state=late, size=WIDE) as seat:

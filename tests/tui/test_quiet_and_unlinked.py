@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tests.client.fakes import Answer, Asked, FakeServer
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_sandboxes
-from tests.tui.seat import WIDE, answering, seated
+import pytest
+
+from tests.client.fakes import Answer
+from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet, at_sandboxes
+from tests.tui.seat import WIDE
 
 
 def ago(**time: float) -> str:
@@ -68,21 +70,9 @@ async def test_one_in_which_a_conversation_is_just_starting_is_no_orphan() -> No
         await seat.press("ctrl+r", sees=("2 of 2", "box"))
 
 
-async def test_unlinked_rows_are_called_what_is_known_so_far_while_a_list_is_unread() -> None:
+@pytest.mark.parametrize("answer", [Answer({"detail": "It broke"}, 500), Answer({"items": [{"no": "id"}]})])
+async def test_unlinked_rows_are_called_what_is_known_so_far_while_something_is_unread(answer: Answer) -> None:
     fleet = idle_fleet()
-    fleet.mute = True
+    fleet.says[f"GET {CONVERSATIONS}/search"] = answer
     async with at_sandboxes(fleet) as seat:
-        await seat.press("X", sees=("so far, not everything is read", "none so far"))
-
-
-async def test_none_is_unlinked_only_as_far_as_everything_could_be_read() -> None:
-    fleet = FakeFleet()
-    fleet.add("box")
-
-    def answer(asked: Asked) -> Answer | Exception:
-        unreadable = Answer({"items": [{"no": "id"}], "next_page_id": None})
-        return unreadable if asked.path == f"{CONVERSATIONS}/search" else fleet.answer(asked)
-
-    async with seated(answering(FakeServer(answer)), PROD) as seat:
-        await seat.press("2", sees="box")
         await seat.press("X", sees=("so far, not everything is read", "none so far"))

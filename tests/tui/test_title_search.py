@@ -5,15 +5,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.conversations import DECK_GRAMMAR
 from quarterdeck.fleet.filters import parse
 from quarterdeck.tui.lists.conversation_commands import title_words
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
-from tests.tui.fake_fleet import CONVERSATIONS
+from tests.tui.fake_fleet import CONVERSATIONS, PROD
 from tests.tui.seat import WIDE, Seat, answering, seated
 
-PROD = Connection("prod", "http://server.test")
 OLD = {"id": "old", "title": "Port the old parser"}
 
 

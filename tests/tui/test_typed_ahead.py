@@ -1,22 +1,21 @@
 """Keys that come all at once, as they do over SSH: each goes to what the one before it opened."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from functools import partial
 from random import Random
 
 import pytest
 from textual import events
 from textual.widgets import Input, TextArea
 
-from quarterdeck.config.connections import Connection
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.screens.list import ListScreen
-from tests.client.fakes import FakeServer, Gated, to
+from tests.client.fakes import Gated, to
+from tests.tui import fake_fleet
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet
-from tests.tui.seat import WIDE, Seat, answering, seated, stand_alike
+from tests.tui.seat import WIDE, Seat, stand_alike
 
-PROD = Connection("prod", "http://server.test")
+at_conversations = partial(fake_fleet.at_conversations, size=WIDE)
 SPECS = "/api/v1/sandbox-specs/search"
 
 
@@ -27,15 +26,6 @@ def fleet() -> FakeFleet:
         fleet.add(f"box{number}", created=f"2026-03-14T06:00:{59 - number}Z")
         fleet.talk(f"talk{number}", f"box{number}", f"Title {number}")
     return fleet
-
-
-@asynccontextmanager
-async def at_conversations(fleet: FakeFleet, server: FakeServer | None = None) -> AsyncIterator[Seat]:
-    async with seated(answering(server or fleet.server), PROD, size=WIDE) as seat:
-        await seat.until(lambda: seat.deck.session)
-        await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.conversations))
-        await seat.until(lambda: len(seat.session.sandboxes.records) == len(fleet.sandboxes))
-        yield seat
 
 
 def cursor(seat: Seat) -> int:
@@ -104,7 +94,7 @@ async def test_a_key_held_down_is_obeyed_as_often_as_it_came(fleet: FakeFleet) -
 
 async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet) -> None:
     server = Gated(fleet.answer, to(f"{SANDBOXES}/box0/pause"))
-    async with at_conversations(fleet, server) as seat:
+    async with at_conversations(fleet, server=server) as seat:
         await seat.press("2")
         seat.list_screen.table.move_to("box0")
         before = cursor(seat)
@@ -119,7 +109,7 @@ async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet) -> None:
 
 async def test_quitting_goes_ahead_of_what_is_still_read(fleet: FakeFleet) -> None:
     server = Gated(fleet.answer, to(SPECS))
-    async with at_conversations(fleet, server) as seat:
+    async with at_conversations(fleet, server=server) as seat:
         await seat.press("2")
         seat.at_once("n", "j", "space", "ctrl+q")
         await seat.until(lambda: seat.deck.return_value == 0)

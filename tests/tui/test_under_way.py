@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from quarterdeck.tui import app
-from tests.client.fakes import Answer, Asked, FakeServer, Gated
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet
+from tests.client.fakes import Answer, Gated
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE, Seat, answering, seated
 
 LOST = httpx.ReadError("reset")
@@ -71,21 +71,15 @@ async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_
 
 
 async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet) -> None:
-    def answer(asked: Asked) -> Answer | Exception:
-        if asked.method == "POST" and refusing:
-            return Answer({"detail": "Not so"}, 422)
-        return fleet.answer(asked)
-
-    refusing = True
-    async with seated(answering(FakeServer(answer)), PROD, size=WIDE) as seat:
-        await seat.sees("Fix login")
+    fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
+    async with at_conversations(fleet) as seat:
         await seat.press("n", sees="First message")
         await seat.type("port it", "enter")
         await seat.type("to rust", "tab")
         await seat.type("Port", "ctrl+s")
         await seat.sees("First message", "port it", "to rust", "Port")
         assert not fleet.created
-        refusing = False
+        fleet.says.clear()
         await seat.press("ctrl+s", until=lambda: fleet.created)
         assert fleet.created[0]["initial_message"]["content"][0]["text"] == "port it\nto rust"
         assert fleet.created[0]["title"] == "Port"
@@ -187,28 +181,16 @@ async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells() -> 
 
 async def test_a_conversation_whose_deletion_is_refused_reads_as_before_although_nothing_can_be_read() -> None:
     fleet = FakeFleet(nested=True)
-    fleet.add("box")
-    fleet.talk("c1", "box", "Fix the build")
-
-    def answer(asked: Asked) -> Answer | Exception:
-        refused = any(each.method == "DELETE" for each in server.asked)
-        return Answer({"detail": "It broke"}, 400) if refused else fleet.answer(asked)
-
-    server = FakeServer(answer)
-    async with seated(answering(server), PROD) as seat:
-        await seat.sees("1 Finished", "live")
+    fleet.talk("c1", fleet.add("box"), "Fix the build")
+    fleet.fails.add("c1")
+    async with at_conversations(fleet) as seat:
+        fleet.says |= dict.fromkeys((f"GET {CONVERSATIONS}", f"GET {CONVERSATIONS}/search"), Answer(status=503))
         await seat.press("D", *"c1", "enter", sees=("It broke", "1 Finished"))
 
 
 async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: FakeFleet) -> None:
-    def answer(asked: Asked) -> Answer | Exception:
-        if asked.method == "POST" and asked.path == SANDBOXES:
-            fleet.add("broken", "ERROR")
-            return Answer(fleet.sandboxes["broken"])
-        return fleet.answer(asked)
-
-    async with seated(answering(FakeServer(answer)), PROD, size=WIDE) as seat:
-        await seat.press("2", sees=("1 Running", "live"))
+    fleet.says[f"POST {SANDBOXES}"] = Answer({"id": "broken", "status": "ERROR"})
+    async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.press("n", sees="default-spec  (default)")
         await seat.press("enter", sees="The server made broken, but it failed to start.")
         assert "Started" not in seat.text
@@ -231,14 +213,9 @@ async def test_a_reading_that_was_asked_for_shows_at_once_also_where_nothing_ans
 
 
 async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet) -> None:
-    def answer(asked: Asked) -> Answer | Exception:
-        if asked.path == f"{SANDBOXES}/search":
-            return Answer({"items": [{"no": "id"}] * 40, "next_page_id": None})
-        if asked.path == f"{CONVERSATIONS}/search":
-            return Answer({"detail": "No"}, 401)
-        return fleet.answer(asked)
-
-    async with seated(answering(FakeServer(answer)), PROD, size=WIDE) as seat:
+    fleet.says[f"GET {SANDBOXES}/search"] = Answer({"items": [{"no": "id"}] * 40})
+    fleet.says[f"GET {CONVERSATIONS}/search"] = Answer({"detail": "No"}, 401)
+    async with seated(answering(fleet.server), PROD, size=WIDE) as seat:
         await seat.sees("The conversations were not read: the key is refused.")
         await seat.press("2", sees="40 sandboxes could not be read.")
         assert "No sandboxes" not in seat.text

@@ -5,14 +5,11 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.config.connections import Connection
 from quarterdeck.tui.app import notice
 from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.text import line
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import NARROW, Seat
-
-READ_ONLY = Connection("prod", "http://server.test", read_only=True)
 
 
 @pytest.fixture
