@@ -53,6 +53,11 @@ class FakeAgent:
     def says(self, text: str, source: str = "agent") -> None:
         self.add("MessageEvent", source, llm_message={"role": source, "content": [{"type": "text", "text": text}]})
 
+    def says_words(self, numbers: range) -> None:
+        """Say "word 0" and so on, a message each."""
+        for number in numbers:
+            self.says(f"word {number}")
+
     def asks(self, *commands: str) -> None:
         for command in commands:
             action = {"command": command, "kind": "TerminalAction"}

@@ -31,8 +31,7 @@ def following(agent: FakeAgent) -> Following:
 
 async def test_a_long_log_is_read_from_its_end_and_older_pages_as_they_are_wanted() -> None:
     agent = FakeAgent()
-    for number in range(250):
-        agent.says(f"word {number}")
+    agent.says_words(range(250))
     followed = following(agent)
     await followed.poll()
     assert [entry.text for entry in followed.transcript.entries] == [f"word {n}" for n in range(150, 250)]

@@ -106,8 +106,7 @@ def desk(home: Home, urls: tuple[str, str]) -> Desk:
 
 async def at_list(seat: Seat, *moves: str) -> None:
     """Open the list of connections and move in it."""
-    await seat.press("c")
-    await seat.sees("Connections", "local service", "one", "two")
+    await seat.press("c", sees=("Connections", "local service", "one", "two"))
     await seat.press(*moves)
 
 

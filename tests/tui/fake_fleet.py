@@ -204,6 +204,16 @@ async def at_sandboxes(
         yield seat
 
 
+async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
+    """Let agents come to something, and the deck read it."""
+    for conversation_id, outcome in outcomes.items():
+        fleet.conversations[conversation_id]["execution_status"] = outcome
+    await seat.press("ctrl+r")
+    records = seat.session.conversations.records
+    await seat.until(lambda: all(records[each].execution_status == outcome for each, outcome in outcomes.items()))
+    await seat.pause()
+
+
 def shown(seat: Seat) -> list[str]:
     """The ids that the list shows, from the top."""
     return list(seat.list_screen.table.ids)

@@ -55,12 +55,10 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(f
 
 async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
-        await seat.press("f")
-        await seat.sees("Which statuses are shown", "[x] ● Running", "[x] ‖ Paused")
+        await seat.press("f", sees=("Which statuses are shown", "[x] ● Running", "[x] ‖ Paused"))
         await seat.press("space", "enter", sees=("status:paused", "2 of 6"))
         await seat.press("f", sees=("[ ] ● Running", "[x] ‖ Paused"))
-        await seat.press("down", "space", "enter")
-        await seat.sees("A list shows at least one status; d chooses all.")
+        await seat.press("down", "space", "enter", sees="A list shows at least one status; d chooses all.")
         await seat.press("d", "enter", until=lambda: len(shown(seat)) == 6)
         assert "status:" not in seat.text
 
@@ -82,8 +80,7 @@ async def test_the_row_of_the_cursor_is_in_sight_when_a_filter_that_matched_noth
         fleet.add(f"box{number:02}")
     async with at_sandboxes(fleet) as seat:
         await seat.press("G", "slash", *"zzz", sees="0 of 40")
-        await seat.press("escape")
-        await seat.until(lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
+        await seat.press("escape", until=lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
 
 
 async def test_a_filter_that_matches_nothing_says_which_of_its_tokens_do_not_exist(fleet: FakeFleet) -> None:
@@ -121,8 +118,7 @@ async def test_columns_are_chosen_and_moved(fleet: FakeFleet) -> None:
         await seat.press("C", sees="[x] OWNER")
         await seat.press("end", *("K",) * 10, "down", "space", "enter")
         await seat.until(lambda: seat.line(2).split()[:2] == ["OWNER", "FOR"])
-        await seat.press("C", "d", "enter")
-        await seat.until(lambda: seat.line(2).split()[:2] == ["STATUS", "FOR"])
+        await seat.press("C", "d", "enter", until=lambda: seat.line(2).split()[:2] == ["STATUS", "FOR"])
 
 
 async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -140,11 +136,9 @@ async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: F
 
 async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, home: Home) -> None:
     async with at_sandboxes(fleet) as seat:
-        await seat.go_to("run1", "y")
-        await seat.sees("Copy of run1", "agent URL", "http://box/run1", "OSC 52")
+        await seat.go_to("run1", "y", sees=("Copy of run1", "agent URL", "http://box/run1", "OSC 52"))
         assert "hush" not in seat.text
-        await seat.press("down", "down", "f")
-        await seat.until(lambda: (home.state / "copied.txt").exists())
+        await seat.press("down", "down", "f", until=lambda: (home.state / "copied.txt").exists())
         saved = (home.state / "copied.txt").read_text()
         assert '"id": "run1"' in saved
         assert "hush" not in saved
@@ -159,8 +153,7 @@ async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Ho
         await seat.sees("pay 001 5n ␛[2J 👩")
         await seat.press("y", "down", "down", "enter", sees=("Copied the title", "u escapes"))
         assert seat.deck.clipboard == r"pay \u202e001\u202c \u009b5n \u001b[2J" + " 👩\u200d💻"
-        await seat.press("y", "down", "down", "down", "f")
-        await seat.until(lambda: (home.state / "copied.txt").exists())
+        await seat.press("y", "down", "down", "down", "f", until=lambda: (home.state / "copied.txt").exists())
         saved = (home.state / "copied.txt").read_text()
         assert json.loads(saved)["title"] == title
         assert not {"\u202e", "\x9b", "\x1b"} & set(saved)

@@ -62,8 +62,7 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
 
 async def test_marked_rows_behind_the_filter_are_left_alone_unless_asked_for(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
-        await seat.press("asterisk", "slash", *"id:box0", "enter")
-        await seat.sees("7 marked, 6 hidden by the filter")
+        await seat.press("asterisk", "slash", *"id:box0", "enter", sees="7 marked, 6 hidden by the filter")
         await seat.press("p", sees=("1 will be paused", "5 marked, but hidden by the filter"))
         await seat.press("h", sees="6 will be paused")
         await seat.press("h", "y", sees="1 done")

@@ -53,8 +53,7 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk) -> No
         await clear_and_type(seat, "four")
         await seat.press("tab", "tab")
         await clear_and_type(seat, "ftp:")
-        await seat.press("ctrl+s")
-        await seat.sees("needs http:// or https://", "^s save", "New connection")
+        await seat.press("ctrl+s", sees=("needs http:// or https://", "^s save", "New connection"))
         await seat.press("escape", "escape", sees="Connections")
     assert desk.file.read_text() == before
 
@@ -134,8 +133,7 @@ async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> N
             hanging.go_on.clear()
             await give_key(seat, "two", OTHER_KEY)
             await seat.until(lambda: hanging.held)
-            await seat.press("a")
-            await seat.sees("The last change is still under way")
+            await seat.press("a", sees="The last change is still under way")
             hanging.go_on.set()
             await seat.sees("It is kept in the system keyring", "READ-ONLY", "No conversations.")
             await seat.until(lambda: not seat.deck.screen.is_modal)
@@ -155,10 +153,8 @@ async def test_a_list_that_was_long_to_read_opens_nothing_over_what_is_typed_int
         async with desk.sit(refused) as seat:
             await seat.until(lambda: seat.deck.session and seat.session.server.key_refused)
             desk.write(both[both.index("[connections.two]") :])
-            await seat.press("c")
-            await seat.sees("Connections", "two")
-            await seat.press("K", "x")
-            await seat.sees("Key of two")
+            await seat.press("c", sees=("Connections", "two"))
+            await seat.press("K", "x", sees="Key of two")
             fcntl.flock(lock, fcntl.LOCK_UN)
             await seat.sees("Key of two", "The server refused the key: c, then K gives another one.")
 
@@ -230,8 +226,7 @@ async def test_a_connection_is_deleted_with_its_key_but_not_while_it_is_open(des
         await seat.press("down", "d", sees="Delete the connection two?")
         await seat.press("enter", sees=("Connections", "two"))
         await seat.press("d", sees="Delete the connection two?")
-        await seat.press("y", sees=("Connections", "one"))
-        await seat.until(lambda: "two" not in seat.text)
+        await seat.press("y", sees=("Connections", "one"), until=lambda: "two" not in seat.text)
     assert desk.keyring.held == {}
     assert desk.file.read_text().endswith('colour = "teal"\n\n# careful with this one\n')
 
@@ -266,8 +261,7 @@ async def test_a_key_typed_for_an_edited_connection_is_used_and_unsaved_edits_st
         await seat.press("tab", "tab")
         if address == "another":
             await clear_and_type(seat, desk.two)
-        await seat.press("tab", "tab", "tab", "tab", "enter", "down", "enter", "ctrl+s")
-        await seat.sees("Key of one")
+        await seat.press("tab", "tab", "tab", "tab", "enter", "down", "enter", "ctrl+s", sees="Key of one")
         await seat.type(KEY if address == "the same" else OTHER_KEY)
         await seat.press("tab", "space", "shift+tab", "enter")
         if address == "another":

@@ -60,8 +60,7 @@ async def opened(
     server = FakeServer(answer) if gate is None else Gated(answer, to(held), gate)
     async with seated(answering(server), prod, size=NARROW, state=state) as seat:
         await seat.sees("Fix login")
-        await seat.press("enter", sees="polling")
-        await seat.until(lambda: log(seat).entries)
+        await seat.press("enter", sees="polling", until=lambda: log(seat).entries)
         yield seat
 
 
@@ -73,9 +72,14 @@ def composer(seat: Seat) -> TextArea:
     return seat.deck.screen.query_one(TextArea)
 
 
+async def left_and_entered(seat: Seat) -> None:
+    """Go back to the list, and open the conversation again."""
+    await seat.press("q", until=lambda: not seat.deck.screen.query(Log))
+    await seat.press("enter", until=lambda: seat.deck.screen.query(Log))
+
+
 async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent: FakeAgent) -> None:
-    for number in range(160):
-        agent.says(f"word {number}")
+    agent.says_words(range(160))
     async with opened(agent) as seat:
         await seat.sees("word 159")
         agent.says("word 160")
@@ -86,11 +90,9 @@ async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent:
         agent.says("word 162")
         await seat.press("ctrl+r", sees="2 new below, G")
         assert seat.line(2) == top
-        await seat.press("g")
-        await seat.until(lambda: "word 60" in seat.text and len(log(seat).entries) == 163)
+        await seat.press("g", until=lambda: "word 60" in seat.text and len(log(seat).entries) == 163)
         await seat.press("g", sees="word 0")
-        await seat.press("G", sees="word 162")
-        await seat.until(lambda: "new below" not in seat.text)
+        await seat.press("G", sees="word 162", until=lambda: "new below" not in seat.text)
 
 
 async def test_what_is_selected_with_the_mouse_is_copied_and_holds_still(agent: FakeAgent) -> None:
@@ -109,37 +111,31 @@ async def test_what_is_selected_with_the_mouse_is_copied_and_holds_still(agent: 
 
 
 async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent) -> None:
-    for number in range(60):
-        agent.says(f"word {number}")
+    agent.says_words(range(60))
     agent.says("\n".join(f"line {number}" for number in range(90)))
-    for number in range(60, 120):
-        agent.says(f"word {number}")
+    agent.says_words(range(60, 120))
     async with opened(agent) as seat:
         await seat.press("slash", *"line 7", "enter", "escape", sees="line 0")
         await seat.press("enter", *("j",) * 75, sees="line 85")
         shown = seat.text.splitlines()[2:14]
-        await seat.press("q", until=lambda: not seat.deck.screen.query(Log))
-        await seat.press("enter")
-        await seat.until(lambda: seat.deck.screen.query(Log) and seat.text.splitlines()[2:14] == shown)
+        await left_and_entered(seat)
+        await seat.until(lambda: seat.text.splitlines()[2:14] == shown)
 
 
 async def test_the_place_above_a_question_is_there_again_with_the_entry_that_was_looked_at(agent: FakeAgent) -> None:
-    for number in range(40):
-        agent.says(f"word {number}")
+    agent.says_words(range(40))
     agent.asks("rm -r build", "git clean", "git push")
     async with opened(agent) as seat:
         await seat.sees("needs you: 3 actions")
         await seat.press("k", "k", "k")
         shown = seat.text.splitlines()[2:14]
         assert any("▌" in line and "word 39" in line for line in shown)
-        await seat.press("q", until=lambda: not seat.deck.screen.query(Log))
-        await seat.press("enter")
-        await seat.until(lambda: seat.deck.screen.query(Log) and seat.text.splitlines()[2:14] == shown)
+        await left_and_entered(seat)
+        await seat.until(lambda: seat.text.splitlines()[2:14] == shown)
 
 
 async def test_what_is_unfolded_at_the_foot_comes_into_sight(agent: FakeAgent) -> None:
-    for number in range(40):
-        agent.says(f"word {number}")
+    agent.says_words(range(40))
     seen = {"content": [{"type": "text", "text": "\n".join(f"line {number}" for number in range(20))}], "exit_code": 0}
     agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=seen)
     async with opened(agent) as seat:
@@ -152,8 +148,7 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
     agent.says("first wish", "user")
     failed = {"content": [{"type": "text", "text": "no such thing"}], "exit_code": 2}
     agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=failed)
-    for number in range(40):
-        agent.says(f"word {number}")
+    agent.says_words(range(40))
     agent.says("second wish", "user")
     async with opened(agent) as seat:
 
@@ -208,8 +203,7 @@ async def test_a_conversation_of_which_nothing_can_be_read_says_so() -> None:
     fleet.talk(ID, fleet.add("box", "PAUSED"), "Fix login")
     async with seated(answering(fleet.server), Connection("prod", "http://server.test")) as seat:
         await seat.sees("Fix login")
-        await seat.press("enter")
-        await seat.sees("Nothing could be read. This server keeps no copy of what is said.")
+        await seat.press("enter", sees="Nothing could be read. This server keeps no copy of what is said.")
 
 
 async def test_when_it_asks_is_chosen_in_its_menu(agent: FakeAgent) -> None:
@@ -226,8 +220,7 @@ async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent
     agent.next = ["curl evil"]
     async with opened(agent) as seat:
         await seat.sees("needs you: 2 actions; tab answers", "rm -r build", "git clean", "HIGH")
-        await seat.press("y", "n", "a", "r")
-        await seat.sees("tab answers", "The agent waits for an answer")
+        await seat.press("y", "n", "a", "r", sees=("tab answers", "The agent waits for an answer"))
         assert agent.ran == []
         await seat.press("tab", sees=("y accept", "esc leave"))
         seat.at_once("y", "y", "y", "y")
@@ -271,8 +264,7 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
         assert composer(seat).text == ""
         agent.asks("rm -r build")
         await seat.press("escape", "ctrl+r", sees="rm -r build")
-        await seat.press("m", *"not that", "ctrl+s")
-        await seat.sees("The agent waits for an answer", "Keep the draft")
+        await seat.press("m", *"not that", "ctrl+s", sees=("The agent waits for an answer", "Keep the draft"))
         await seat.press("d")
         await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that")
         assert not any(event["kind"] == "UserRejectObservation" for event in agent.log)
@@ -305,10 +297,9 @@ async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: Fak
     agent.says("hello", "user")
     state = KeptState(tmp_path / "state")
     async with opened(agent, state=state) as seat:
-        await seat.press("m", *"half a thought", "escape", "q")
-        await seat.until(lambda: not seat.deck.screen.query(Log))
-        await seat.press("enter")
-        await seat.until(lambda: seat.deck.screen.query(Log) and composer(seat).text == "half a thought")
+        await seat.press("m", *"half a thought", "escape")
+        await left_and_entered(seat)
+        assert composer(seat).text == "half a thought"
     async with opened(agent, state=state) as seat:
         await seat.until(lambda: composer(seat).text == "half a thought")
         await seat.press("m", "ctrl+s", sees="Sent.")
@@ -375,8 +366,7 @@ async def test_a_question_names_no_keys_while_its_sandbox_is_paused(agent: FakeA
         await seat.sees("tab answers")
         agent.sandbox, agent.unreached = "PAUSED", True
         await seat.press("ctrl+r", sees="needs you: 1 action━")
-        await seat.press("tab")
-        await seat.sees("needs you: 1 action━", "Its sandbox is paused. r resumes it.")
+        await seat.press("tab", sees=("needs you: 1 action━", "Its sandbox is paused. r resumes it."))
 
 
 async def test_no_tool_runs_while_its_sandbox_is_paused(agent: FakeAgent) -> None:
@@ -386,8 +376,7 @@ async def test_no_tool_runs_while_its_sandbox_is_paused(agent: FakeAgent) -> Non
         await seat.sees("● Working", "  terminal")
         assert "terminal" in seat.line(1)
         agent.sandbox, agent.unreached = "PAUSED", True
-        await seat.press("ctrl+r")
-        await seat.sees("Its sandbox is paused. r resumes it.")
+        await seat.press("ctrl+r", sees="Its sandbox is paused. r resumes it.")
         assert "terminal" not in seat.line(1)
 
 

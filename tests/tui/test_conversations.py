@@ -35,8 +35,7 @@ async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_det
         (conversation,) = seat.session.conversations.records
         await seat.press("i")
         await seat.sees(conversation, "repository", "branch", "provider", "model", "trigger", "created", "updated")
-        await seat.press("pagedown")
-        await seat.sees("sandbox status", "RUNNING", "agent status", "idle")
+        await seat.press("pagedown", sees=("sandbox status", "RUNNING", "agent status", "idle"))
 
 
 async def test_title_and_sandbox_are_taken_as_typed(sit: Sit) -> None:

@@ -47,11 +47,9 @@ async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet) -> Non
     async with at_sandboxes(fleet) as seat:
         await seat.press("X", sees=("12  Sandboxes that no conversation lives in", "/ filter"))
         await click(seat, "filter")
-        await seat.type("box1")
-        await seat.until(lambda: "box2" not in seat.text.partition("No conversation")[2])
+        await seat.type("box1", until=lambda: "box2" not in seat.text.partition("No conversation")[2])
         await seat.press("q", sees="No line has that in it.")
-        await seat.press("backspace", "down", "enter")
-        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("backspace", "down", "enter", until=lambda: not seat.deck.screen.is_modal)
         assert seat.list_screen.table.cursor_id == "box10"
         await seat.press("X", sees="esc cancel")
         await click(seat, "cancel", until=lambda: not seat.deck.screen.is_modal)
@@ -73,10 +71,8 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:
 @pytest.mark.parametrize("size", [(50, 12), NARROW])
 async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(fleet: FakeFleet, size: tuple[int, int]) -> None:
     async with at_sandboxes(fleet, size=size) as seat:
-        await seat.press("asterisk", "D")
-        await seat.sees("Delete 12 sandboxes?", "Type 12 to go on", "esc cancel")
-        await seat.press("pagedown", "pagedown")
-        await seat.sees("The workspaces and all files", "Type 12 to go on")
+        await seat.press("asterisk", "D", sees=("Delete 12 sandboxes?", "Type 12 to go on", "esc cancel"))
+        await seat.press("pagedown", "pagedown", sees=("The workspaces and all files", "Type 12 to go on"))
         await seat.press("1", "enter", sees="That is not 12. Nothing was done.")
         assert not fleet.orders
         await seat.press("2", "enter", until=lambda: not fleet.sandboxes)

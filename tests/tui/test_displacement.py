@@ -28,8 +28,7 @@ async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -
         await seat.press("enter")
         await seat.sees("The server paused old (Fix login) to make room for new4.", "running 3 of about 3")
         await seat.go_to("old", "enter", sees=("Timeline", "displaced", "make room for new4"))
-        await seat.press("escape", "n")
-        await seat.sees("3 of about 3 run already", "likely pause the oldest one")
+        await seat.press("escape", "n", sees=("3 of about 3 run already", "likely pause the oldest one"))
         await seat.press("escape")
     async with at_sandboxes(fleet, state=state, size=WIDE) as seat:
         await seat.sees("running 3 of about 3")

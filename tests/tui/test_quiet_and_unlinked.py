@@ -32,8 +32,7 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
         await seat.sees("Yesterday's", "alone")
         await seat.press("I")
         await seat.sees("2 would be paused; they have cost $4.00 so far.", "20h00m", "2h00m", "1 left out", "untold")
-        await seat.press("ctrl+u", "end", "ctrl+u", *"soon", "enter")
-        await seat.sees("Write a time like 30m")
+        await seat.press("ctrl+u", "end", "ctrl+u", *"soon", "enter", sees="Write a time like 30m")
         await seat.press("ctrl+u", "end", "ctrl+u", *"3h")
         await seat.sees("1 would be paused; they have cost $2.00 so far.")
         assert fleet.orders == []

@@ -54,8 +54,7 @@ async def test_a_connection_is_chosen_at_once(fleet: FakeFleet) -> None:
         seat.at_once("c", "j", "a", *"far", "tab", "tab", "x")
         await seat.sees("New connection")
         await seat.until(lambda: [field.value for field in seat.deck.screen.query(Input)][:2] == ["far", "x"])
-        await seat.press("escape", "escape")
-        await seat.until(lambda: isinstance(seat.deck.screen, ConnectionsDialog))
+        await seat.press("escape", "escape", until=lambda: isinstance(seat.deck.screen, ConnectionsDialog))
 
 
 async def test_a_spec_is_chosen_at_once_though_the_server_tells_of_it_first(fleet: FakeFleet) -> None:

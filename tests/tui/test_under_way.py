@@ -76,8 +76,7 @@ async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: Fa
         await seat.press("n", sees="First message")
         await seat.type("port it", "enter")
         await seat.type("to rust", "tab")
-        await seat.type("Port", "ctrl+s")
-        await seat.sees("First message", "port it", "to rust", "Port")
+        await seat.type("Port", "ctrl+s", sees=("First message", "port it", "to rust", "Port"))
         assert not fleet.created
         fleet.says.clear()
         await seat.press("ctrl+s", until=lambda: fleet.created)
@@ -97,8 +96,7 @@ async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_
         await seat.pause()
         assert "it was started" not in seat.text
         fleet.sandboxes["new1"]["status"] = "RUNNING"
-        await seat.press("ctrl+r")
-        await seat.sees("The answer was lost, but it was started: new1 is new in the list.")
+        await seat.press("ctrl+r", sees="The answer was lost, but it was started: new1 is new in the list.")
 
 
 async def test_what_is_typed_while_a_form_is_sent_goes_nowhere(fleet: FakeFleet) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui.kept_state import KeptState
-from tests.tui.fake_fleet import FakeFleet, at_conversations, shown
+from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to, shown
 from tests.tui.seat import NARROW, WIDE, Seat
 
 TITLES = {"c1": "Fix login", "c2": "Migrate schema", "c3": "Upgrade httpx"}
@@ -20,16 +20,6 @@ def fleet() -> FakeFleet:
         fleet.talk(conversation_id, "box", title, execution_status="running")
     fleet.talk("c0", "box", "Long done", execution_status="finished")
     return fleet
-
-
-async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
-    """Let agents come to something, and the deck read it."""
-    for conversation_id, outcome in outcomes.items():
-        fleet.conversations[conversation_id]["execution_status"] = outcome
-    await seat.press("ctrl+r")
-    records = seat.session.conversations.records
-    await seat.until(lambda: all(records[each].execution_status == outcome for each, outcome in outcomes.items()))
-    await seat.pause()
 
 
 def line_of(seat: Seat, title: str) -> str:

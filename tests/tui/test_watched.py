@@ -8,7 +8,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.tui.app import notice
 from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.text import line
-from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
+from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, comes_to
 from tests.tui.seat import NARROW, Seat
 
 
@@ -26,12 +26,6 @@ async def watch(seat: Seat, *ids: str) -> None:
     for each in ids:
         await seat.go_to(each, "w")
     await seat.sees("watching: ")
-
-
-async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
-    for conversation_id, outcome in outcomes.items():
-        fleet.conversations[conversation_id]["execution_status"] = outcome
-    await seat.press("ctrl+r")
 
 
 @pytest.mark.parametrize("size", [(60, 20), NARROW, (120, 36)])
