@@ -89,12 +89,6 @@ async def test_a_filter_that_matches_nothing_says_which_of_its_tokens_do_not_exi
         await seat.sees("0 of 6", "title:build: there is no token title:")
 
 
-async def test_a_refusal_goes_with_the_next_command(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
-        await seat.press("minus", sees="Nothing is marked")
-        await seat.press("slash", until=lambda: "Nothing is marked" not in seat.text)
-
-
 async def test_the_column_sorted_by_is_there_where_there_is_room_for_few(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=(60, 20)) as seat:
         await seat.until(lambda: "SPEC" not in seat.text)

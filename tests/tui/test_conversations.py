@@ -121,11 +121,13 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) ->
         assert fleet.conversations["c1"]["title"] == "Port the parser"
 
 
-async def test_a_message_goes_with_the_next_command(fleet: FakeFleet) -> None:
+async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
-        await seat.press("w", sees="Watching Talk 3")
-        await seat.press("s")
-        assert "Watching Talk 3" not in seat.text
+        for key, said in (("w", "Watching Talk 3"), ("minus", "Nothing is marked")):
+            await seat.press(key, sees=said)
+            await seat.press("slash")
+            assert said not in seat.text
+            await seat.press("escape")
 
 
 # Delete

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.client.fakes import Answer, Gated, to
-from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes
-from tests.tui.seat import NARROW, Seat, Until, Words, answering, seated
+from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
+from tests.tui.seat import NARROW, Seat, Until, Words
 from tests.tui.test_typed_ahead import SPECS
 
 
@@ -26,13 +26,12 @@ async def click(seat: Seat, words: str, *, sees: Words = (), until: Until = lamb
 
 async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet) -> None:
     server = Gated(fleet.answer, to(SPECS))
-    async with seated(answering(server), PROD) as seat:
-        await seat.until(lambda: len(seat.session.sandboxes.records) == 12 if seat.deck.session else False)
-        await seat.press("2", "n", sees=("Start a sandbox", "Reading…"))
-        await seat.press("j", "enter")
-        assert not fleet.orders
+    async with at_conversations(fleet, server=server) as seat:
+        seat.at_once("2", "n", "j", "enter")
+        await seat.sees("Start a sandbox", "Reading…")
+        assert len(fleet.sandboxes) == 12
         server.gate.set()
-        await seat.until(lambda: len(fleet.sandboxes) == 13)
+        await seat.until(lambda: len(fleet.sandboxes) == 13 and not seat.deck.screen.is_modal)
         assert ("sandbox_spec_id", "other-spec") in [pair for asked in server.asked for pair in asked.query]
 
 

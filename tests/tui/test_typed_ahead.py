@@ -57,13 +57,6 @@ async def test_a_connection_is_chosen_at_once(fleet: FakeFleet) -> None:
         await seat.press("escape", "escape", until=lambda: isinstance(seat.deck.screen, ConnectionsDialog))
 
 
-async def test_a_spec_is_chosen_at_once_though_the_server_tells_of_it_first(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        seat.at_once("2", "n", "enter")
-        await seat.until(lambda: len(fleet.sandboxes) == 31)
-        await seat.until(lambda: not seat.deck.screen.is_modal)
-
-
 async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
         await seat.press("2")
@@ -81,14 +74,6 @@ async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:
 
 
 # What does not wait
-
-
-async def test_a_key_held_down_is_obeyed_as_often_as_it_came(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        seat.at_once(*["j"] * 25, *["k"] * 5, "space")
-        await seat.until(lambda: seat.list_screen.table.marks)
-        table = seat.list_screen.table
-        assert table.marks == {table.ids[20]}
 
 
 async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet) -> None:

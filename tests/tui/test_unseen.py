@@ -71,14 +71,6 @@ async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFle
         await seat.press("escape", sees="0 of 4 match.")
 
 
-async def test_who_needs_somebody_stands_first_then_trouble_then_the_newest(fleet: FakeFleet) -> None:
-    fleet.conversations["c1"] |= {"execution_status": "error", "updated_at": "2026-03-14T11:00:00Z"}
-    fleet.conversations["c2"] |= {"execution_status": "finished", "updated_at": "2026-03-14T12:00:00Z"}
-    fleet.conversations["c3"] |= {"execution_status": "waiting_for_confirmation"}
-    async with at_conversations(fleet) as seat:
-        assert shown(seat) == ["c3", "c1", "c2", "c0"]
-
-
 async def test_the_next_run_knows_what_was_seen_even_if_the_look_was_the_last_thing(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
