@@ -19,7 +19,7 @@ from quarterdeck.tui.kept_state import KeptState
 from tests.cli.serving import answering, keeping
 from tests.conftest import Home
 from tests.keyrings import Good
-from tests.tui.seat import NARROW, Seat, seated_at
+from tests.tui.seat import NARROW, Seat, Words, seated_at
 
 KEY, OTHER_KEY = "sentinel-key-one", "sentinel-key-two"
 NOBODY = "http://127.0.0.1:9"
@@ -104,12 +104,7 @@ def desk(home: Home, urls: tuple[str, str]) -> Desk:
     return desk
 
 
-async def at_list(seat: Seat, *moves: str) -> None:
-    """Open the list of connections and move in it."""
+async def at_list(seat: Seat, *keys: str, sees: Words = ()) -> None:
+    """Open the list of connections and press keys in it."""
     await seat.press("c", sees=("Connections", "local service", "one", "two"))
-    await seat.press(*moves)
-
-
-async def clear_and_type(seat: Seat, words: str) -> None:
-    await seat.press("ctrl+u", "end", "ctrl+u")
-    await seat.type(words)
+    await seat.press(*keys, sees=sees)

@@ -88,6 +88,10 @@ class Seat:
         """Type text, then press keys."""
         await self.press(*words, *keys, sees=sees, until=until)
 
+    async def retype(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Type text in place of what stands in a field, then press keys."""
+        await self.press("ctrl+u", "end", "ctrl+u", *words, *keys, sees=sees, until=until)
+
     async def go_to(self, row: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Put the cursor of the list on a row, then press keys."""
         self.list_screen.table.move_to(row)

@@ -10,8 +10,8 @@ from quarterdeck.config.connections import LOCAL
 from quarterdeck.tui.connecting import Connecting
 from tests.conftest import Home
 from tests.keyrings import Hanging, Raising
-from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, urls
-from tests.tui.seat import WIDE, Seat
+from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list, desk, urls
+from tests.tui.seat import WIDE, Seat, Words
 
 __all__ = ["desk", "urls"]
 
@@ -19,19 +19,17 @@ __all__ = ["desk", "urls"]
 # Adding and keys
 
 
-async def add(seat: Seat, name: str, address: str) -> None:
+async def add(seat: Seat, name: str, address: str, *, sees: Words) -> None:
     """Fill in a new connection and save it; its key is asked for next."""
-    await at_list(seat, "a")
-    await seat.sees("New connection")
+    await at_list(seat, "a", sees="New connection")
     await seat.type(name, "tab", "tab")
-    await seat.type(address, "enter")
+    await seat.type(address, "enter", sees=sees)
 
 
 async def test_a_connection_is_added_and_its_key_kept_only_once_it_is_proven(desk: Desk) -> None:
     before = desk.file.read_text()
     async with desk.sit() as seat:
-        await add(seat, "three", desk.two)
-        await seat.sees("Key of three", f"It is sent to {desk.two} and nowhere else.")
+        await add(seat, "three", desk.two, sees=("Key of three", f"It is sent to {desk.two} and nowhere else."))
         await seat.type("wrong", "enter", sees="The server refused this key.")
         assert desk.keyring.held == {}
         await seat.type(OTHER_KEY)
@@ -47,20 +45,17 @@ async def test_a_connection_is_added_and_its_key_kept_only_once_it_is_proven(des
 async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk) -> None:
     before = desk.file.read_text()
     async with desk.sit() as seat:
-        await add(seat, "one", desk.one)
-        await seat.sees("There is a connection called one already.")
+        await add(seat, "one", desk.one, sees="There is a connection called one already.")
         await seat.press("shift+tab", "shift+tab")
-        await clear_and_type(seat, "four")
-        await seat.press("tab", "tab")
-        await clear_and_type(seat, "ftp:")
-        await seat.press("ctrl+s", sees=("needs http:// or https://", "^s save", "New connection"))
+        await seat.retype("four", "tab", "tab")
+        await seat.retype("ftp:", "ctrl+s", sees=("needs http:// or https://", "^s save", "New connection"))
         await seat.press("escape", "escape", sees="Connections")
     assert desk.file.read_text() == before
 
 
-async def give_key(seat: Seat, name: str, key: str) -> None:
+async def give_key(seat: Seat, name: str, key: str, *, sees: Words = ()) -> None:
     await seat.press("K", sees=f"Key of {name}")
-    await seat.type(key, "enter")
+    await seat.type(key, "enter", sees=sees)
 
 
 @pytest.mark.parametrize("broken", ["raising", "hanging"])
@@ -75,8 +70,7 @@ async def test_without_a_keyring_a_file_is_used_only_after_a_yes(desk: Desk, hom
             await seat.sees("Keep the key in a file?", "The system keyring is not available.")
             await seat.press("enter", sees=("used until the deck ends", "typed for this run"))
             assert not file.exists()
-            await give_key(seat, "two", OTHER_KEY)
-            await seat.sees("Keep the key in a file?")
+            await give_key(seat, "two", OTHER_KEY, sees="Keep the key in a file?")
             await seat.press("y", sees=("It is kept in", "keys.toml", "key        key file"))
             assert OTHER_KEY not in seat.text
     finally:
@@ -91,8 +85,7 @@ async def test_a_key_that_no_file_takes_either_is_used_until_the_deck_ends(desk:
     file.touch(0o644)
     async with desk.sit() as seat:
         await at_list(seat, "down", "down")
-        await give_key(seat, "two", OTHER_KEY)
-        await seat.sees("Keep the key in a file?")
+        await give_key(seat, "two", OTHER_KEY, sees="Keep the key in a file?")
         await seat.press("y")
         await seat.sees("ends.", "key        typed for this run")  # where the lines break depends on the file's path
     assert file.read_text() == ""
@@ -114,11 +107,9 @@ async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk:
         await seat.sees("Key of two")
         await seat.type(OTHER_KEY, "tab", "space", "shift+tab", "enter")
         await seat.sees("used until the deck ends, and kept nowhere", "READ-ONLY", "No conversations.")
-        await at_list(seat)
-        await seat.sees("typed for this run", "live")
+        await at_list(seat, sees=("typed for this run", "live"))
         await seat.press("up", "enter", sees=(" one ", "No conversations."))
-        await at_list(seat, "down", "enter")
-        await seat.sees("two", "READ-ONLY", "No conversations.")
+        await at_list(seat, "down", "enter", sees=("two", "READ-ONLY", "No conversations."))
     assert desk.keyring.held == {}
     assert desk.remembered == "two"
 
@@ -164,8 +155,7 @@ async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     async with desk.sit() as seat:
-        await at_list(seat, "down", "down", "K")
-        await seat.sees("Key of two")
+        await at_list(seat, "down", "down", "K", sees="Key of two")
         await seat.type(OTHER_KEY)
         pictures = [seat.deck.export_screenshot(), repr(seat.deck.screen), repr(seat.deck.focused)]
         await seat.press("enter", sees="system keyring")
@@ -187,10 +177,8 @@ async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(desk: 
     desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
     async with desk.sit(desk.connection("two"), size=WIDE) as seat:
         await seat.sees("two", "READ-ONLY", "No conversations.")
-        await at_list(seat, "e")
-        await seat.sees("Connection two", "as it is")
-        await clear_and_type(seat, "second")
-        await seat.press("tab", "tab", "tab", "tab", "space", "ctrl+s")
+        await at_list(seat, "e", sees=("Connection two", "as it is"))
+        await seat.retype("second", "tab", "tab", "tab", "tab", "space", "ctrl+s")
         await seat.sees("Connections", "second", "system keyring")
         await seat.press("escape", sees=("second", "No conversations.", "live now"))
         assert "READ-ONLY" not in seat.text
@@ -204,11 +192,9 @@ async def test_a_kept_key_follows_to_another_address_only_after_a_yes(desk: Desk
     desk.keyring.held["quarterdeck", f"two {desk.one}"] = KEY
     desk.write(desk.file.read_text().replace(desk.two, desk.one))
     async with desk.sit() as seat:
-        await at_list(seat, "down", "down", "e")
-        await seat.sees("Connection two")
+        await at_list(seat, "down", "down", "e", sees="Connection two")
         await seat.press("tab", "tab")
-        await clear_and_type(seat, desk.two)
-        await seat.press("ctrl+s")
+        await seat.retype(desk.two, "ctrl+s")
         await seat.sees("The address has changed", desk.one, f"Send it to {desk.two} from now on?")
         await seat.press(answer)
         await seat.sees("Connections", "key        system keyring" if answer == "y" else "is not used for")
@@ -221,8 +207,7 @@ async def test_a_connection_is_deleted_with_its_key_but_not_while_it_is_open(des
     desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
     async with desk.sit(desk.connection("one")) as seat:
         await seat.sees(" one ", "No conversations.")
-        await at_list(seat, "d")
-        await seat.sees("one is open: open another one before you delete it.")
+        await at_list(seat, "d", sees="one is open: open another one before you delete it.")
         await seat.press("down", "d", sees="Delete the connection two?")
         await seat.press("enter", sees=("Connections", "two"))
         await seat.press("d", sees="Delete the connection two?")
@@ -234,8 +219,7 @@ async def test_a_connection_is_deleted_with_its_key_but_not_while_it_is_open(des
 async def test_the_local_service_cannot_be_edited_or_deleted(desk: Desk) -> None:
     async with desk.sit() as seat:
         for key in "edK":
-            await at_list(seat, key)
-            await seat.sees("The local service is part of the deck")
+            await at_list(seat, key, sees="The local service is part of the deck")
             await seat.press("escape")
 
 
@@ -256,11 +240,10 @@ async def test_a_key_typed_for_an_edited_connection_is_used_and_unsaved_edits_st
     async with desk.sit(desk.connection("one")) as seat:
         await seat.press("3", sees=("[3 Settings", "Model"))
         await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
-        await at_list(seat, "e")
-        await seat.sees("Connection one")
+        await at_list(seat, "e", sees="Connection one")
         await seat.press("tab", "tab")
         if address == "another":
-            await clear_and_type(seat, desk.two)
+            await seat.retype(desk.two)
         await seat.press("tab", "tab", "tab", "tab", "enter", "down", "enter", "ctrl+s", sees="Key of one")
         await seat.type(KEY if address == "the same" else OTHER_KEY)
         await seat.press("tab", "space", "shift+tab", "enter")

@@ -6,7 +6,7 @@ from quarterdeck import __version__
 from quarterdeck.cli.target import KEY_VARIABLE
 from quarterdeck.config.connections import Connection
 from tests.cli import serving
-from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, urls
+from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, desk, urls
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, WIDE, answering, seated
 
@@ -17,8 +17,7 @@ __all__ = ["desk", "urls"]
 async def test_the_list_says_how_each_is_doing_and_where_its_key_is(desk: Desk, size: tuple[int, int]) -> None:
     async with desk.sit(size=size) as seat:
         await seat.sees("live now")
-        await at_list(seat)
-        await seat.sees("the local service's own")
+        await at_list(seat, sees="the local service's own")
         [local], [one], [two] = (
             [line for line in seat.text.splitlines() if words in line]
             for words in ("inside this deck", desk.one, desk.two)
@@ -45,12 +44,10 @@ async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(de
 async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) -> None:
     async with desk.sit(size=WIDE) as seat:
         await seat.sees("live now")
-        await at_list(seat, "down", "enter")
-        await seat.sees(" one ", "No conversations.", "live now")
+        await at_list(seat, "down", "enter", sees=(" one ", "No conversations.", "live now"))
         assert "READ-ONLY" not in seat.text
         await seat.press("2", sees=("[2 Sandboxes]", " one "))
-        await at_list(seat)
-        await seat.sees("environment variable ONE_KEY", "release")
+        await at_list(seat, sees=("environment variable ONE_KEY", "release"))
         await seat.press("k", "enter", sees=("local service", "No sandboxes."))
     assert desk.remembered == "local"
 
@@ -68,16 +65,14 @@ async def test_what_was_said_of_one_connection_goes_with_a_switch_to_another(des
     async with desk.sit() as seat:
         await seat.press("3", sees="Nothing stored yet")
         await seat.press("u", sees="Nothing is edited here.")
-        await at_list(seat, "down", "enter")
-        await seat.sees(" one ", "Nothing stored yet")
+        await at_list(seat, "down", "enter", sees=(" one ", "Nothing stored yet"))
         assert "Nothing is edited here." not in seat.text
 
 
 async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_nothing(desk: Desk) -> None:
     async with desk.sit() as seat:
         await seat.sees("live now")
-        await at_list(seat, "down", "t")
-        await seat.sees("local service, flat settings; the key is accepted")
+        await at_list(seat, "down", "t", sees="local service, flat settings; the key is accepted")
         await seat.press("down", "t", sees="the key is missing")
         await seat.press("up", "up", "t", sees="the key is accepted")
         await seat.press("escape", sees=("local service", "live"))
@@ -87,12 +82,10 @@ async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_
 async def test_the_next_run_knows_the_release_that_was_seen_there(desk: Desk) -> None:
     async with desk.sit(size=WIDE) as seat:
         await seat.sees("live now")
-        await at_list(seat, "down", "t")
-        await seat.sees("the key is accepted")
+        await at_list(seat, "down", "t", sees="the key is accepted")
     async with desk.sit(size=WIDE) as seat:
         await seat.sees("live now")
-        await at_list(seat, "down")
-        await seat.sees("not opened", f"release    {__version__}")
+        await at_list(seat, "down", sees=("not opened", f"release    {__version__}"))
 
 
 # What the command line and the file say
@@ -103,13 +96,11 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
     connection = Connection(desk.two.removeprefix("http://"), desk.two, key_env=KEY_VARIABLE)
     async with desk.sit(connection) as seat:
         await seat.sees("No conversations.")
-        await at_list(seat)
-        await seat.sees("it was given by its address", f"environment variable {KEY_VARIABLE}")
+        await at_list(seat, sees=("it was given by its address", f"environment variable {KEY_VARIABLE}"))
         await seat.press("d", sees="it is written in no file")
         assert desk.remembered is None
         await seat.press("e", sees="New connection")
-        await clear_and_type(seat, "named")
-        await seat.press("ctrl+s", sees=("Connections", "named"))
+        await seat.retype("named", "ctrl+s", sees=("Connections", "named"))
         await seat.press("escape", sees=("named", "No conversations."))
     assert f'[connections.named]\nurl = "{desk.two}"\nkey_env = "{KEY_VARIABLE}"\n' in desk.file.read_text()
     assert desk.remembered == "named"
@@ -118,11 +109,9 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
 async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) -> None:
     async with desk.sit(read_only=True) as seat:
         await seat.sees("READ-ONLY", "live now")
-        await at_list(seat, "down", "enter")
-        await seat.sees(" one ", "READ-ONLY", "No conversations.")
+        await at_list(seat, "down", "enter", sees=(" one ", "READ-ONLY", "No conversations."))
         await seat.press("n", sees="this connection is read-only")
-        await at_list(seat, "e")
-        await seat.sees("Connection one", "Read-only         (•) no")
+        await at_list(seat, "e", sees=("Connection one", "Read-only         (•) no"))
         await seat.press("escape")
     assert "true" in desk.file.read_text().partition("[connections.two]")[2]
     assert "read_only" not in desk.file.read_text().partition("[connections.two]")[0]
@@ -144,8 +133,7 @@ async def test_what_is_written_by_hand_while_the_deck_runs_is_there_the_next_tim
     async with desk.sit() as seat:
         await at_list(seat, "escape")
         desk.write(desk.file.read_text() + f'\n[connections.later]\nurl = "{NOBODY}"\n')
-        await at_list(seat)
-        await seat.sees("later")
+        await at_list(seat, sees="later")
 
 
 @pytest.mark.parametrize("given", ["by its address", "by its name"])
@@ -157,13 +145,11 @@ async def test_what_another_deck_writes_of_the_open_one_makes_no_second_equal_ro
         desk.write(before)
     async with desk.sit(kept if given == "by its name" else Connection("agents", NOBODY), size=WIDE) as seat:
         desk.write(f'{before}\n[connections.agents]\nurl = "{NOBODY}"\ncolour = "red"\n')
-        await at_list(seat)
-        await seat.sees("agents")
+        await at_list(seat, sees="agents")
         assert seat.text.count(NOBODY) == 1
         await seat.press("escape")
         desk.write(f'{before}\n[connections.agents]\nurl = "{NOBODY}9"\n')
-        await at_list(seat)
-        await seat.sees(f"{NOBODY} ", f"{NOBODY}9 ")
+        await at_list(seat, sees=(f"{NOBODY} ", f"{NOBODY}9 "))
         if given == "by its name":
             await seat.sees("changed in connections.toml since it was opened")
 

@@ -32,9 +32,8 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
         await seat.sees("Yesterday's", "alone")
         await seat.press("I")
         await seat.sees("2 would be paused; they have cost $4.00 so far.", "20h00m", "2h00m", "1 left out", "untold")
-        await seat.press("ctrl+u", "end", "ctrl+u", *"soon", "enter", sees="Write a time like 30m")
-        await seat.press("ctrl+u", "end", "ctrl+u", *"3h")
-        await seat.sees("1 would be paused; they have cost $2.00 so far.")
+        await seat.retype("soon", "enter", sees="Write a time like 30m")
+        await seat.retype("3h", sees="1 would be paused; they have cost $2.00 so far.")
         assert fleet.orders == []
         await seat.press("enter", sees=("Pause 1 sandbox?", "old1"))
         await seat.press("y", sees=("1 done", "It stopped 1, which had cost $2.00 so far."))
