@@ -33,12 +33,6 @@ class Ended:
 Run = Callable[..., Ended]
 
 
-@pytest.fixture(autouse=True)
-def no_system_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the keyring of whoever runs the tests alone, in this process and in those it starts."""
-    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-
-
 @pytest.fixture
 def run(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Run a command line, with `typed` on its standard input, that ends with this status."""

@@ -20,15 +20,12 @@ from pyte.screens import Char
 
 KEYS = {
     "ctrl+l": b"\x0c",
-    "ctrl+p": b"\x10",
     "ctrl+q": b"\x11",
     "ctrl+r": b"\x12",
     "ctrl+s": b"\x13",
     "ctrl+z": b"\x1a",
     "enter": b"\r",
     "escape": b"\x1b",
-    "down": b"\x1b[B",
-    "up": b"\x1b[A",
 }
 _MODE = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
 _NORMAL = {7: True, 25: True}

@@ -1,7 +1,7 @@
 """The settings commands on servers of either generation, and on one that nobody knows, over HTTP."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.local.service import LocalService
 from tests.cli.conftest import Run
 from tests.cli.serving import answering, at_an_address
-from tests.client.fakes import NO_ROUTE, Answer, Asked
+from tests.client.fakes import NO_ROUTE, Answer, Asked, Script
 from tests.client.nested_server import NestedServer
 from tests.servers import open_server
 from tests.servers.nested.record import ADDRESSES
@@ -20,10 +20,7 @@ SECRET = "sentinel-in-clear"
 OWN = "https://own.example/v1"
 
 
-Store = Callable[[Asked], Answer | Exception]
-
-
-def settings(record: dict[str, Any], store: Store) -> Callable[[Asked], Answer | Exception]:
+def settings(record: dict[str, Any], store: Script) -> Script:
     """A server that has nothing but flat settings."""
 
     def script(asked: Asked) -> Answer | Exception:
@@ -49,13 +46,7 @@ def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, t
 
 
 def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: Run) -> None:
-    record: dict[str, Any] = {
-        "language": "en",
-        "llm_api_key_set": True,
-        "search_api_key_set": True,
-        "provider_tokens_set": {"github": None},
-    }
-
+    record = {"language": "en", "search_api_key_set": True, "provider_tokens_set": {"github": None}}
     with at_an_address(settings(record, lambda asked: Answer({}))) as url:
         planned = run("settings", "set", "language=fr", "--dry-run", "--url", url).out
         for lost in ("API key", "Search API key", "Sandbox API key", "Git tokens (github) and custom secrets"):

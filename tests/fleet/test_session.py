@@ -2,17 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
 
-from quarterdeck.client.client import Client
-from quarterdeck.client.transport import Access
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
-from tests.client.fakes import FAST, NO_ROUTE, Answer, Asked, FakeServer
+from tests.client.fakes import NO_ROUTE, Answer, Asked, Script, client_of
 
 from .fakes import NOON
 
@@ -30,6 +28,20 @@ def conversations(count: int, boxes: int) -> list[dict[str, Any]]:
     ]
 
 
+@asynccontextmanager
+async def running(script: Script, told: Callable[[News], None]) -> AsyncIterator[Session]:
+    """A session with what answers so, which runs until the block ends and tells its news."""
+    client, _ = client_of(script)
+    session = Session(client, told, lambda: NOON)
+    task = asyncio.create_task(session.run())
+    try:
+        yield session
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
 async def read_whole(records: list[dict[str, Any]]) -> tuple[float, list[News]]:
     """Read a list that comes as one array; gives the seconds of work and the news that there was."""
     answer = Answer(Answer(records).content)
@@ -39,23 +51,17 @@ async def read_whole(records: list[dict[str, Any]]) -> tuple[float, list[News]]:
             return answer
         return Answer({"items": [], "next_page_id": None}) if asked.path == f"{SANDBOXES}/search" else NO_ROUTE
 
+    def rows_are_asked_for(news: News) -> None:
+        told.append(news)
+        for sandbox_id in news.ids:
+            session.by_sandbox.of(sandbox_id)
+
     told: list[News] = []
-    async with Client("http://server.test", access=Access(transport=FakeServer(script), limits=FAST)) as client:
-
-        def rows_are_asked_for(news: News) -> None:
-            told.append(news)
-            for sandbox_id in news.ids:
-                session.by_sandbox.of(sandbox_id)
-
-        session = Session(client, rows_are_asked_for, lambda: NOON)
-        began = time.process_time()
-        running = asyncio.create_task(session.run())
+    began = time.process_time()
+    async with running(script, rows_are_asked_for) as session:
         while session.conversations.health.incomplete:
             await asyncio.sleep(0)
         took = time.process_time() - began
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
         assert len(session.conversations.records) == len(records)
     return took, told
 
@@ -88,9 +94,7 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_th
         return Answer({"items": items[asked.path], "next_page_id": None}) if asked.path in items else NO_ROUTE
 
     changed = asyncio.Event()
-    async with Client("http://server.test", access=Access(transport=FakeServer(script), limits=FAST)) as client:
-        session = Session(client, lambda news: changed.set(), lambda: NOON)
-        running = asyncio.create_task(session.run())
+    async with running(script, lambda news: changed.set()) as session:
 
         async def until(done: Callable[[], object]) -> None:
             async with asyncio.timeout(10):
@@ -102,37 +106,30 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_th
         there += conversations(1, boxes=1)
         (session.conversations if first == "conversations" else session.sandboxes).refresh()
         await until(lambda: (row := session.sandbox_row("box0")) and row.conversations)
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
 
 
 async def test_a_sandbox_is_called_free_only_once_the_starts_were_read_and_all_of_them() -> None:
-    starts: list[dict[str, Any]] = [{"id": "unreadable"}]
-
-    def script(asked: Asked) -> Answer:
-        items = {
-            f"{CONVERSATIONS}/search": [],
-            f"{SANDBOXES}/search": [{"id": "box", "status": "RUNNING"}],
-            f"{CONVERSATIONS}/start-tasks/search": starts,
+    starts, told = [{"id": "unreadable"}], list[News]()
+    client, _ = client_of(
+        {
+            f"GET {CONVERSATIONS}/search": [Answer({"items": []})],
+            f"GET {SANDBOXES}/search": [Answer({"items": [{"id": "box", "status": "RUNNING"}]})],
+            f"GET {CONVERSATIONS}/start-tasks/search": [Answer({"items": starts})],
         }
-        return Answer({"items": items[asked.path], "next_page_id": None})
+    )
+    session = Session(client, told.append, lambda: NOON)
 
-    told: list[News] = []
-    async with Client("http://server.test", access=Access(transport=FakeServer(script), limits=FAST)) as client:
-        session = Session(client, told.append, lambda: NOON)
+    def is_free() -> bool:
+        row = session.sandbox_row("box")
+        return row is not None and row.unlinked
 
-        def is_free() -> bool:
-            row = session.sandbox_row("box")
-            return row is not None and row.unlinked
-
-        await session.sandboxes.read_all()
-        await session.conversations.read_all()
-        assert not is_free()
-        told.clear()
-        await session.start_tasks.read_all()
-        assert not is_free()
-        assert (About.SANDBOXES, True) in {(news.about, news.all_rows) for news in told}
-        starts.clear()
-        await session.start_tasks.read_all()
-        assert is_free()
+    await session.sandboxes.read_all()
+    await session.conversations.read_all()
+    assert not is_free()
+    told.clear()
+    await session.start_tasks.read_all()
+    assert not is_free()
+    assert (About.SANDBOXES, True) in {(news.about, news.all_rows) for news in told}
+    starts.clear()
+    await session.start_tasks.read_all()
+    assert is_free()

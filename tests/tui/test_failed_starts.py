@@ -104,17 +104,12 @@ async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_c
 
 @pytest.fixture
 def starting() -> FakeFleet:
-    now = datetime.now(UTC).isoformat()
     fleet = FakeFleet(nested=True)
     fleet.add("box")
     fleet.talk("asks", "box", "Which port?", execution_status="waiting_for_confirmation")
     fleet.talk("old", "box", "Long done")
-    fleet.tasks = [
-        {
-            "id": "f" * 32, "status": "PREPARING_REPOSITORY", "detail": None, "app_conversation_id": None,
-            "sandbox_id": "box", "request": {"title": "Port it"}, "created_at": now, "updated_at": now,
-        }
-    ]  # fmt: skip
+    started = {"status": "PREPARING_REPOSITORY", "detail": None, "sandbox_id": "box", "request": {"title": "Port it"}}
+    fleet.tasks = [failed(hours=0) | started]
     return fleet
 
 

@@ -28,12 +28,6 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-def cursor(seat: Seat) -> int:
-    """The number of the row under the cursor."""
-    table = seat.list_screen.table
-    return table.ids.index(table.cursor_id)
-
-
 async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
         await seat.press("2")
@@ -70,7 +64,7 @@ async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:
         await seat.press("escape")
         table = seat.list_screen.table
         assert table.marks == {table.ids[3]}
-        assert cursor(seat) == 4
+        assert table.cursor_id == table.ids[4]
 
 
 # What does not wait
@@ -80,11 +74,11 @@ async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet) -> None:
     server = Gated(fleet.answer, to(f"{SANDBOXES}/box0/pause"))
     async with at_conversations(fleet, server=server) as seat:
         await seat.press("2")
-        seat.list_screen.table.move_to("box0")
-        before = cursor(seat)
+        table = seat.list_screen.table
+        table.move_to("box0")
         seat.at_once("p", "j", "j", "space")
-        await seat.until(lambda: seat.list_screen.table.marks)
-        assert cursor(seat) == before + 3
+        await seat.until(lambda: table.marks)
+        assert table.cursor_id == table.ids[table.ids.index("box0") + 3]
         await seat.until(lambda: server.waited)
         assert fleet.orders == []
         server.gate.set()

@@ -96,8 +96,7 @@ async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_
 
 async def test_what_is_typed_while_a_form_is_sent_goes_nowhere(fleet: FakeFleet) -> None:
     server = slow(fleet, posts(CONVERSATIONS))
-    async with seated(answering(server), PROD, size=WIDE) as seat:
-        await seat.sees("Fix login")
+    async with at_conversations(fleet, server=server, size=WIDE) as seat:
         await seat.press("n", *"port it", "ctrl+s", sees="Creating the conversation")
         await seat.press(*"np", "ctrl+s", sees=("Creating the conversation", "port it"))
         server.gate.set()
@@ -123,8 +122,7 @@ async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_name
 async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_its_words(fleet: FakeFleet) -> None:
     server = slow(fleet, posts(CONVERSATIONS))
     server.lost = LOST
-    async with seated(answering(server), PROD, size=WIDE) as seat:
-        await seat.sees("Fix login")
+    async with at_conversations(fleet, server=server, size=WIDE) as seat:
         await seat.press("n", sees="First message")
         await seat.type("port it", "ctrl+s", until=lambda: fleet.created)
         now = datetime.now(UTC).isoformat()
