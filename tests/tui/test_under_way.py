@@ -203,6 +203,13 @@ async def test_a_reading_that_was_asked_for_shows_at_once_also_where_nothing_ans
         await seat.until(lambda: "reading…" not in seat.text)
 
 
+async def test_both_lists_say_that_the_starts_they_depend_on_are_not_read(fleet: FakeFleet) -> None:
+    fleet.says[f"GET {CONVERSATIONS}/start-tasks/search"] = Answer({"detail": "It broke"}, 500)
+    async with at_conversations(fleet) as seat:
+        await seat.sees("The starts of conversations were not read: The server failed with 500: It", "live now")
+        await seat.press("2", sees=("Sandboxes]", "The starts of conversations were not read"))
+
+
 async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet) -> None:
     fleet.says[f"GET {SANDBOXES}/search"] = Answer({"items": [{"no": "id"}] * 40})
     fleet.says[f"GET {CONVERSATIONS}/search"] = Answer({"detail": "No"}, 401)

@@ -32,6 +32,7 @@ from quarterdeck.fleet.unread import Unread, Watched
 from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import RESPONSE_LOST, Starts, Writes
 
+STARTS = "starts of conversations"
 ALIKE = 100
 """How many sandbox ids are examined to recognize the kind of server: all ids have the same format."""
 
@@ -186,6 +187,18 @@ class Session:
     def all_listed(self) -> bool:
         """Whether every record of all lists has been read; otherwise a missing counterpart may just be unread."""
         return all(watch.health.whole for watch in (self.sandboxes, self.conversations, self.start_tasks))
+
+    def reading_error(self, about: About) -> str:
+        """Return the error of the last reading of a list, otherwise of another one that its rows depend on."""
+        named: dict[str, Watch[Any]] = {
+            About.CONVERSATIONS: self.conversations,
+            About.SANDBOXES: self.sandboxes,
+            STARTS: self.start_tasks,
+        }
+        if (error := named.pop(about).health.error) is not None:
+            return error.sentences
+        failed = ((noun, watch.health.error) for noun, watch in named.items())
+        return next((f"The {noun} were not read: {error.sentences}" for noun, error in failed if error is not None), "")
 
     # What is on the screen
 

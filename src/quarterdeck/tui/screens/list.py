@@ -280,11 +280,12 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def resting_line(self) -> Cell:
         """The progress of a bulk job, otherwise the error of the last reading."""
-        error = self.app.trouble
-        if error is None and self.app.session is not None:
-            error = self.contents.watch(self.app.session).health.error
-        wrong = cell(text.line(error.sentences), Tone.BAD) if error is not None else ()
-        return self.sandboxes.job_line or wrong
+        trouble, session = self.app.trouble, self.app.session
+        if trouble is not None:
+            wrong = trouble.sentences
+        else:
+            wrong = session.reading_error(self.contents.about) if session is not None else ""
+        return self.sandboxes.job_line or (cell(text.line(wrong), Tone.BAD) if wrong else ())
 
     def hints(self) -> tuple[Hint, ...]:
         """The keys of the filter while it is typed, else those of the screen."""
