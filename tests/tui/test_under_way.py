@@ -105,6 +105,22 @@ async def test_what_is_typed_while_a_form_is_sent_goes_nowhere(fleet: FakeFleet)
         assert fleet.orders == []
 
 
+@pytest.mark.parametrize("refused", [False, True])
+async def test_a_creation_that_hangs_is_put_aside_and_what_comes_of_it_is_said(fleet: FakeFleet, refused: bool) -> None:
+    server = slow(fleet, posts(CONVERSATIONS))
+    if refused:
+        fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
+    async with at_conversations(fleet, server=server, size=WIDE) as seat:
+        await seat.press("n", *"port it", "ctrl+s", sees="esc goes back to the list meanwhile")
+        await seat.press("escape", sees="what comes of it is said here")
+        await seat.press("enter", sees="Fix login", until=lambda: not seat.deck.screen.is_modal)
+        await seat.press("escape", until=lambda: seat.list_screen.is_current)
+        server.gate.set()
+        await seat.sees("Not so" if refused else "Created.")
+        await seat.press("n", sees=("First message", "port it", "Not so") if refused else "First message")
+        assert refused or "port it" not in seat.text
+
+
 @pytest.mark.parametrize("elsewhere", ["2", "3"])
 async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(
     fleet: FakeFleet, elsewhere: str

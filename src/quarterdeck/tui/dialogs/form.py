@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Select
@@ -165,7 +165,8 @@ class FormDialog(FieldsDialog[Result]):
     """Asks for the values of fields and runs `send` with them; the dialog's answer is what `send` returns.
 
     Errors of `send` are shown where they belong, and everything typed is kept: RefusedError, or ServiceError, which is
-    shown at the field `blamed` if the server refused a typed value.
+    shown at the field `blamed` if the server refused a typed value. With `aside`, escape closes the dialog while `send`
+    runs and calls it; `send` goes on, and has to say itself how it ended.
     """
 
     def __init__(
@@ -178,11 +179,13 @@ class FormDialog(FieldsDialog[Result]):
         verb: str = "save",
         sending: str = "Waiting for the server…",
         blamed: str = "",
+        aside: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(title, fields, said=said, verb=verb)
         self._do = send
         self._sending_words = Shown(sending)
         self._blamed = blamed
+        self._aside = aside
         self._is_sending = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -191,16 +194,18 @@ class FormDialog(FieldsDialog[Result]):
 
     def take(self) -> None:
         """Run the form's request."""
-        self._send(self.typed)
+        self.app.run_worker(self._send(self.typed))  # a worker of the dialog would end with it
 
     def action_cancel(self) -> None:
-        """Close as every form, unless a request is running."""
-        if self._is_sending:
+        """Close as every form; while a request is running, only if that can be put aside."""
+        if not self._is_sending:
+            super().action_cancel()
+        elif self._aside is None:
             self.say(Shown("The server has not answered yet; a moment."), Tone.WARN)
         else:
-            super().action_cancel()
+            self.dismiss(None)
+            self._aside()
 
-    @work(exclusive=True, group="send")
     async def _send(self, typed: Typed) -> None:
         self.say(self._sending_words, Tone.BUSY)
         try:
@@ -215,7 +220,8 @@ class FormDialog(FieldsDialog[Result]):
             self.complain(None)
             self._refuse_as(error)
         else:
-            self.dismiss(done)
+            if self.is_attached:
+                self.dismiss(done)
 
     async def _locked(self, sending: Awaitable[Result]) -> Result:
         """Wait for the request with the fields locked: what is typed meanwhile would be lost when the form closes."""
@@ -225,7 +231,8 @@ class FormDialog(FieldsDialog[Result]):
             return await sending
         finally:
             self._is_sending = body.disabled = False
-            self.set_focus(focused)
+            if self.is_attached:
+                self.set_focus(focused)
 
     def _refuse_as(self, error: ServiceError) -> None:
         if error.kind in ABOUT_A_FIELD and self._blamed:

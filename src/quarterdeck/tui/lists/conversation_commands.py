@@ -89,25 +89,25 @@ class ConversationCommands:
             said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
         self._unsent = None
 
-        async def send(new: NewConversation) -> str | None:
+        async def send(new: NewConversation) -> None:
             try:
-                return await session.create(new) or ""
+                created = await session.create(new)
             except ServiceError as error:
                 self._unsent = new, text.line(error.sentences)
-                if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
+                if dialog.is_attached and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
                 self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
-                return None
-
-        def answered(created: str | None) -> None:
-            if created is None:
                 return
-            self._screen.app.wanted = created or None
+            self._screen.app.wanted = created
             self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
             if retried is not None:
                 session.dismiss((retried,))
 
-        await self._screen.app.push_screen(new_conversation(choices, send, said, asked), answered)
+        def put_aside() -> None:
+            self._screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
+
+        dialog = new_conversation(choices, send, put_aside, said, asked)
+        await self._screen.app.push_screen(dialog)
 
     # Delete
 
@@ -252,21 +252,23 @@ def title_words(typed: Filter[ConversationRow]) -> str:
 
 def new_conversation(
     sandboxes: Sequence[tuple[Shown, str]],
-    send: Callable[[NewConversation], Awaitable[str | None]],
+    send: Callable[[NewConversation], Awaitable[None]],
+    put_aside: Callable[[], None],
     said: Iterable[Cell] = (),
     asked: NewConversation | None = None,
-) -> FormDialog[str | None]:
+) -> FormDialog[None]:
     """Return the dialog for message, title, repository, branch and sandbox; every field may be left empty.
 
-    `asked` are the initial values; members without a field are kept. `send` raises ServiceError.
+    `asked` are the initial values; members without a field are kept. `send` raises ServiceError; `put_aside` is called
+    when the dialog is closed before it ends.
     """
     begun = asked or NewConversation()
     sandbox = begun.sandbox_id if begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else None
 
-    async def create(typed: Typed) -> str | None:
+    async def create(typed: Typed) -> None:
         if typed["selected_branch"] and not typed["selected_repository"]:
             raise RefusedError("A branch needs its repository.", "selected_repository")
-        return await send(begun.model_copy(update={name: value or None for name, value in typed.items()}))
+        await send(begun.model_copy(update={name: value or None for name, value in typed.items()}))
 
     fields = (
         Field("message", "First message", control=PlainArea(begun.message or "")),
@@ -288,7 +290,8 @@ def new_conversation(
         Field("sandbox_id", "Sandbox", control=OneOf(sandbox or "", [(Shown("a new one"), ""), *sandboxes])),
     )
     title = Shown("New conversation" if asked is None else "Try it again")
-    return FormDialog(title, fields, create, said=said, verb="create", sending="Creating the conversation…")
+    sending = "Creating the conversation… esc goes back to the list meanwhile."
+    return FormDialog(title, fields, create, said=said, verb="create", sending=sending, aside=put_aside)
 
 
 def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) -> FormDialog[Shown]:
