@@ -103,11 +103,17 @@ async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_a
 async def test_it_is_not_given_up_unasked_where_another_key_opens_the_connection_anew(fleet: FakeFleet) -> None:
     fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "60"
     async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.press("1", "2", "asterisk", "p", "y", sees="go on in the background")
+        await seat.press("3", sees="Model")
+        await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
+        await seat.press("2", "asterisk", "p", "y", sees="go on in the background")
         await seat.press("b", "c", sees="Connections")
         await seat.press("K", sees="Key of prod")
         await seat.type("another", "enter", sees="Leave in the middle of this? Pause 6 sandboxes")
         await seat.press("enter", sees="6 waiting", until=lambda: not seat.deck.screen.is_modal)
+        await seat.press("c", "K", sees="Key of prod")
+        await seat.type("another", "enter", sees="Leave in the middle of this? Pause 6 sandboxes")
+        await seat.press("y", sees="used until the deck ends", until=lambda: not seat.deck.screen.is_modal)
+        assert (seat.deck.running_job, seat.deck.edits) == (None, 1)
 
 
 async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_there_is_told(fleet: FakeFleet) -> None:

@@ -332,7 +332,9 @@ class Deck(KeysInOrder):
         super().exit(result, return_code, message)
 
     async def may_leave(self) -> bool:
-        """Whether the connection may be left: asks the person about unsaved edits. Runs inside a worker."""
+        """Whether the connection may be left: asks about a running bulk job and unsaved edits. Runs inside a worker."""
+        if self.session is not None and not await self.connecting.may_end_job():
+            return False
         for screen in tuple(self.opened):
             if screen.unsaved:
                 if screen.PLACE is not self.place:

@@ -20,7 +20,9 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.connections import Releases
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import Shown
@@ -96,9 +98,18 @@ class Connecting:
         self._app.run_worker(self._switch(connection), group="dialog")
 
     async def _switch(self, connection: Connection) -> None:
-        app = self._app
-        if (connection.place == app.endpoint.place and app.running_job is None) or await app.may_leave():
+        stays = connection.place == self._app.endpoint.place
+        if await (self.may_end_job() if stays else self._app.may_leave()):
             self.open(connection)
+
+    async def may_end_job(self) -> bool:
+        """Ask whether to give up the rest of a running bulk job, if there is one. Runs inside a worker."""
+        job = self._app.running_job
+        if job is None:
+            return True
+        said = [cell(Shown("Rows that wait for their turn are then not changed."), Tone.WARN)]
+        asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
+        return await self._app.push_screen_wait(asked) is True
 
     async def _follow(self, connection: Connection) -> None:
         app = self._app

@@ -63,8 +63,6 @@ class SandboxCommands:
         self._screen = screen
         self._targets = targets
         self._unmark = unmark
-        self._begun: BulkJob | None = None
-        """The last bulk command given here."""
 
     # Pause and resume
 
@@ -148,8 +146,7 @@ class SandboxCommands:
         if planned.alone and not order.pauses_quiet:
             self._screen.run_worker(self._do_one(order, planned.rows[0]), group="change")
             return
-        self._begun = BulkJob(order, planned)
-        session.begin(self._begun)
+        session.begin(BulkJob(order, planned))
         await self.action_bulk_job()
 
     async def _do_one(self, order: BulkAction, row: NamedRow) -> None:
@@ -191,18 +188,3 @@ class SandboxCommands:
         if job is None:
             return ()
         return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(" B shows it."), Tone.MUTED))
-
-    @property
-    def is_under_way(self) -> bool:
-        """Whether a job started on this screen is still running."""
-        job = self._screen.app.running_job
-        return job is not None and job is self._begun
-
-    async def may_leave(self) -> bool:
-        """Ask whether to give up the rest of the job; runs inside a worker."""
-        job = self._screen.app.running_job
-        if job is None:
-            return True
-        said = [cell(Shown("Rows that wait for their turn are then not changed."), Tone.WARN)]
-        asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
-        return await self._screen.app.push_screen_wait(asked) is True

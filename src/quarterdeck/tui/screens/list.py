@@ -440,15 +440,6 @@ class ListScreen(DeckScreen, Generic[R]):
             tells = "this line says" if self.app.quiet else "a bell says"
             self.say(text.line(f"Watching {what}: {tells} when it needs you or ends."), Tone.GOOD)
 
-    @property
-    def unsaved(self) -> bool:
-        """Whether a bulk job started here is still running."""
-        return self.sandboxes.is_under_way
-
-    async def may_leave(self) -> bool:
-        """Ask whether to give up the rest of that job."""
-        return await self.sandboxes.may_leave()
-
     # Between the lists
 
     async def go_to(self, place: Place, row_id: str) -> None:
