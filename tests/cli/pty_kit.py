@@ -178,7 +178,7 @@ def seen(cell: Char) -> Char:
 def _take_terminal() -> None:
     """Make standard input the terminal of the session, and forget what signals the test run was told to ignore."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
 
