@@ -13,8 +13,11 @@ from quarterdeck.tui.glyphs import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column, R
 
-AGE_STEP = 5.0
-"""Seconds between two changes of the age in the header; each one sends bytes to a terminal that may be far away."""
+AGE_STEP = 6.0
+"""Seconds between two changes of the age in the header; each one sends bytes to a terminal that may be far away.
+
+Longer than it takes from one reading of what is on the screen to the next, so that the header rests while all is well.
+"""
 
 HEALTH_TONES = {
     HealthState.LOADING: Tone.BUSY,

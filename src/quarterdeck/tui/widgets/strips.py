@@ -96,8 +96,8 @@ def fit_cell(cell: Cell, width: int) -> tuple[list[Span], int]:
 class LineOfText:
     """A line that is written from left to right.
 
-    Adjacent texts of one style become one segment and spaces take the previous style, because each change of style
-    sends some 40 bytes to the terminal.
+    Adjacent texts of one style become one segment and spaces take the previous style, at first the given one, because
+    each change of style sends some 40 bytes to the terminal.
     """
 
     def __init__(self, style: RichStyle) -> None:
@@ -170,9 +170,13 @@ def row_strip(
 ) -> Strip:
     """Return the line of a row; `cells` are those of all columns, shown or not."""
     tones = palette.tones(highlight)
-    line = LineOfText(tones[Tone.PLAIN])
-    line.add(CURSOR if highlight.cursor else " ", 1, tones[Tone.BUSY if highlight.cursor else Tone.PLAIN])
-    line.add(MARK if highlight.marked else " ", 1, tones[Tone.EDITED if highlight.marked else Tone.PLAIN])
+    first = next((tone for place in places for _, tone in cells[place.number]), Tone.PLAIN)
+    line = LineOfText(tones[first])
+    if highlight.cursor:
+        line.add(CURSOR, 1, tones[Tone.BUSY])
+    if highlight.marked:
+        line.blank_to(1)
+        line.add(MARK, 1, tones[Tone.EDITED])
     line.blank_to(GUTTER)
     for place in places:
         line.blank_to(place.x)
