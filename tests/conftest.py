@@ -43,6 +43,13 @@ class Home:
     def state(self) -> Path:
         return self.root / "state" / "quarterdeck"
 
+    def write(self, name: str, text: str) -> Path:
+        """Write a file of the configuration."""
+        self.config.mkdir(parents=True, exist_ok=True)
+        path = self.config / name
+        path.write_text(text)
+        return path
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:

@@ -54,8 +54,6 @@ def test_a_file_without_a_certificate_is_named(content: str | None, run: Run, ho
     with pytest.raises(ServiceError, match=r"ca\.pem") as caught:
         Client("https://127.0.0.1:9", access=Access(ca_file=str(path)))
     assert caught.value.kind is ErrorKind.LOCAL
-    home.config.mkdir(parents=True)
-    members = f'url = "https://127.0.0.1:9"\nca_file = "{path}"\n'
-    (home.config / "connections.toml").write_text(f"[connections.work]\n{members}")
+    home.write("connections.toml", f'[connections.work]\nurl = "https://127.0.0.1:9"\nca_file = "{path}"\n')
     ended = run("doctor", "--connection", "work", "--json", status=1)
     assert any(str(path) in finding["words"] for finding in ended.json["findings"] if not finding["good"])

@@ -156,8 +156,7 @@ def test_a_server_that_does_not_answer_is_one_line(run: Run) -> None:
 
 
 def test_a_broken_configuration_is_told_and_does_not_stop_the_command(run: Run, home: Home) -> None:
-    home.config.mkdir(parents=True)
-    (home.config / "connections.toml").write_text("nonsense")
+    home.write("connections.toml", "nonsense")
     assert "connections.toml" in run("sandboxes", "list").err
     assert "connections.toml" in run("doctor", status=1).out
 

@@ -9,11 +9,6 @@ from tests.cli.serving import KEY, answering, keeping
 from tests.conftest import Home
 
 
-def write(home: Home, text: str) -> None:
-    home.config.mkdir(parents=True, exist_ok=True)
-    (home.config / "connections.toml").write_text(text)
-
-
 def keep_key(home: Home, name: str, url: str) -> None:
     """A key in the file of keys."""
     handle = os.open(home.config / "keys.toml", os.O_WRONLY | os.O_CREAT, 0o600)
@@ -24,8 +19,8 @@ def keep_key(home: Home, name: str, url: str) -> None:
 def test_the_local_service_and_the_file_are_listed_with_where_their_keys_are(
     run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(
-        home,
+    home.write(
+        "connections.toml",
         '[connections.work]\nurl = "https://work.example"\nkey_env = "WORK_KEY"\nread_only = true\ncolour = "red"\n'
         '[connections.play]\nurl = "http://play.example"\nheader = "bearer"\n',
     )
@@ -49,7 +44,7 @@ def test_the_local_service_and_the_file_are_listed_with_where_their_keys_are(
 
 
 def test_what_is_left_out_of_the_list_is_told(run: Run, home: Home) -> None:
-    write(home, '[connections.work]\nurl = "https://work.example"\n\n[connections.bad]\nurl = 5\n')
+    home.write("connections.toml", '[connections.work]\nurl = "https://work.example"\n\n[connections.bad]\nurl = 5\n')
     ended = run("connections", "list", status=1)
     assert "connections.toml, line 4, connection 'bad'" in ended.err
     assert "https://work.example" in ended.out
@@ -57,7 +52,7 @@ def test_what_is_left_out_of_the_list_is_told(run: Run, home: Home) -> None:
 
 def test_a_key_of_the_file_opens_the_connection_it_belongs_to(run: Run, home: Home) -> None:
     with answering(keeping(home.data)) as url:
-        write(home, f'[connections.mine]\nurl = "{url}"\n')
+        home.write("connections.toml", f'[connections.mine]\nurl = "{url}"\n')
         run("doctor", "--connection", "mine", status=1)
         keep_key(home, "mine", url)
         found = run("doctor", "--connection", "mine")
@@ -72,7 +67,7 @@ def test_a_key_of_the_file_opens_the_connection_it_belongs_to(run: Run, home: Ho
 
 def test_a_stored_key_does_not_follow_its_name_to_another_address(run: Run, home: Home) -> None:
     with answering(keeping(home.data)) as url:
-        write(home, f'[connections.mine]\nurl = "{url}"\n')
+        home.write("connections.toml", f'[connections.mine]\nurl = "{url}"\n')
         keep_key(home, "mine", "http://127.0.0.1:9")
         ended = run("doctor", "--connection", "mine", status=1)
     assert "for another address" in ended.out

@@ -30,8 +30,7 @@ KEYS = {"QUARTERDECK_API_KEY": "key-of-url", "WORK_KEY": "key-of-work"}
 
 @pytest.fixture(autouse=True)
 def written(home: Home) -> None:
-    home.config.mkdir(parents=True)
-    (home.config / "connections.toml").write_text(CONNECTIONS)
+    home.write("connections.toml", CONNECTIONS)
 
 
 def target(*words: str, environ: Mapping[str, str] | None = None) -> Connection:
@@ -79,7 +78,7 @@ def test_a_connection_that_is_not_there_is_wrong_usage_and_a_last_one_that_is_go
     ],
 )
 def test_why_a_connection_was_left_out_is_said_where_it_is_named(home: Home, text: str, why: str) -> None:
-    (home.config / "connections.toml").write_text(text)
+    home.write("connections.toml", text)
     with pytest.raises(CommandError, match=f"The connection 'bad' {why}"):
         target("--connection", "bad")
     remember("bad")

@@ -52,9 +52,7 @@ def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Hom
 
 
 def test_the_deck_goes_by_its_options_and_preferences(home: Home) -> None:
-    home.config.mkdir(parents=True)
-    preferences = home.config / "preferences.toml"
-    preferences.write_text('last_connection = "gone"\n')
+    preferences = home.write("preferences.toml", 'last_connection = "gone"\n')
     with Terminal(*quarterdeck("--read-only", "--no-mouse")) as terminal:
         terminal.shows("1 Conversations", "local service", "READ-ONLY")
         terminal.press("T", "Q")

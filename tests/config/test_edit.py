@@ -38,10 +38,7 @@ HOME = Connection("home", "http://10.0.0.7:3000", kept=True)
 
 @pytest.fixture
 def file(home: Home) -> Path:
-    home.config.mkdir(parents=True)
-    path = home.config / "connections.toml"
-    path.write_text(BY_HAND)
-    return path
+    return home.write("connections.toml", BY_HAND)
 
 
 def known() -> dict[str, Connection]:

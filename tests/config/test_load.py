@@ -125,8 +125,7 @@ def test_things_that_are_no_files_are_named_without_waiting_for_them(connections
 
 
 def test_wrong_types_of_preferences_are_left_out(home: Home) -> None:
-    home.config.mkdir(parents=True)
-    (home.config / "preferences.toml").write_text('theme = 5\nlast_connection = "work"\n')
+    home.write("preferences.toml", 'theme = 5\nlast_connection = "work"\n')
     loaded = loaded_now()
     assert loaded.preferences == Preferences(last_connection="work")
     assert "theme" in loaded.problems[0]

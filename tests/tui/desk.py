@@ -42,8 +42,7 @@ class Desk:
         return self.home.config / "connections.toml"
 
     def write(self, text: str) -> None:
-        self.home.config.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(text)
+        self.home.write("connections.toml", text)
 
     @asynccontextmanager
     async def sit(

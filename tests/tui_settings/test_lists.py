@@ -150,8 +150,7 @@ async def test_nothing_is_edited_on_a_read_only_connection(sit: Sit) -> None:
 
 
 async def test_edits_cannot_be_saved_when_leaving_a_read_only_connection(sit_before: Sit, home: Home) -> None:
-    home.config.mkdir(parents=True)
-    (home.config / "connections.toml").write_text('[connections.far]\nurl = "http://far.test"\n')
+    home.write("connections.toml", '[connections.far]\nurl = "http://far.test"\n')
     server = FakeServer(Secrets())
     async with sit_before(server) as seat:
         await seat.edit("git_user_name", "Grace")
