@@ -1,4 +1,4 @@
-"""Servers on a port: the local service in a thread or in a process of its own, and what answers as a test says."""
+"""Programs of their own and servers on a port: the local service, and what answers as a test says."""
 
 import asyncio
 import os
@@ -91,6 +91,22 @@ def keeping(folder: Path, key: str = KEY) -> Callable[[], Coroutine[Any, Any, Lo
 def simulating(sandboxes: int) -> Callable[[], Coroutine[Any, Any, LocalService]]:
     """A simulation in which nothing changes by itself, to be served."""
     return lambda: LocalService.simulated(Simulation(sandboxes, churn=0), key=SecretStr(KEY))
+
+
+class Program:
+    """A command line in a process of its own."""
+
+    def __init__(self, *arguments: str, **environ: str) -> None:
+        command, pipe = [sys.executable, "-m", "quarterdeck", *arguments], subprocess.PIPE
+        self.process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env={**os.environ, **environ})
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.out, self.err = self.process.stdout, self.process.stderr
+
+    def ended(self) -> tuple[int, str]:
+        """How it ended, and what it still had to say on standard error."""
+        rest = self.err.read()
+        return self.process.wait(20), rest
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 import json
 import signal
-import subprocess
 import sys
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.serving import Program
 from tests.conftest import Home
 
 SERVERS = {
@@ -162,13 +162,9 @@ def test_a_broken_configuration_is_told_and_does_not_stop_the_command(run: Run, 
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:
-    program = [sys.executable, "-m", "quarterdeck", "settings", "show"]
-    process = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    process.stdout.close()
-    assert process.stderr is not None
-    assert process.stderr.read() == ""
-    assert process.wait(20) == 128 + signal.SIGPIPE
+    showing = Program("settings", "show")
+    showing.out.close()
+    assert showing.ended() == (128 + signal.SIGPIPE, "")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,7 @@
 """One conversation from the command line: read, written to, answered, stopped and waited for."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +9,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import Ended, Run
-from tests.cli.serving import KEY, answering, simulating
+from tests.cli.serving import KEY, Program, answering, simulating
 
 Record = dict[str, Any]
 
@@ -142,14 +139,12 @@ def test_what_means_nothing_is_wrong_usage(run: Run, words: tuple[str, ...]) -> 
 
 def test_following_goes_on_until_it_is_ended(on: Simulated) -> None:
     one = on.one("running", 1)
-    program = [sys.executable, "-m", "quarterdeck", "conversations", "show", one, "--follow", "--json"]
-    process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
-    assert process.stdout is not None
-    told = {json.loads(process.stdout.readline())["id"] for _ in on.log(one)}
-    assert json.loads(process.stdout.readline())["id"] not in told
-    process.send_signal(signal.SIGTERM)
-    process.stdout.read()
-    assert process.wait(20) == 0
+    following = Program("conversations", "show", one, "--follow", "--json")
+    told = {json.loads(following.out.readline())["id"] for _ in on.log(one)}
+    assert json.loads(following.out.readline())["id"] not in told
+    following.process.send_signal(signal.SIGTERM)
+    following.out.read()
+    assert following.ended()[0] == 0
 
 
 def test_where_no_agent_runs_messages_are_kept_and_nobody_answers(run: Run) -> None:

@@ -1,17 +1,14 @@
 """Filters, plans and watching from the command line, on a simulated service of 60 sandboxes."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Ended, Run
-from tests.cli.serving import KEY, answering, at_an_address, simulating
+from tests.cli.serving import KEY, Program, answering, at_an_address, simulating
 from tests.client.fakes import Answer, Asked
 from tests.tui.fake_fleet import FakeFleet
 
@@ -180,16 +177,11 @@ def test_conversations_are_filtered_too(on: On) -> None:
     on("conversations", "list", "--filter", "cost>abc", status=2)
 
 
-class Watching:
+class Watching(Program):
     """`sandboxes list --watch --json` in a process of its own, once it watches."""
 
     def __init__(self, *arguments: str) -> None:
-        program = [sys.executable, "-m", "quarterdeck", "sandboxes", "list", "--watch", "--json", *arguments]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(program, stdout=pipe, stderr=pipe, text=True, env=dict(os.environ))
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
-        self.out, self.err = self.process.stdout, self.process.stderr
+        super().__init__("sandboxes", "list", "--watch", "--json", *arguments)
         assert "watching" in self.err.readline()
 
     def changes_of(self, *sandbox_ids: str) -> list[dict[str, str | None]]:
@@ -199,11 +191,6 @@ class Watching:
             one = json.loads(self.out.readline())
             told.setdefault(one["id"], one)
         return [told[each] for each in sandbox_ids]
-
-    def ended(self) -> tuple[int, str]:
-        """How it ended, and what it still had to say on standard error."""
-        rest = self.err.read()
-        return self.process.wait(20), rest
 
 
 def test_watching_tells_changes_and_ends_cleanly_when_told_to(on: On) -> None:
@@ -234,17 +221,12 @@ def test_watching_a_server_that_does_not_answer_is_a_failure(run: Run) -> None:
 
 def test_an_interrupt_stops_what_was_not_asked_for_yet(on: On) -> None:
     paused = ids(on, "PAUSED")
-    program = [sys.executable, "-m", "quarterdeck", "sandboxes", "resume", *paused]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(
-        program, stdout=pipe, stderr=pipe, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    first = process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    rest, told = process.stdout.readlines(), process.stderr.read()
-    assert process.wait(20) == 1
+    resuming = Program("sandboxes", "resume", *paused, PYTHONUNBUFFERED="1")
+    first = resuming.out.readline()
+    resuming.process.send_signal(signal.SIGINT)
+    rest = resuming.out.readlines()
+    status, told = resuming.ended()
+    assert status == 1
     done = {line.split()[0] for line in [first, *rest]}
     assert done == {*ids(on, "STARTING"), *ids(on, "RUNNING")} & set(paused)  # in the order in which they come to be so
     assert f"{len(done)} done, {len(paused) - len(done)} stopped" in told
