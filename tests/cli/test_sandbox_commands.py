@@ -163,13 +163,6 @@ def test_watching_for_what_is_free_needs_the_starts(run: Run) -> None:
     assert "status 403" in ended.err
 
 
-def test_a_redirect_that_points_nowhere_is_said_to(run: Run) -> None:
-    with at_an_address(lambda asked: Answer({}, 302)) as url:
-        ended = run("sandboxes", "list", "--url", url, status=1)
-    assert len(ended.err.splitlines()) == 1
-    assert "without saying where" in ended.err
-
-
 def test_conversations_are_filtered_too(on: On) -> None:
     orphans = on("conversations", "list", "--json", "--filter", "orphan").json
     assert orphans
