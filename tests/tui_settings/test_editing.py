@@ -263,13 +263,12 @@ async def test_nothing_counts_as_changed_in_the_first_record_that_somebody_saves
         assert "changed on server" not in seat.text
 
 
-async def test_the_filter_goes_to_the_first_match(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.press("G", "slash", *"key")
-        assert seat.form.row.id == "llm_api_key"
-        await seat.press("enter", "down", "escape")
-        await seat.sees("As stored")
-        assert seat.form.row.id == "search_api_key"
+async def test_the_filter_goes_to_the_first_match(seat: FormSeat) -> None:
+    await seat.press("G", "slash", *"key")
+    assert seat.form.row.id == "llm_api_key"
+    await seat.press("enter", "down", "escape")
+    await seat.sees("As stored")
+    assert seat.form.row.id == "search_api_key"
 
 
 def flat(asked: Asked) -> Answer:

@@ -84,32 +84,30 @@ async def test_what_a_replacing_server_would_lose_is_said_first_and_enter_does_n
         assert "your edits are kept" not in seat.text
 
 
-async def test_what_somebody_else_saves_before_and_during_the_review_is_kept(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("language", "French")
-        await seat.client.settings.store(await seat.stored(), {"git_user_name": "Grace"})
-        await seat.press("ctrl+s", sees="Review the changes")
-        await seat.client.settings.store(await seat.stored(), {"max_iterations": 77})
-        await seat.press("enter", sees="Something changed on the server")
-        await seat.press("enter", sees="Saved · 1 of 1 verified")
-        after = await seat.stored()
+async def test_what_somebody_else_saves_before_and_during_the_review_is_kept(seat: FormSeat) -> None:
+    await seat.edit("language", "French")
+    await seat.client.settings.store(await seat.stored(), {"git_user_name": "Grace"})
+    await seat.press("ctrl+s", sees="Review the changes")
+    await seat.client.settings.store(await seat.stored(), {"max_iterations": 77})
+    await seat.press("enter", sees="Something changed on the server")
+    await seat.press("enter", sees="Saved · 1 of 1 verified")
+    after = await seat.stored()
     assert (after.language, after.git_user_name, after.max_iterations) == ("fr", "Grace", 77)
 
 
-async def test_a_field_both_saved_is_asked_about(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("language", "French")
-        await seat.edit("git_user_name", "Grace")
-        await seat.edit("max_iterations", "77")
-        long = "Edsger Wybe Dijkstra, once of Rotterdam, then of Nuenen and of Austin"
-        await seat.client.settings.store(await seat.stored(), {"language": "it", "git_user_name": long})
-        await seat.press("ctrl+s")
-        await seat.sees("Changed here and on the server", "fr · French", "it · Italian", "Language  was en · English")
-        await seat.press("t")
-        await seat.sees("Changed here and on the server", "was Ada Lovelace", "Grace", "Edsger", "of Austin")
-        await seat.press("m", sees=("Review the changes", "77"))
-        await seat.press("enter", sees="verified")
-        after = await seat.stored()
+async def test_a_field_both_saved_is_asked_about(seat: FormSeat) -> None:
+    await seat.edit("language", "French")
+    await seat.edit("git_user_name", "Grace")
+    await seat.edit("max_iterations", "77")
+    long = "Edsger Wybe Dijkstra, once of Rotterdam, then of Nuenen and of Austin"
+    await seat.client.settings.store(await seat.stored(), {"language": "it", "git_user_name": long})
+    await seat.press("ctrl+s")
+    await seat.sees("Changed here and on the server", "fr · French", "it · Italian", "Language  was en · English")
+    await seat.press("t")
+    await seat.sees("Changed here and on the server", "was Ada Lovelace", "Grace", "Edsger", "of Austin")
+    await seat.press("m", sees=("Review the changes", "77"))
+    await seat.press("enter", sees="verified")
+    after = await seat.stored()
     assert (after.language, after.git_user_name, after.max_iterations) == ("it", "Grace", 77)
 
 

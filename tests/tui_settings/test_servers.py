@@ -7,22 +7,21 @@ from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
 
-async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_anew(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        before = await seat.stored()
-        await seat.go_to("mcp:2", "enter")
-        await seat.sees("MCP server", "npx", "--password", "TOKEN")
-        await seat.press("tab")
-        await seat.type("uvx", "ctrl+s", sees=("uvx -y @acme/db", "edited"))
-        await seat.go_to("mcp:1", "enter", sees="?token=••••")
-        await seat.press("ctrl+s", sees="1 edited")
-        await seat.press("enter", "end", "x", "ctrl+s", sees="Type the hidden part again")
-        await seat.press("escape", "escape")
-        await seat.go_to("mcp:0", "enter", sees=("(•) keep", "( ) replace", "( ) clear"))
-        await seat.press("tab")
-        await seat.paste("sentinel-new", "enter", sees="2 edited")
-        assert "sentinel" not in seat.deck.export_screenshot()
-        after = await seat.saved_servers(2)
+async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_anew(seat: FormSeat) -> None:
+    before = await seat.stored()
+    await seat.go_to("mcp:2", "enter")
+    await seat.sees("MCP server", "npx", "--password", "TOKEN")
+    await seat.press("tab")
+    await seat.type("uvx", "ctrl+s", sees=("uvx -y @acme/db", "edited"))
+    await seat.go_to("mcp:1", "enter", sees="?token=••••")
+    await seat.press("ctrl+s", sees="1 edited")
+    await seat.press("enter", "end", "x", "ctrl+s", sees="Type the hidden part again")
+    await seat.press("escape", "escape")
+    await seat.go_to("mcp:0", "enter", sees=("(•) keep", "( ) replace", "( ) clear"))
+    await seat.press("tab")
+    await seat.paste("sentinel-new", "enter", sees="2 edited")
+    assert "sentinel" not in seat.deck.export_screenshot()
+    after = await seat.saved_servers(2)
     assert before.mcp_config is not None
     (db,), (events,) = before.mcp_config.stdio_servers, before.mcp_config.sse_servers
     assert after == before.mcp_config.model_copy(
@@ -48,38 +47,35 @@ async def test_bad_members_get_their_sentences_and_the_dialog_stays(seat: FormSe
     await seat.until(lambda: "Begin the address" not in seat.text)
 
 
-async def test_environment_values_are_kept_added_and_dropped(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2", "enter", "tab", "tab", "tab", "tab", "tab")
-        await seat.type("NAME=value", sees="NAME")
-        await seat.press("ctrl+s", sees="edited")
-        await seat.press("ctrl+s", sees="NAME added")
-        await seat.press("escape")
-        (server,) = (await seat.saved_servers(1)).stdio_servers
+async def test_environment_values_are_kept_added_and_dropped(seat: FormSeat) -> None:
+    await seat.go_to("mcp:2", "enter", "tab", "tab", "tab", "tab", "tab")
+    await seat.type("NAME=value", sees="NAME")
+    await seat.press("ctrl+s", sees="edited")
+    await seat.press("ctrl+s", sees="NAME added")
+    await seat.press("escape")
+    (server,) = (await seat.saved_servers(1)).stdio_servers
     assert server.env == {"TOKEN": SecretStr("sentinel-variable"), "NAME": SecretStr("value")}
 
 
-async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_name(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:0", "d", sees=("will be deleted", "1 edited"))
-        await seat.press("u", sees="As stored")
-        await seat.press("d")
-        await seat.go_to("mcp:2", "Y", sees=("Copy of an MCP server", "db-2"))
-        await seat.press("ctrl+s", sees=("db-2", "new"))
-        config = await seat.saved_servers(2)
+async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_name(seat: FormSeat) -> None:
+    await seat.go_to("mcp:0", "d", sees=("will be deleted", "1 edited"))
+    await seat.press("u", sees="As stored")
+    await seat.press("d")
+    await seat.go_to("mcp:2", "Y", sees=("Copy of an MCP server", "db-2"))
+    await seat.press("ctrl+s", sees=("db-2", "new"))
+    config = await seat.saved_servers(2)
     assert (len(config.sse_servers), len(config.shttp_servers)) == (0, 1)
     first, second = config.stdio_servers
     assert second == first.model_copy(update={"name": "db-2"})
 
 
-async def test_the_cursor_stays_with_its_server_when_somebody_adds_one_before_it(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:2")
-        base, first = await seat.stored(), SseServer(url="https://first.example/sse")
-        await seat.client.settings.store(base, {"mcp_config": McpConfig.of((first, *listed(base.mcp_config)))})
-        await seat.press("ctrl+r", sees=("https://first.e", "changed on server"))
-        await seat.press("d")
-        config = await seat.saved_servers(1)
+async def test_the_cursor_stays_with_its_server_when_somebody_adds_one_before_it(seat: FormSeat) -> None:
+    await seat.go_to("mcp:2")
+    base, first = await seat.stored(), SseServer(url="https://first.example/sse")
+    await seat.client.settings.store(base, {"mcp_config": McpConfig.of((first, *listed(base.mcp_config)))})
+    await seat.press("ctrl+r", sees=("https://first.e", "changed on server"))
+    await seat.press("d")
+    config = await seat.saved_servers(1)
     assert (len(config.sse_servers), len(config.shttp_servers), len(config.stdio_servers)) == (2, 1, 0)
 
 

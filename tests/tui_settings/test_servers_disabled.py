@@ -46,18 +46,17 @@ async def test_disabling_where_secrets_are_not_told_says_that_they_go(sit: Sit) 
         await seat.sees("also loses", "SSE https://events.example.org/sse: this server does not tell its key")
 
 
-async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("mcp:1")
-        await seat.choose("Convert to SSE", sees=("It is SSE from the next save on", "edited"))
-        await seat.choose("Convert to HTTP")
-        assert not seat.form.draft.edited  # not even its time-out, which SSE has not
-        await seat.go_to("mcp:0")
-        await seat.choose("Convert to HTTP")
-        await seat.sees("It is HTTP from the next save on", "edited")
-        config = await seat.saved_servers(1)
-        await seat.go_to("mcp:2")
-        await seat.choose("Convert to HTTP", sees="only SSE and HTTP can change places")
+async def test_a_server_is_made_the_other_type_and_keeps_its_key(seat: FormSeat) -> None:
+    await seat.go_to("mcp:1")
+    await seat.choose("Convert to SSE", sees=("It is SSE from the next save on", "edited"))
+    await seat.choose("Convert to HTTP")
+    assert not seat.form.draft.edited  # not even its time-out, which SSE has not
+    await seat.go_to("mcp:0")
+    await seat.choose("Convert to HTTP")
+    await seat.sees("It is HTTP from the next save on", "edited")
+    config = await seat.saved_servers(1)
+    await seat.go_to("mcp:2")
+    await seat.choose("Convert to HTTP", sees="only SSE and HTTP can change places")
     assert not config.sse_servers
     converted = next(server for server in config.shttp_servers if server.url == "https://events.example.org/sse")
     assert converted.api_key == SecretStr("sentinel-sse-key")

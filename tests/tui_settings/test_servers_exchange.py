@@ -79,18 +79,17 @@ async def test_all_are_checked_at_once_from_the_palette(sit: Sit) -> None:
             )
 
 
-async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
-        await seat.paste(json.dumps(PASTED, indent=1))
-        await seat.sees("3 servers found, 1 is there already and will be edited.")
-        await seat.press("ctrl+s", sees=("3 servers found", "3 edited"))
-        await seat.go_to("mcp:4")
-        assert " typed " in next(line for line in seat.text.splitlines() if "far" in line)
-        await seat.press("ctrl+z", sees="As stored")
-        await seat.press("ctrl+y")
-        config = await seat.saved_servers(3)
-        assert "sentinel" not in seat.deck.export_screenshot()
+async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
+    await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
+    await seat.paste(json.dumps(PASTED, indent=1))
+    await seat.sees("3 servers found, 1 is there already and will be edited.")
+    await seat.press("ctrl+s", sees=("3 servers found", "3 edited"))
+    await seat.go_to("mcp:4")
+    assert " typed " in next(line for line in seat.text.splitlines() if "far" in line)
+    await seat.press("ctrl+z", sees="As stored")
+    await seat.press("ctrl+y")
+    config = await seat.saved_servers(3)
+    assert "sentinel" not in seat.deck.export_screenshot()
     db = next(server for server in config.stdio_servers if server.name == "db")
     assert (db.command, db.args, db.env) == ("uvx", ("mcp-db",), {"TOKEN": SecretStr("sentinel-variable")})
     far = next(server for server in config.sse_servers if "far" in server.url)

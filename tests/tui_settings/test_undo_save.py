@@ -62,16 +62,15 @@ async def test_a_deleted_server_comes_back_as_an_edit_with_its_secrets_to_be_typ
     assert seat.posts == 1
 
 
-async def test_what_somebody_changed_since_is_left_alone(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("git_user_name", "Grace")
-        await seat.edit("language", "French")
-        await seat.save_verified(2)
-        await seat.client.settings.store(await seat.stored(), {"language": "it"})
-        await seat.choose("Undo save")
-        await seat.sees("Changed again since, and left alone: Language.", "Grace → Ada Lovelace")
-        await seat.press("enter", sees="Saved · 1 of 1 verified")
-        after = await seat.stored()
+async def test_what_somebody_changed_since_is_left_alone(seat: FormSeat) -> None:
+    await seat.edit("git_user_name", "Grace")
+    await seat.edit("language", "French")
+    await seat.save_verified(2)
+    await seat.client.settings.store(await seat.stored(), {"language": "it"})
+    await seat.choose("Undo save")
+    await seat.sees("Changed again since, and left alone: Language.", "Grace → Ada Lovelace")
+    await seat.press("enter", sees="Saved · 1 of 1 verified")
+    after = await seat.stored()
     assert (after.git_user_name, after.language) == ("Ada Lovelace", "it")
 
 
