@@ -1,10 +1,11 @@
 """A table: keys and mouse, the cursor and the marks, how little is painted for a change, and columns by width."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
+import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -77,6 +78,7 @@ class Demo(App[int]):
             self.register_theme(own)
         self.theme = theme_name
         self.table = PaintedTable()
+        self.pilot = Pilot(self)
         self.heard: list[Message] = []
         self.show(boxes(count))
 
@@ -112,15 +114,23 @@ class Demo(App[int]):
         """What the table shows, line by line."""
         return [strip.text for strip in self.table.render_lines(self.table.size.region)]
 
-    async def settle(self, pilot: Pilot[int]) -> None:
+    async def settle(self) -> None:
         """Let everything be painted, and begin to note painted lines and messages anew."""
-        await pilot.pause()
+        await self.pilot.pause()
         self.table.painted_lines.clear()
         self.heard.clear()
 
 
 SIZE = (80, 24)
 PAGE = 23
+
+
+@pytest_asyncio.fixture
+async def app() -> AsyncIterator[Demo]:
+    """The table, which runs."""
+    demo = Demo()
+    async with demo.run_test(size=SIZE):
+        yield demo
 
 
 @pytest.mark.parametrize(
@@ -135,26 +145,22 @@ PAGE = 23
         (["ctrl+d", "ctrl+d", "ctrl+u"], 11),
     ],
 )
-async def test_keys_move_the_cursor_and_it_stays_in_sight(keys: list[str], cursor: int) -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.press(*keys)
-        assert app.table.cursor_id == f"box-{cursor}"
-        assert app.table.cursor_id in app.table.visible_ids
-        assert [f" box-{cursor} " in line for line in app.lines() if line.startswith("▌")] == [True]
+async def test_keys_move_the_cursor_and_it_stays_in_sight(app: Demo, keys: list[str], cursor: int) -> None:
+    await app.pilot.press(*keys)
+    assert app.table.cursor_id == f"box-{cursor}"
+    assert app.table.cursor_id in app.table.visible_ids
+    assert [f" box-{cursor} " in line for line in app.lines() if line.startswith("▌")] == [True]
 
 
-async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.press("j", "j")
-        await app.settle(pilot)
-        app.show({box_id: box for box_id, box in app.boxes.items() if box_id != "box-2"})
-        await pilot.pause()
-        assert (app.table.cursor_id, app.count(Table.Highlighted)) == ("box-3", 1)
-        app.show({})
-        await pilot.pause()
-        assert (app.table.cursor_id, app.table.cursor_row, app.count(Table.Highlighted)) == (None, None, 2)
+async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so(app: Demo) -> None:
+    await app.pilot.press("j", "j")
+    await app.settle()
+    app.show({box_id: box for box_id, box in app.boxes.items() if box_id != "box-2"})
+    await app.pilot.pause()
+    assert (app.table.cursor_id, app.count(Table.Highlighted)) == ("box-3", 1)
+    app.show({})
+    await app.pilot.pause()
+    assert (app.table.cursor_id, app.table.cursor_row, app.count(Table.Highlighted)) == (None, None, 2)
 
 
 async def test_a_click_moves_a_double_click_opens_the_gutter_marks_and_a_title_sorts() -> None:
@@ -166,7 +172,7 @@ async def test_a_click_moves_a_double_click_opens_the_gutter_marks_and_a_title_s
         assert (app.table.cursor_id, app.count(Table.Chosen)) == ("box-5", 1)
         await pilot.click(app.table, offset=(1, 2))
         assert (set(app.table.marks), app.count(Table.Marked)) == ({"box-1"}, 1)
-        await app.settle(pilot)
+        await app.settle()
         await pilot.click(app.table, offset=(20, 15))
         assert app.heard == [], "there is no row"
         await pilot.click(app.table, offset=(5, 0))
@@ -174,46 +180,40 @@ async def test_a_click_moves_a_double_click_opens_the_gutter_marks_and_a_title_s
         assert [message.key for message in app.heard if isinstance(message, Table.SortAsked)] == ["state"]
 
 
-async def test_the_header_says_what_the_table_is_sorted_by_without_colour() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        app.table.sorted_by("title")
-        await pilot.pause()
-        assert "CONVERSATION ▲" in app.lines()[0]
-        app.table.sorted_by("for", reverse=True)
-        await pilot.pause()
-        header = app.table.render_line(0)
-        assert [segment.text.strip() for segment in header if segment.style and segment.style.reverse] == ["FOR ▼"]
+async def test_the_header_says_what_the_table_is_sorted_by_without_colour(app: Demo) -> None:
+    app.table.sorted_by("title")
+    await app.pilot.pause()
+    assert "CONVERSATION ▲" in app.lines()[0]
+    app.table.sorted_by("for", reverse=True)
+    await app.pilot.pause()
+    header = app.table.render_line(0)
+    assert [segment.text.strip() for segment in header if segment.style and segment.style.reverse] == ["FOR ▼"]
 
 
-async def test_it_tells_which_rows_are_on_the_screen_and_the_wheel_leaves_the_cursor() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
-        app.become("box-1", "Error")
-        await pilot.press("j")
-        assert app.count(Table.Seen) == 0
-        app.table.scroll_to(y=30, animate=False)
-        await pilot.pause()
-        assert (app.table.cursor_id, app.table.visible_ids[0]) == ("box-1", "box-30")
-        await pilot.press("j")
-        assert "box-2" in app.table.visible_ids
-        await pilot.press("G")
-        assert app.count(Table.Seen) > 0
-        assert app.table.visible_ids == tuple(f"box-{n}" for n in range(60 - PAGE, 60))
-        await pilot.resize_terminal(80, 12)
-        await pilot.pause()
-        assert len(app.table.visible_ids) == 11
-        assert app.table.cursor_id in app.table.visible_ids
+async def test_it_tells_which_rows_are_on_the_screen_and_the_wheel_leaves_the_cursor(app: Demo) -> None:
+    await app.settle()
+    app.become("box-1", "Error")
+    await app.pilot.press("j")
+    assert app.count(Table.Seen) == 0
+    app.table.scroll_to(y=30, animate=False)
+    await app.pilot.pause()
+    assert (app.table.cursor_id, app.table.visible_ids[0]) == ("box-1", "box-30")
+    await app.pilot.press("j")
+    assert "box-2" in app.table.visible_ids
+    await app.pilot.press("G")
+    assert app.count(Table.Seen) > 0
+    assert app.table.visible_ids == tuple(f"box-{n}" for n in range(60 - PAGE, 60))
+    await app.pilot.resize_terminal(80, 12)
+    await app.pilot.pause()
+    assert len(app.table.visible_ids) == 11
+    assert app.table.cursor_id in app.table.visible_ids
 
 
-async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        for width in (30, 61, 80, 133):
-            await pilot.resize_terminal(width, 24)
-            await pilot.pause()
-            assert {cell_len(line) for line in app.lines()} == {app.table.size.width}
+async def test_every_line_is_as_wide_as_the_table_whatever_the_script(app: Demo) -> None:
+    for width in (30, 61, 80, 133):
+        await app.pilot.resize_terminal(width, 24)
+        await app.pilot.pause()
+        assert {cell_len(line) for line in app.lines()} == {app.table.size.width}
 
 
 async def test_columns_grow_and_become_narrower_only_where_they_are_fitted_anew() -> None:
@@ -234,27 +234,25 @@ async def test_columns_grow_and_become_narrower_only_where_they_are_fitted_anew(
         assert app.lines()[0] == narrow
 
 
-async def test_only_what_changed_in_sight_is_painted() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
-        app.become("box-40", "Error")
-        app.show(app.boxes)
-        app.table.tick()
-        await pilot.pause()
-        assert app.table.painted_lines == []
-        app.become("box-3", "Paused")
-        await pilot.pause()
-        assert app.table.painted_lines == [4]
-        assert "Paused" in app.lines()[4]
-        await pilot.press("G")
-        assert "Error" in next(line for line in app.lines() if " box-40 " in line)
+async def test_only_what_changed_in_sight_is_painted(app: Demo) -> None:
+    await app.settle()
+    app.become("box-40", "Error")
+    app.show(app.boxes)
+    app.table.tick()
+    await app.pilot.pause()
+    assert app.table.painted_lines == []
+    app.become("box-3", "Paused")
+    await app.pilot.pause()
+    assert app.table.painted_lines == [4]
+    assert "Paused" in app.lines()[4]
+    await app.pilot.press("G")
+    assert "Error" in next(line for line in app.lines() if " box-40 " in line)
 
 
 async def test_a_hundred_thousand_rows_are_shown_without_drawing_those_out_of_sight() -> None:
     app = Demo(count=0)
     async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
+        await app.settle()
         app.show(boxes(100_000))
         await pilot.pause()
         assert max(app.table.painted_lines) < SIZE[1]
@@ -268,7 +266,7 @@ async def test_another_theme_colours_the_lines_to_their_very_edge() -> None:
         await pilot.pause()
         expected = begun_light.table.render_lines(begun_light.table.size.region)
     async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
+        await app.settle()
         app.theme = "quarterdeck-light"
         await pilot.pause()
         assert app.table.render_lines(app.table.size.region) == expected
