@@ -83,6 +83,13 @@ async def seat(sit: Sit) -> AsyncIterator[FormSeat]:
         yield seat
 
 
+@pytest_asyncio.fixture
+async def nested(sit: Sit) -> AsyncIterator[FormSeat]:
+    """A deck on the settings of that somebody at a service with nested ones."""
+    async with sit(stored=FULL, store="nested") as seat:
+        yield seat
+
+
 @pytest.fixture
 def sit_before(tmp_path: Path) -> Sit:
     """Opens decks on a server that answers by a script."""

@@ -41,17 +41,16 @@ async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, st
         assert not seat.form.draft.edited
 
 
-async def test_a_bad_name_and_a_taken_one_are_said_at_their_place(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("secret:")
-        await add_secret(seat, "API_TOKEN")
-        await seat.press("a")
-        await seat.type("API-TOKEN", "enter", sees="letters, digits and _ only")
-        await seat.press("ctrl+u")
-        await seat.type("API_TOKEN", "enter", sees="Nothing is typed.")
-        await seat.type("sentinel-value", "enter")
-        await seat.sees("A secret with the name API_TOKEN is there already.")
-        await seat.press("escape", sees="value stored")
+async def test_a_bad_name_and_a_taken_one_are_said_at_their_place(nested: FormSeat) -> None:
+    await nested.go_to("secret:")
+    await add_secret(nested, "API_TOKEN")
+    await nested.press("a")
+    await nested.type("API-TOKEN", "enter", sees="letters, digits and _ only")
+    await nested.press("ctrl+u")
+    await nested.type("API_TOKEN", "enter", sees="Nothing is typed.")
+    await nested.type("sentinel-value", "enter")
+    await nested.sees("A secret with the name API_TOKEN is there already.")
+    await nested.press("escape", sees="value stored")
 
 
 async def set_token(seat: FormSeat, downs: int, token: str) -> None:
@@ -87,33 +86,31 @@ async def test_a_refused_token_is_said_at_its_place_and_the_key_stays_good(sit: 
         await seat.type("sentinel-good", "enter", sees="The token of github is stored.")
 
 
-async def test_profiles_are_saved_activated_renamed_and_deleted(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("profile:", "a", sees="room for 10")
-        await seat.type("my model", "enter", sees="A name has 1 to 64 letters")
-        await seat.press("ctrl+u")
-        await seat.type("claude", "enter", sees="The profile claude is saved.")
-        await seat.client.settings.store(await seat.stored(), {"llm_model": "openai/gpt-5"})
-        await seat.press("ctrl+r", sees="openai/gpt-5")
-        await seat.go_to("profile:claude", sees=("enter Activate", "a New"))
-        await seat.press("enter", sees="It takes the place of the LLM settings")
-        await seat.press("y", sees=("The profile claude is active.", "active"))
-        await seat.until(lambda: seat.form.draft.value("llm_model") == "anthropic/claude-sonnet-4-5")
-        await seat.choose("Rename")
-        await seat.press("end")
-        await seat.type("-2", "enter", sees="The profile is called claude-2.")
-        await seat.go_to("profile:claude-2", "d", sees="It is the active one")
-        await seat.press("y", sees="None yet. a saves the LLM settings as one.")
+async def test_profiles_are_saved_activated_renamed_and_deleted(nested: FormSeat) -> None:
+    await nested.go_to("profile:", "a", sees="room for 10")
+    await nested.type("my model", "enter", sees="A name has 1 to 64 letters")
+    await nested.press("ctrl+u")
+    await nested.type("claude", "enter", sees="The profile claude is saved.")
+    await nested.client.settings.store(await nested.stored(), {"llm_model": "openai/gpt-5"})
+    await nested.press("ctrl+r", sees="openai/gpt-5")
+    await nested.go_to("profile:claude", sees=("enter Activate", "a New"))
+    await nested.press("enter", sees="It takes the place of the LLM settings")
+    await nested.press("y", sees=("The profile claude is active.", "active"))
+    await nested.until(lambda: nested.form.draft.value("llm_model") == "anthropic/claude-sonnet-4-5")
+    await nested.choose("Rename")
+    await nested.press("end")
+    await nested.type("-2", "enter", sees="The profile is called claude-2.")
+    await nested.go_to("profile:claude-2", "d", sees="It is the active one")
+    await nested.press("y", sees="None yet. a saves the LLM settings as one.")
 
 
-async def test_profiles_wait_for_edits_of_the_llm_and_there_are_ten_at_most(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        for number in range(10):
-            await seat.client.profiles.save(f"p{number}")
-        await seat.press("ctrl+r", sees="p0")
-        await seat.edit("llm_base_url", "https://other.example.org")
-        await seat.go_to("profile:p0", "enter", sees="You have edits of the LLM settings")
-        await seat.press("ctrl+z", "a", sees="There are 10 profiles")
+async def test_profiles_wait_for_edits_of_the_llm_and_there_are_ten_at_most(nested: FormSeat) -> None:
+    for number in range(10):
+        await nested.client.profiles.save(f"p{number}")
+    await nested.press("ctrl+r", sees="p0")
+    await nested.edit("llm_base_url", "https://other.example.org")
+    await nested.go_to("profile:p0", "enter", sees="You have edits of the LLM settings")
+    await nested.press("ctrl+z", "a", sees="There are 10 profiles")
 
 
 async def test_a_profile_without_a_key_says_so_and_none_stands_among_other_fields(sit: Sit) -> None:
@@ -165,17 +162,16 @@ async def test_edits_cannot_be_saved_when_leaving_a_read_only_connection(sit_bef
     assert server.sent("POST") == []
 
 
-async def test_a_server_suggests_models_and_any_text_is_as_good(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("llm_model", "enter", sees=("openai/gpt-5", "suggestions"))
-        await seat.type("gpt-5-m", "down", "enter", sees=("openai/gpt-5-mini", "edited"))
-        await seat.edit("llm_model", "my/own-model")
-        assert seat.form.draft.changes == {"llm_model": "my/own-model"}
-        await seat.go_to("llm_model", "enter", "ctrl+u")
-        await seat.type("o", "down", "enter")  # what begins so comes before what only has it somewhere
-        assert seat.form.draft.changes == {"llm_model": "openai/gpt-5"}
-        asked = [request for request in seat.client.log if "models" in request.path]
-        assert len(asked) == 1
+async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormSeat) -> None:
+    await nested.go_to("llm_model", "enter", sees=("openai/gpt-5", "suggestions"))
+    await nested.type("gpt-5-m", "down", "enter", sees=("openai/gpt-5-mini", "edited"))
+    await nested.edit("llm_model", "my/own-model")
+    assert nested.form.draft.changes == {"llm_model": "my/own-model"}
+    await nested.go_to("llm_model", "enter", "ctrl+u")
+    await nested.type("o", "down", "enter")  # what begins so comes before what only has it somewhere
+    assert nested.form.draft.changes == {"llm_model": "openai/gpt-5"}
+    asked = [request for request in nested.client.log if "models" in request.path]
+    assert len(asked) == 1
 
 
 class Secrets:

@@ -5,6 +5,7 @@ from tests.client.fakes import FakeServer
 from tests.client.nested_server import NestedServer
 from tests.tui.seat import WIDE
 from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
 
 VERIFICATION = "agent_settings.verification"
 TIMEOUT = "agent_settings.llm.timeout"
@@ -46,82 +47,77 @@ async def test_canonical_fields_are_saved_as_differences(sit: Sit) -> None:
     assert changed == {"conversation_settings.security_analyzer", "conversation_settings.max_iterations"}
 
 
-async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.sees("more: / finds them.")
-        assert TIMEOUT not in seat.text
-        await seat.go_to("more:LLM", "x")
-        await seat.sees("Not for this row; f2 shows what can be done here.")
-        await seat.press("enter")
-        await seat.type("seconds", "enter", sees=("Timeout", "300"))
-        await seat.press("slash", "escape", sees="14 more:")
-        await seat.press("slash", *"seconds", "enter", "enter")
-        await seat.type("60", "enter", "slash", "escape", sees=("was 300", "13 more:"))
-        await seat.press("ctrl+s", sees=("Timeout", "300 → 60", TIMEOUT))
-        await seat.press("enter", sees=("Saved · 1 of 1 verified", "13 more:"))
-        assert (await seat.stored()).leaves[TIMEOUT] == 60
+async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited(nested: FormSeat) -> None:
+    await nested.sees("more: / finds them.")
+    assert TIMEOUT not in nested.text
+    await nested.go_to("more:LLM", "x")
+    await nested.sees("Not for this row; f2 shows what can be done here.")
+    await nested.press("enter")
+    await nested.type("seconds", "enter", sees=("Timeout", "300"))
+    await nested.press("slash", "escape", sees="14 more:")
+    await nested.press("slash", *"seconds", "enter", "enter")
+    await nested.type("60", "enter", "slash", "escape", sees=("was 300", "13 more:"))
+    await nested.press("ctrl+s", sees=("Timeout", "300 → 60", TIMEOUT))
+    await nested.press("enter", sees=("Saved · 1 of 1 verified", "13 more:"))
+    assert (await nested.stored()).leaves[TIMEOUT] == 60
 
 
-async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("enable_solvability_analysis")
-        await seat.sees("Solvability analysis", "not on this server")
-        for key in ("enter", "x"):
-            await seat.press(key, sees="This server has no such setting.")
-        assert not seat.form.draft.edited
-        await seat.go_to(f"{VERIFICATION}.critic_api_key")
-        await seat.sees("needs Enable critic", "It has no effect while")
-        await seat.go_to(f"{VERIFICATION}.critic_enabled", "enter", "left", "enter", "down", "down")
-        await seat.sees("was off", "edited", "Critic API Key")
-        assert "needs Enable critic" not in seat.text
+async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(nested: FormSeat) -> None:
+    await nested.go_to("enable_solvability_analysis")
+    await nested.sees("Solvability analysis", "not on this server")
+    for key in ("enter", "x"):
+        await nested.press(key, sees="This server has no such setting.")
+    assert not nested.form.draft.edited
+    await nested.go_to(f"{VERIFICATION}.critic_api_key")
+    await nested.sees("needs Enable critic", "It has no effect while")
+    await nested.go_to(f"{VERIFICATION}.critic_enabled", "enter", "left", "enter", "down", "down")
+    await nested.sees("was off", "edited", "Critic API Key")
+    assert "needs Enable critic" not in nested.text
 
 
-async def test_json_is_checked_for_its_form(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.press("slash", *"headers", "enter", "enter")
-        await seat.type("[1]", sees="not a JSON object")
-        await seat.press("ctrl+u")
-        await seat.paste('{"X-Team": "sentinel-team"}', "enter", "slash", "escape", "ctrl+s")
-        await seat.sees("Review the changes", '{"X-Team": "••••"}')
-        await seat.press("enter", sees="Saved · 1 of 1 verified")
-        assert (await seat.stored()).leaves[HEADERS] == {"X-Team": "sentinel-team"}
-        assert "sentinel" not in seat.deck.export_screenshot()
+async def test_json_is_checked_for_its_form(nested: FormSeat) -> None:
+    await nested.press("slash", *"headers", "enter", "enter")
+    await nested.type("[1]", sees="not a JSON object")
+    await nested.press("ctrl+u")
+    await nested.paste('{"X-Team": "sentinel-team"}', "enter", "slash", "escape", "ctrl+s")
+    await nested.sees("Review the changes", '{"X-Team": "••••"}')
+    await nested.press("enter", sees="Saved · 1 of 1 verified")
+    assert (await nested.stored()).leaves[HEADERS] == {"X-Team": "sentinel-team"}
+    assert "sentinel" not in nested.deck.export_screenshot()
 
 
-async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.edit(KIND, "acp")
-        await seat.press("ctrl+s")
-        await seat.sees("This save also loses", "with openhands go all settings", "openhands", "acp")
-        await seat.press("enter", sees="y saves all the same")
-        await seat.press("y", sees="Saved · 1 of 1 verified")
-        await seat.go_to("agent_settings.acp_server", sees="claude-code")
-        await seat.go_to("enable_default_condenser", sees="not for this agent")
-        assert (await seat.stored()).leaves[KIND] == "acp"
+async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(nested: FormSeat) -> None:
+    await nested.edit(KIND, "acp")
+    await nested.press("ctrl+s")
+    await nested.sees("This save also loses", "with openhands go all settings", "openhands", "acp")
+    await nested.press("enter", sees="y saves all the same")
+    await nested.press("y", sees="Saved · 1 of 1 verified")
+    await nested.go_to("agent_settings.acp_server", sees="claude-code")
+    await nested.go_to("enable_default_condenser", sees="not for this agent")
+    assert (await nested.stored()).leaves[KIND] == "acp"
 
 
-async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("mcp:0", sees="not told")
-        await seat.press("d", "ctrl+s", sees=("This save also loses", ", db: their keys"))
-        await seat.press("escape", "u")
-        await seat.go_to("mcp:2", "enter", sees="loses it unless you type it again.")
-        await seat.press("tab", "tab", "tab")
-        await seat.type("TOKEN", "tab")
-        await seat.type("sentinel-again", "ctrl+s")
-        await seat.go_to("mcp:0", "d", "ctrl+s", sees="Review the changes")
-        assert ", db" not in seat.text
-        await seat.press("y", sees=("verified", "typed"))
-        await seat.press("ctrl+r")
-        await seat.add_command("files")
-        await seat.press("ctrl+s", sees=("Review the changes", "added", "r"))
-        assert "MCP server db:" not in seat.text
-        assert "sentinel" not in seat.deck.export_screenshot()
-        store = seat.settings.record.store
-        assert store is not None
-        body = store.preview(seat.form.draft.base, seat.form.draft.changes).request.body
-        await seat.press("y", sees="Saved · 1 of 1 verified")
-        assert "sentinel" not in seat.deck.export_screenshot()
+async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run(nested: FormSeat) -> None:
+    await nested.go_to("mcp:0", sees="not told")
+    await nested.press("d", "ctrl+s", sees=("This save also loses", ", db: their keys"))
+    await nested.press("escape", "u")
+    await nested.go_to("mcp:2", "enter", sees="loses it unless you type it again.")
+    await nested.press("tab", "tab", "tab")
+    await nested.type("TOKEN", "tab")
+    await nested.type("sentinel-again", "ctrl+s")
+    await nested.go_to("mcp:0", "d", "ctrl+s", sees="Review the changes")
+    assert ", db" not in nested.text
+    await nested.press("y", sees=("verified", "typed"))
+    await nested.press("ctrl+r")
+    await nested.add_command("files")
+    await nested.press("ctrl+s", sees=("Review the changes", "added", "r"))
+    assert "MCP server db:" not in nested.text
+    assert "sentinel" not in nested.deck.export_screenshot()
+    store = nested.settings.record.store
+    assert store is not None
+    body = store.preview(nested.form.draft.base, nested.form.draft.changes).request.body
+    await nested.press("y", sees="Saved · 1 of 1 verified")
+    assert "sentinel" not in nested.deck.export_screenshot()
     servers = body["agent_settings_diff"]["mcp_config"]
     assert servers["db"]["env"]["TOKEN"].get_secret_value() == "sentinel-again"
 

@@ -3,7 +3,7 @@
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer, listed
-from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.conftest import Sit
 from tests.tui_settings.form import FormSeat
 
 
@@ -142,20 +142,19 @@ async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(sit: Sit
         assert "sentinel" not in seat.deck.export_screenshot()
 
 
-async def test_headers_are_typed_anew_where_the_service_tells_none(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("mcp:1", "enter", sees=("The service tells nothing", "Headers"))
-        await seat.press("tab", "tab", "tab")
-        await seat.type("X-Team: sentinel-team", sees="X-Team")
-        assert "sentinel-team" not in seat.text
-        await seat.press("ctrl+s", sees="edited")
-        store = seat.settings.record.store
-        assert store is not None
-        body = store.preview(seat.form.draft.base, seat.form.draft.changes).request.body
-        await seat.press("ctrl+s", sees="Review the changes")
-        assert "sentinel-team" not in seat.text
-        await seat.press("y", sees="Saved · 1 accepted")
-        after = store.preview(seat.form.draft.base, {"mcp_config": seat.form.draft.servers.config()}).request.body
+async def test_headers_are_typed_anew_where_the_service_tells_none(nested: FormSeat) -> None:
+    await nested.go_to("mcp:1", "enter", sees=("The service tells nothing", "Headers"))
+    await nested.press("tab", "tab", "tab")
+    await nested.type("X-Team: sentinel-team", sees="X-Team")
+    assert "sentinel-team" not in nested.text
+    await nested.press("ctrl+s", sees="edited")
+    store = nested.settings.record.store
+    assert store is not None
+    body = store.preview(nested.form.draft.base, nested.form.draft.changes).request.body
+    await nested.press("ctrl+s", sees="Review the changes")
+    assert "sentinel-team" not in nested.text
+    await nested.press("y", sees="Saved · 1 accepted")
+    after = store.preview(nested.form.draft.base, {"mcp_config": nested.form.draft.servers.config()}).request.body
     for sent in (body, after):
         servers = sent["agent_settings_diff"]["mcp_config"].values()
         headers = [server["headers"] for server in servers if "headers" in server]

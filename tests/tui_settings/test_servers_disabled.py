@@ -37,13 +37,12 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
     assert server.api_key == SecretStr("sentinel-again")
 
 
-async def test_disabling_where_secrets_are_not_told_says_that_they_go(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("mcp:0")
-        await seat.choose("Disable", sees=("does not tell its key", "typed again later"))
-        await seat.press("d", sees="will be disabled")
-        await seat.press("ctrl+s")
-        await seat.sees("also loses", "SSE https://events.example.org/sse: this server does not tell its key")
+async def test_disabling_where_secrets_are_not_told_says_that_they_go(nested: FormSeat) -> None:
+    await nested.go_to("mcp:0")
+    await nested.choose("Disable", sees=("does not tell its key", "typed again later"))
+    await nested.press("d", sees="will be disabled")
+    await nested.press("ctrl+s")
+    await nested.sees("also loses", "SSE https://events.example.org/sse: this server does not tell its key")
 
 
 async def test_a_server_is_made_the_other_type_and_keeps_its_key(seat: FormSeat) -> None:
