@@ -87,7 +87,9 @@ async def test_switches_and_choices(seat: FormSeat) -> None:
     await seat.press("right", "escape", "x", sees="always on or off")
     await seat.go_to("user_consents_to_analytics", "enter")
     await seat.sees("(•) not set", "( ) on", "( ) off")
-    await seat.press("left", "enter")
+    for _ in range(2):
+        await seat.pilot.click(offset=(seat.line(-1).index("← →"), seat.deck.size.height - 1))
+    await seat.press("enter")
     switched = {"enable_default_condenser": False, "user_consents_to_analytics": False}
     assert seat.form.draft.changes == switched
     await seat.go_to("remote_runtime_resource_factor", "enter", "down", "down", "enter")

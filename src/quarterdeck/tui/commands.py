@@ -64,12 +64,13 @@ def shown_key(key: str) -> str:
     return _KEY_WORDS.get(key, key)
 
 
-_NAMES = {shown: key for key, shown in _KEY_WORDS.items()}
+_NAMES = {shown: key for key, shown in _KEY_WORDS.items()} | {"↑": "up", "↓": "down", "→": "right"}
 
 
 def named_key(shown: str) -> str:
-    """Return Textual's name of a key as the key bar shows it: `^s` becomes `ctrl+s`."""
-    return f"ctrl+{shown[1:]}" if shown.startswith("^") else _NAMES.get(shown, shown)
+    """Return Textual's name of a key as the key bar shows it, of several that of the last: `^s` becomes `ctrl+s`."""
+    key = shown.split()[-1]
+    return f"ctrl+{key[1:]}" if key.startswith("^") else _NAMES.get(key, key)
 
 
 MOVING: list[BindingType] = [
