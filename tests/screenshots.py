@@ -125,6 +125,8 @@ async def take(root: Path) -> None:
         for name, size, reach in SHOTS:
             deck = Deck(LOCAL, connecting(connect, KeptState(root / name)), clock=lambda: NOW, crash_folder=root)
             async with seated_at(deck, size) as seat:
+                await seat.until(lambda: seat.deck.session is not None and seat.session.all_listed)
+                await seat.press("ctrl+r")  # rows that came one after the other are sorted now
                 await reach(seat)
                 (PICTURES / f"{name}.svg").write_text(picture(seat))
                 print(f"{name}.svg")
