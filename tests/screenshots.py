@@ -126,7 +126,9 @@ async def take(root: Path) -> None:
             deck = Deck(LOCAL, connecting(connect, KeptState(root / name)), clock=lambda: NOW, crash_folder=root)
             async with seated_at(deck, size) as seat:
                 await seat.until(lambda: seat.deck.session is not None and seat.session.all_listed)
-                await seat.press("ctrl+r")  # rows that came one after the other are sorted now
+                # Rows that came one after the other are sorted now.
+                await seat.press("ctrl+r", until=lambda: not seat.session.conversations.health.refreshing)
+                await seat.sees("live now")
                 await reach(seat)
                 (PICTURES / f"{name}.svg").write_text(picture(seat))
                 print(f"{name}.svg")
