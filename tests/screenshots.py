@@ -130,6 +130,7 @@ async def take(root: Path) -> None:
                 await seat.press("ctrl+r", until=lambda: not seat.session.conversations.health.refreshing)
                 await seat.sees("live now")
                 await reach(seat)
+                await seat.pause()  # the side pane follows the cursor
                 (PICTURES / f"{name}.svg").write_text(picture(seat))
                 print(f"{name}.svg")
     finally:
