@@ -194,7 +194,8 @@ class FormDialog(FieldsDialog[Result]):
 
     def take(self) -> None:
         """Run the form's request."""
-        self.app.run_worker(self._send(self.typed))  # a worker of the dialog would end with it
+        owner = self if self._aside is None else self.app  # a worker of the dialog ends with it
+        owner.run_worker(self._send(self.typed))
 
     def action_cancel(self) -> None:
         """Close as every form; while a request is running, only if that can be put aside."""
