@@ -116,7 +116,7 @@ def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:
     displacement = Displacement(watched.timelines, {"a": "Fix login"}.get)
     watched.read(0, "RUNNING", "RUNNING", "RUNNING")
     watched.memories.asked("b", Action.PAUSE, at(3))
-    for new in ("new", "another"):
+    for new in ("another", "new"):
         displacement.answered(new, "abc", at(4))
     watched.read(5, "PAUSED", "PAUSED", "RUNNING")
     (news,) = displacement.read(at(5))

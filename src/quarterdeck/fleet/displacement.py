@@ -101,8 +101,11 @@ class Displacement(KeptPart[KeptCap]):
         self._recent.append(_RecentStart(sandbox_id, running, now + LOOKED_FOR))
 
     def read(self, now: datetime) -> Iterator[News]:
-        """Look for displaced sandboxes in the timelines after a reading; notes them there and yields news of them."""
-        for start in list(self._recent):
+        """Look for displaced sandboxes in the timelines after a reading; notes them there and yields news of them.
+
+        The last start is asked first: what still ran when it was requested was not paused for an earlier one.
+        """
+        for start in reversed(list(self._recent)):
             by = short_id(start.sandbox_id)
             if ids := made_room(start.running, start.sandbox_id, self._timelines.of):
                 self._timelines.displaced(ids, by)
