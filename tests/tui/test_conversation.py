@@ -201,9 +201,9 @@ async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent
 async def test_a_conversation_of_which_nothing_can_be_read_says_so() -> None:
     fleet = FakeFleet()
     fleet.talk(ID, fleet.add("box", "PAUSED"), "Fix login")
-    async with seated(answering(fleet.server), Connection("prod", "http://server.test")) as seat:
+    async with seated(answering(fleet.server), Connection("prod", "http://server.test"), size=(60, 20)) as seat:
         await seat.sees("Fix login")
-        await seat.press("enter", sees="Nothing could be read. This server keeps no copy of what is said.")
+        await seat.press("enter", sees=("Nothing could be read. This server keeps no copy", "said."))
 
 
 async def test_when_it_asks_is_chosen_in_its_menu(agent: FakeAgent) -> None:

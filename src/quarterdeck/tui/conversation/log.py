@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import zip_longest
+from textwrap import wrap
 from typing import ClassVar, NamedTuple
 
 from rich.style import Style
@@ -21,7 +22,7 @@ from textual.widget import Widget
 
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.transcript import STREAMED
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.conversation.entry_lines import Layout
 from quarterdeck.tui.text import Shown
@@ -65,7 +66,7 @@ class Log(Widget, can_focus=True):
         self.entries: Sequence[Entry] = ()
         self.following = True
         self.unfolded: set[str] = set()
-        self.empty: Cell = ()
+        self.empty: Span = Shown(""), Tone.MUTED
         """What is shown while there are no entries."""
         self._local = local
         self._top = Position(0, 0)
@@ -310,7 +311,9 @@ class Log(Widget, can_focus=True):
             (cursor if number == self._cursor else NO_CURSOR, *lines[number][line]) for number, line in visible
         ]
         if not self.entries:
-            self._painted = [(NO_CURSOR, *self.empty)]
+            words, tone = self.empty
+            said = wrap(words, max(self.size.width - len(CURSOR[0]), LEAST))
+            self._painted = [(NO_CURSOR, (Shown(part), tone)) for part in said]
         pairs = enumerate(zip_longest(before, self._painted))
         if changed := [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old != new]:
             self.refresh(*changed)

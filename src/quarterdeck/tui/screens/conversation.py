@@ -79,7 +79,7 @@ class ConversationScreen(DeckScreen):
 
     def on_mount(self) -> None:
         """Start following."""
-        self.log_view.empty = cell(Shown("Reading…"), Tone.MUTED)
+        self.log_view.empty = Shown("Reading…"), Tone.MUTED
         self.set_focus(self.log_view)
         self._session.mark_read((self.conversation_id,))
         self.run_worker(self._following.run(), group="following")
@@ -114,7 +114,7 @@ class ConversationScreen(DeckScreen):
         if not transcript.entries and self._following.origin is not Origin.OPENING:
             unread = self._following.unread
             nothing = f"Nothing could be read. {unread}" if unread else "Nothing has happened yet."
-            self.log_view.empty = cell(text.line(nothing), Tone.WARN if unread else Tone.MUTED)
+            self.log_view.empty = text.line(nothing), Tone.WARN if unread else Tone.MUTED
         self.log_view.show(transcript.entries, waiting=transcript.waiting)
         if self._question.ask(transcript.question) and self._question.has_focus:
             self.set_focus(self.log_view)
