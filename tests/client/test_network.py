@@ -111,6 +111,14 @@ async def test_a_redirected_write_is_not_sent_anywhere_else() -> None:
     assert (error.kind, error.outcome, len(server.heads)) == (ErrorKind.REDIRECTED, Outcome.NOT_APPLIED, 1)
 
 
+async def test_cookies_are_not_kept() -> None:
+    cookie = plain(b'{"items": []}', "200 OK", "Set-Cookie: session=tracked; Path=/")
+    async with raw_server(answering(cookie)) as server, client_at(server.url) as client:
+        for _ in range(2):
+            await first_page(client)
+    assert b"tracked" not in server.heads[1]
+
+
 async def test_reads_keep_their_connection_and_every_write_has_its_own() -> None:
     answer = answering(plain(b'{"id": "s1", "status": "RUNNING", "items": []}'))
     async with raw_server(answer, requests_per_connection=9) as server, client_at(server.url) as client:

@@ -75,9 +75,16 @@ def task(status: str, detail: str | None = None, created: datetime | None = NOON
 
 
 def test_the_steps_of_a_start_are_counted_in_their_order() -> None:
-    steps = "WORKING WAITING_FOR_SANDBOX PREPARING_REPOSITORY RUNNING_SETUP_SCRIPT"
-    more = "SETTING_UP_GIT_HOOKS SETTING_UP_SKILLS STARTING_CONVERSATION"
-    words = [start_state(task(step), at(1)).word for step in f"{steps} {more}".split()]
+    steps = [
+        "WORKING",
+        "WAITING_FOR_SANDBOX",
+        "PREPARING_REPOSITORY",
+        "RUNNING_SETUP_SCRIPT",
+        "SETTING_UP_GIT_HOOKS",
+        "SETTING_UP_SKILLS",
+        "STARTING_CONVERSATION",
+    ]
+    words = [start_state(task(step), at(1)).word for step in steps]
     assert [word.split()[0] for word in words] == [f"{number}/7" for number in range(1, 8)]
     assert words[2] == "3/7 preparing repository"
 

@@ -109,7 +109,8 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_th
 
 
 async def test_a_sandbox_is_called_free_only_once_the_starts_were_read_and_all_of_them() -> None:
-    starts, told = [{"id": "unreadable"}], list[News]()
+    starts = [{"id": "unreadable"}]
+    told: list[News] = []
     client, _ = client_of(
         {
             f"GET {CONVERSATIONS}/search": [Answer({"items": []})],

@@ -38,18 +38,23 @@ async def start(seat: Seat) -> None:
     await seat.press("enter", sees="Starting a sandbox from default-spec…")
 
 
+@pytest.mark.parametrize("then", ["it is answered", "ctrl+q again", "nothing comes"])
 async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
-    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
+    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, then: str
 ) -> None:
-    monkeypatch.setattr(app, "ANSWERED_WITHIN", 30.0)
+    monkeypatch.setattr(app, "ANSWERED_WITHIN", 0.5 if then == "nothing comes" else 30.0)
     server = slow(fleet, posts(SANDBOXES))
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
         await seat.press("ctrl+q")
         await seat.sees("Waiting for the answer to: start of default-spec; ctrl+q again leaves now.")
-        server.gate.set()
+        if then == "it is answered":
+            server.gate.set()
+        elif then == "ctrl+q again":
+            await seat.press("ctrl+q")
         await seat.until(lambda: seat.deck.return_code is not None)
-        assert (seat.deck.return_code, seat.deck.unanswered) == (0, ())
+        left = (0, ()) if then == "it is answered" else (1, ("start of default-spec",))
+        assert (seat.deck.return_code, seat.deck.unanswered) == left
 
 
 async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_once(fleet: FakeFleet) -> None:
@@ -106,7 +111,9 @@ async def test_what_is_typed_while_a_form_is_sent_goes_nowhere(fleet: FakeFleet)
 
 
 @pytest.mark.parametrize("refused", [False, True])
-async def test_a_creation_that_hangs_is_put_aside_and_what_comes_of_it_is_said(fleet: FakeFleet, refused: bool) -> None:
+async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_came_of_it(
+    fleet: FakeFleet, refused: bool
+) -> None:
     server = slow(fleet, posts(CONVERSATIONS))
     if refused:
         fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)

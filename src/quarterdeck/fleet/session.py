@@ -32,7 +32,6 @@ from quarterdeck.fleet.unread import Unread, Watched
 from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import RESPONSE_LOST, Starts, Writes
 
-STARTS = "starts of conversations"
 ALIKE = 100
 """How many sandbox ids are examined to recognize the kind of server: all ids have the same format."""
 
@@ -193,7 +192,7 @@ class Session:
         named: dict[str, Watch[Any]] = {
             About.CONVERSATIONS: self.conversations,
             About.SANDBOXES: self.sandboxes,
-            STARTS: self.start_tasks,
+            "starts of conversations": self.start_tasks,
         }
         if (error := named.pop(about).health.error) is not None:
             return error.sentences

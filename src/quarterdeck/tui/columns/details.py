@@ -7,13 +7,14 @@ from datetime import datetime
 from quarterdeck.client.request import LoggedRequest
 from quarterdeck.fleet.ages import JUST_NOW, age_of, age_or_date
 from quarterdeck.fleet.health import Health, HealthState, health_words
+from quarterdeck.fleet.watch import ON_SCREEN
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, Cell, Span, Tone, cell
 from quarterdeck.tui.glyphs import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column, R
 
-AGE_STEP = 6.0
+AGE_STEP = ON_SCREEN + 1.0
 """Seconds between two changes of the age in the header; each one sends bytes to a terminal that may be far away.
 
 Longer than it takes from one reading of what is on the screen to the next, so that the header rests while all is well.

@@ -165,8 +165,8 @@ class FormDialog(FieldsDialog[Result]):
     """Asks for the values of fields and runs `send` with them; the dialog's answer is what `send` returns.
 
     Errors of `send` are shown where they belong, and everything typed is kept: RefusedError, or ServiceError, which is
-    shown at the field `blamed` if the server refused a typed value. With `aside`, escape closes the dialog while `send`
-    runs and calls it; `send` goes on, and has to say itself how it ended.
+    shown at the field `blamed` if the server refused a typed value. With `on_background`, escape closes the dialog
+    while `send` runs and calls it; `send` goes on in the background, and has to say itself how it ended.
     """
 
     def __init__(
@@ -179,14 +179,16 @@ class FormDialog(FieldsDialog[Result]):
         verb: str = "save",
         sending: str = "Waiting for the server…",
         blamed: str = "",
-        aside: Callable[[], None] | None = None,
+        on_background: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(title, fields, said=said, verb=verb)
         self._do = send
         self._sending_words = Shown(sending)
         self._blamed = blamed
-        self._aside = aside
+        self._on_background = on_background
         self._is_sending = False
+        self.in_background = False
+        """Whether the dialog was closed while its request runs."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a request is running, there is nothing to send."""
@@ -194,18 +196,19 @@ class FormDialog(FieldsDialog[Result]):
 
     def take(self) -> None:
         """Run the form's request."""
-        owner = self if self._aside is None else self.app  # a worker of the dialog ends with it
+        owner = self if self._on_background is None else self.app  # a worker of the dialog ends with it
         owner.run_worker(self._send(self.typed))
 
     def action_cancel(self) -> None:
-        """Close as every form; while a request is running, only if that can be put aside."""
+        """Close as every form; while a request is running, only if that can go on in the background."""
         if not self._is_sending:
             super().action_cancel()
-        elif self._aside is None:
+        elif self._on_background is None:
             self.say(Shown("The server has not answered yet; a moment."), Tone.WARN)
         else:
+            self.in_background = True
             self.dismiss(None)
-            self._aside()
+            self._on_background()
 
     async def _send(self, typed: Typed) -> None:
         self.say(self._sending_words, Tone.BUSY)
@@ -221,7 +224,7 @@ class FormDialog(FieldsDialog[Result]):
             self.complain(None)
             self._refuse_as(error)
         else:
-            if self.is_attached:
+            if not self.in_background:  # otherwise this would close what is on top now
                 self.dismiss(done)
 
     async def _locked(self, sending: Awaitable[Result]) -> Result:
@@ -232,7 +235,7 @@ class FormDialog(FieldsDialog[Result]):
             return await sending
         finally:
             self._is_sending = body.disabled = False
-            if self.is_attached:
+            if not self.in_background:
                 self.set_focus(focused)
 
     def _refuse_as(self, error: ServiceError) -> None:

@@ -94,7 +94,7 @@ class ConversationCommands:
                 created = await session.create(new)
             except ServiceError as error:
                 self._unsent = new, text.line(error.sentences)
-                if dialog.is_attached and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
+                if not dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
                 self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
                 return
@@ -103,10 +103,10 @@ class ConversationCommands:
             if retried is not None:
                 session.dismiss((retried,))
 
-        def put_aside() -> None:
+        def on_background() -> None:
             self._screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
 
-        dialog = new_conversation(choices, send, put_aside, said, asked)
+        dialog = new_conversation(choices, send, on_background, said, asked)
         await self._screen.app.push_screen(dialog)
 
     # Delete
@@ -253,14 +253,14 @@ def title_words(typed: Filter[ConversationRow]) -> str:
 def new_conversation(
     sandboxes: Sequence[tuple[Shown, str]],
     send: Callable[[NewConversation], Awaitable[None]],
-    put_aside: Callable[[], None],
+    on_background: Callable[[], None],
     said: Iterable[Cell] = (),
     asked: NewConversation | None = None,
 ) -> FormDialog[None]:
     """Return the dialog for message, title, repository, branch and sandbox; every field may be left empty.
 
-    `asked` are the initial values; members without a field are kept. `send` raises ServiceError; `put_aside` is called
-    when the dialog is closed before it ends.
+    `asked` are the initial values; members without a field are kept. `send` raises ServiceError; `on_background` is
+    called when the dialog is closed before it ends.
     """
     begun = asked or NewConversation()
     sandbox = begun.sandbox_id if begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else None
@@ -291,7 +291,7 @@ def new_conversation(
     )
     title = Shown("New conversation" if asked is None else "Try it again")
     sending = "Creating the conversation… esc goes back to the list meanwhile."
-    return FormDialog(title, fields, create, said=said, verb="create", sending=sending, aside=put_aside)
+    return FormDialog(title, fields, create, said=said, verb="create", sending=sending, on_background=on_background)
 
 
 def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) -> FormDialog[Shown]:
