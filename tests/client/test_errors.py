@@ -140,6 +140,14 @@ async def test_a_read_only_connection_reads_and_sends_nothing_else() -> None:
     assert client.settings.preview(None, {"language": "fr"}).request.method == "POST"
 
 
+async def test_a_request_after_the_client_was_closed_is_an_error_like_others() -> None:
+    client, server = client_of({})
+    await client.aclose()
+    error = await error_of(first_page(client))
+    assert (error.outcome, error.words) == (Outcome.NOT_SENT, "This connection was closed.")
+    assert server.asked == []
+
+
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "trailing\n", " leading", "schlüssel", "tab\t", "nul\0"])
 def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(key: str) -> None:
     with pytest.raises(ServiceError) as caught:

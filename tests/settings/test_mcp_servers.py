@@ -14,7 +14,7 @@ from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import EntryState, Servers, converted
 from quarterdeck.settings.merge import merge
 from quarterdeck.settings.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, Line, review
-from quarterdeck.settings.words import differences
+from quarterdeck.settings.words import differences, server_details
 from tests.settings.strategies import MARKED_SERVER, counted, marked_drafts
 
 FLAT = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
@@ -93,3 +93,8 @@ def test_a_type_and_hidden_values_that_differ_are_named() -> None:
     assert differences(TOOLS, http) == (["type SSE"], ["type HTTP", "time-out default"])
     now = FILES.model_copy(update={"args": ("--token", "secret-c"), "env": {"L": SecretStr("secret-d")}})
     assert differences(FILES, now) == ([], ["a hidden part of the command changed", "K removed", "L added"])
+
+
+def test_an_argument_with_blanks_reads_as_one() -> None:
+    server = StdioServer(name="files", command="npx", args=("-y", "--root", "/a b", ""))
+    assert server_details(server) == "npx -y --root '/a b' ''"

@@ -25,7 +25,7 @@ from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connect, Connecting
 from quarterdeck.tui.kept_state import KeptState
-from quarterdeck.tui.screens.list import ListScreen
+from quarterdeck.tui.lists.screen import ListScreen
 from tests.client.fakes import FAST, FakeServer
 from tests.servers import Mode, open_server
 

@@ -71,13 +71,15 @@ async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_l
         assert seat.list_screen.table.cursor_id == "box30"
 
 
-async def test_the_row_of_the_cursor_is_in_sight_when_a_filter_that_matched_nothing_goes() -> None:
+async def test_the_cursor_is_back_on_its_row_in_sight_when_a_filter_is_given_up() -> None:
     fleet = FakeFleet()
     for number in range(40):
         fleet.add(f"box{number:02}")
     async with at_sandboxes(fleet) as seat:
-        await seat.press("G", "slash", *"zzz", sees="0 of 40")
+        await seat.press("G", "slash", *"box0", sees="10 of 40")
+        await seat.press(*"zz", sees="0 of 40")
         await seat.press("escape", until=lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
+        assert seat.list_screen.table.cursor_id == shown(seat)[-1]
 
 
 async def test_a_filter_that_matches_nothing_says_which_of_its_tokens_do_not_exist(fleet: FakeFleet) -> None:

@@ -77,6 +77,15 @@ async def test_its_reason_is_shown_in_full_and_copied(fleet: FakeFleet, home: Ho
         assert (home.state / "copied.txt").read_text() == f"{DETAIL}\n"
 
 
+async def test_the_sandbox_it_left_behind_is_paused_and_gone_to(fleet: FakeFleet) -> None:
+    fleet.tasks[0]["sandbox_id"] = "box"
+    async with at_conversations(fleet) as seat:
+        await at_failed(seat)
+        await seat.press("p", sees="Pause of box asked for")
+        await seat.press("o", sees="[2 Sandboxes]")
+        assert seat.list_screen.table.cursor_id == "box"
+
+
 async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
     state = KeptState(tmp_path / "state")
     async with at_conversations(fleet, state=state) as seat:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.tui.screens import list as list_screen
+from quarterdeck.tui.lists import screen as list_screen
 from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 
 

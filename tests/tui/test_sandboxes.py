@@ -7,7 +7,7 @@ import pytest
 
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.tui.glyphs import in_ascii
-from quarterdeck.tui.screens import list as list_screen
+from quarterdeck.tui.lists import screen as list_screen
 from tests.local.conftest import processes
 from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 from tests.tui.seat import NARROW, WIDE, Seat

@@ -9,7 +9,7 @@ from textual.widgets import Input, TextArea
 
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
-from quarterdeck.tui.screens.list import ListScreen
+from quarterdeck.tui.lists.screen import ListScreen
 from tests.client.fakes import Gated, to
 from tests.tui import fake_fleet
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet

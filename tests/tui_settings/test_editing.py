@@ -135,8 +135,8 @@ async def test_fields_are_reached_by_filter_tab_and_mouse(seat: FormSeat) -> Non
     await seat.press("tab")
     assert seat.form.row.id == "agent"
     await seat.press("down", "enter", "tab")
-    assert (seat.form.row.id, seat.form.editor) == ("max_budget_per_task", None)
-    await seat.press("shift+tab", "shift+tab")
+    assert seat.form.row.id == "max_budget_per_task"
+    await seat.press("escape", "shift+tab", "shift+tab")
     assert seat.form.row.id == "llm_model"
     line = next(number for number, words in enumerate(seat.text.splitlines()) if "Max iterations" in words)
     await seat.pilot.click(offset=(30, line))

@@ -20,6 +20,13 @@ async def test_a_field_is_edited_by_one_burst_of_keys(seat: FormSeat) -> None:
     assert len(seat.form.draft.servers.entries) == 3
 
 
+async def test_tab_goes_on_editing_in_the_next_field(seat: FormSeat) -> None:
+    await seat.go_to("git_user_name")
+    seat.at_once("enter", "ctrl+u", *"dU", "tab", "ctrl+u", *"x@d.org", "shift+tab", "escape")
+    await seat.until(lambda: seat.form.draft.edits == {"git_user_name": "dU", "git_user_email": "x@d.org"})
+    await seat.until(lambda: seat.form.editor is None)
+
+
 async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
     connect = local(tmp_path / "data")
     async with seated(connect) as seat:

@@ -1,14 +1,12 @@
 """`quarterdeck conversations`: list them, or create one and follow its start."""
 
 import asyncio
-from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter, utc_now, with_client, with_session
 from quarterdeck.cli.output import CommandError, answer, note, typed_text
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.base import plain
-from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask, conversation_plain
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
@@ -35,7 +33,7 @@ def show(arguments: CommandLine, config: Config) -> int:
         await session.conversations.read_all()
         rows = kept(session.conversation_rows, wanted, utc_now())
         cells = [(row.id, row.state.word, row.title, moment(row.told.changed_at)) for row in rows]
-        records = [_plain(row.record) for row in rows if row.record is not None]
+        records = [conversation_plain(row.record) for row in rows if row.record is not None]
         answer(arguments, records, table(("ID", "STATE", "TITLE", "UPDATED (UTC)"), cells))
         if unreadable := session.conversations.health.unreadable:
             note(f"{unreadable} of {unreadable + len(session.conversations.records)} records could not be read.")
@@ -62,7 +60,7 @@ def create(arguments: CommandLine, config: Config) -> int:
             conversation = await _read(client, await _follow(client, created))
         else:
             conversation = created or await _appeared(client, before)
-        answer(arguments, _plain(conversation), [line(conversation.id)])
+        answer(arguments, conversation_plain(conversation), [line(conversation.id)])
         return 0
 
     return with_client(arguments, config, send)
@@ -112,8 +110,3 @@ async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Convers
         words = "The server took the request, but which conversation is the new one is unknown."
         raise CommandError(words, "List them.")
     return new[0]
-
-
-def _plain(conversation: Conversation) -> dict[str, Any]:
-    """Return a conversation without its sandbox's key, and without its address, which may contain the key."""
-    return plain(conversation, "session_api_key", "conversation_url")

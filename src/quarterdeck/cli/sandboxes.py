@@ -9,9 +9,8 @@ from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter
 from quarterdeck.cli.output import CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.base import plain
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
+from quarterdeck.client.models.sandbox import SandboxSpec, sandbox_plain
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Filter, Kind, kept
@@ -64,12 +63,6 @@ def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
         "spent": round(float(row.spent), 4) if row.complete else None,
         "quiet_seconds": round(quiet) if row.complete and quiet is not None else None,
     }
-
-
-def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
-    """Return a sandbox without its key, and addresses without queries."""
-    addresses = [{"name": url.name, "address": url.address, "port": url.port} for url in sandbox.exposed_urls]
-    return plain(sandbox, "session_api_key", "exposed_urls") | {"exposed_urls": addresses}
 
 
 def show(arguments: CommandLine, config: Config) -> int:

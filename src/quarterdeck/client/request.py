@@ -168,7 +168,7 @@ def decoded(body: bytes, errors: str = "replace") -> str:
 
 
 def encoded(body: Any) -> bytes:
-    """Encode a body as JSON; this is the only place where a secret becomes text."""
+    """Encode a body as JSON; a secret in a body becomes text only here."""
     return json.dumps(body, default=_revealed, allow_nan=False).encode()
 
 

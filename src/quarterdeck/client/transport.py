@@ -243,6 +243,8 @@ class Transport:
     def _built(
         self, method: str, url: httpx.URL, headers: Mapping[str, str], seconds: float, content: bytes | None = None
     ) -> httpx.Request:
+        if self._http.is_closed:
+            raise ServiceError(ErrorKind.LOCAL, "This connection was closed.", outcome=Outcome.NOT_SENT)
         timeout = httpx.Timeout(seconds, connect=self.limits.connect, pool=self.limits.connect)
         return self._http.build_request(method, url, content=content, headers=headers, timeout=timeout)
 

@@ -3,6 +3,8 @@
 The text may come from a server and is not safe to paint.
 """
 
+import re
+import shlex
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer, name_of
@@ -95,7 +97,12 @@ def server_details(server: McpServer) -> str:
 
 def command_line(server: StdioServer) -> str:
     """Return command and arguments, with masked secrets."""
-    return " ".join((server.command, *masks.arguments(server.args)))
+    return " ".join((server.command, *map(_quoted, masks.arguments(server.args))))
+
+
+def _quoted(argument: str) -> str:
+    """Return an argument, in quotes if it is empty or has blanks."""
+    return argument if argument and not re.search(r"\s", argument) else shlex.quote(argument)
 
 
 def key_words(server: McpServer, *, hidden: bool = False) -> str:

@@ -20,7 +20,6 @@ from rich.console import RenderableType
 from textual import work
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding
-from textual.message import Message
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widgets import Static
@@ -32,7 +31,7 @@ from quarterdeck.tui.commands import Place, commands_at, key_bar_hints
 from quarterdeck.tui.keys_in_order import KeysInOrder
 from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES
-from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar
+from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, Said
 
 if TYPE_CHECKING:  # types of modules that are loaded behind the frame
     from quarterdeck.client.client import Client
@@ -41,7 +40,7 @@ if TYPE_CHECKING:  # types of modules that are loaded behind the frame
     from quarterdeck.fleet.session import Session
     from quarterdeck.tui.connecting import Connecting
     from quarterdeck.tui.kept_state import KeptState
-    from quarterdeck.tui.screens.base import DeckScreen
+    from quarterdeck.tui.screen import DeckScreen
 
 SCREENS = {
     Place.CONVERSATIONS: ("quarterdeck.tui.screens.conversations", "ConversationsScreen"),
@@ -98,13 +97,6 @@ class Deck(KeysInOrder):
 
     edits: var[int] = var(0)
     """Number of unsaved edits in the settings."""
-
-    class Said(Message, bubble=False):
-        """A sentence for the screen that is shown, even below a dialog."""
-
-        def __init__(self, words: Shown) -> None:
-            super().__init__()
-            self.words = words
 
     def __init__(
         self,
@@ -190,7 +182,7 @@ class Deck(KeysInOrder):
         """Show a message on the current screen and in the dialog above it."""
         for screen in self.screen_stack:
             if in_dialogs or not screen.is_modal:
-                screen.post_message(self.Said(words))
+                screen.post_message(Said(words))
 
     def forget_messages(self) -> None:
         """Take back what the screens say: it was about a connection that was open, or about waiting."""

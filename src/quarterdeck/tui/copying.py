@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from quarterdeck.client.models.base import plain
-from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.client.models.conversation import conversation_plain
 from quarterdeck.config.files import write
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickKey
-from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown, escaped
 
 FILE = "copied.txt"
@@ -36,18 +34,6 @@ class Copyable:
     to_file: bool = False
 
 
-def sandbox_json(record: Sandbox) -> str:
-    """Return a sandbox as JSON, without its key and the queries of its addresses."""
-    data = plain(record, "session_api_key", "exposed_urls")
-    data["exposed_urls"] = [{"name": url.name, "url": url.address, "port": url.port} for url in record.exposed_urls]
-    return _json(data)
-
-
-def conversation_json(record: Conversation) -> str:
-    """Return a conversation as JSON, without its key and its address, which may contain one."""
-    return _json(plain(record, "session_api_key", "conversation_url"))
-
-
 def conversation_copies(row: ConversationRow) -> list[Copyable]:
     """Return what can be copied of a conversation, or of a start task."""
     offered = [Copyable(Shown("id"), row.id)]
@@ -58,11 +44,12 @@ def conversation_copies(row: ConversationRow) -> list[Copyable]:
     if row.title:
         offered.append(Copyable(Shown("title"), " ".join(row.title.split())))
     if row.record is not None:
-        offered.append(Copyable(Shown("JSON"), conversation_json(row.record)))
+        offered.append(Copyable(Shown("JSON"), as_json(conversation_plain(row.record))))
     return offered
 
 
-def _json(data: dict[str, Any]) -> str:
+def as_json(data: dict[str, Any]) -> str:
+    """Return JSON data as it is copied."""
     return json.dumps(data, indent=2, ensure_ascii=False)
 
 

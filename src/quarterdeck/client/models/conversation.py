@@ -2,12 +2,12 @@
 
 from datetime import datetime
 from math import isfinite
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SecretStr
 from pydantic.dataclasses import dataclass
 
-from quarterdeck.client.models.base import LENIENT, Moment, NullIsEmpty, Wire
+from quarterdeck.client.models.base import LENIENT, Moment, NullIsEmpty, Wire, plain
 
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
@@ -90,6 +90,11 @@ class NewConversation(Wire):
     sandbox_id: str | None = None
     llm_model: str | None = None
     message: Annotated[str | None, BeforeValidator(_message)] = Field(None, validation_alias="initial_message")
+
+
+def conversation_plain(conversation: Conversation) -> dict[str, Any]:
+    """Return a conversation as JSON data, without its sandbox's key and its address, which may contain the key."""
+    return plain(conversation, "session_api_key", "conversation_url")
 
 
 @dataclass(frozen=True, slots=True, config=LENIENT)

@@ -1,13 +1,13 @@
 """Sandboxes and the specs they are started from."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic.dataclasses import dataclass
 
-from quarterdeck.client.models.base import LENIENT, EmptyIsNull, Moment, NullIsEmpty, Wire
+from quarterdeck.client.models.base import LENIENT, EmptyIsNull, Moment, NullIsEmpty, Wire, plain
 
 
 def _of_whole_letters(url: SecretStr) -> SecretStr:
@@ -41,6 +41,12 @@ class Sandbox:
     exposed_urls: Annotated[tuple[ExposedUrl, ...], NullIsEmpty] = ()
     created_at: Moment = None
     created_by_user_id: str | None = None
+
+
+def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
+    """Return a sandbox as JSON data without its key, and addresses without queries."""
+    addresses = [{"name": url.name, "address": url.address, "port": url.port} for url in sandbox.exposed_urls]
+    return plain(sandbox, "session_api_key", "exposed_urls") | {"exposed_urls": addresses}
 
 
 class SandboxSpec(Wire):

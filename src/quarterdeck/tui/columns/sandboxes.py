@@ -92,7 +92,7 @@ def _age(row: SandboxRow, now: datetime) -> Cell:
 
 
 COLUMNS: tuple[Column[SandboxRow], ...] = (
-    Column("status", "STATUS", 20, status, sort=lambda row: row.memory.word),
+    Column("status", "STATUS", 24, status, sort=lambda row: row.memory.word),
     Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.since, right=True),
     Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
     Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3),

@@ -15,7 +15,7 @@ from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.widgets.form.inputs import PlainArea
+from quarterdeck.tui.widgets.inputs import PlainArea
 
 KEPT_AFTER = 0.5
 """Seconds after a key until a draft is stored."""

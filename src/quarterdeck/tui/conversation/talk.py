@@ -15,7 +15,7 @@ from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, Typed
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
-from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
 
 Tell = Callable[[], Awaitable[str]]

@@ -18,7 +18,7 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import MOVING, shown_key
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import hint_content
+from quarterdeck.tui.widgets.bars import Said, hint_content
 
 Result = TypeVar("Result")
 Answer = TypeVar("Answer")
@@ -84,8 +84,8 @@ class Dialog(ModalScreen[Result | None]):
         line.update(plain(sentence, tone))
         line.display = bool(sentence)
 
-    @on(Deck.Said)
-    def _say_it_here_too(self, said: Deck.Said) -> None:
+    @on(Said)
+    def _say_it_here_too(self, said: Said) -> None:
         self.complain(said.words)
 
     def hint(self, hints: Hints) -> None:

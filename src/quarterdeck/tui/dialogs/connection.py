@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from quarterdeck.client.models.server import KeyState
-from quarterdeck.config import connections
-from quarterdeck.config.connections import Colour, Connection
+from quarterdeck.config.connections import Colour, Connection, check_member, check_name, check_url
 from quarterdeck.config.files import ConfigError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
@@ -17,12 +17,12 @@ from quarterdeck.tui.connections import Verdict
 from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
 from quarterdeck.tui.paint import mark
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import ChoiceLine, OneOf
+from quarterdeck.tui.widgets.inputs import ChoiceLine, OneOf
 
 HEADERS = {"session": Shown("X-Session-API-Key"), "bearer": Shown("Authorization: Bearer")}
 """How a key is sent, in words."""
-READ_ONLY = {False: Shown("no"), True: Shown("yes, nothing is changed")}
-KEEPS = {True: Shown("in the system keyring"), False: Shown("for this run only")}
+READ_ONLY = {False: Shown("no"), True: Shown("yes, change nothing")}
+KEEPS = {True: Shown("in the keyring"), False: Shown("for this run")}
 
 
 class KeyChoice(StrEnum):
@@ -61,11 +61,7 @@ def edit_connection(connection: Connection, taken: Collection[str]) -> FormDialo
     async def take(typed: Typed) -> Filled:
         filled = _filled(typed)
         if filled.connection.name in taken:
-            raise RefusedError(f"There is a connection called {filled.connection.name} already.")
-        try:
-            connections.check(filled.connection)
-        except ConfigError as error:
-            raise RefusedError(error.sentence) from None
+            raise RefusedError(f"There is a connection called {filled.connection.name} already.", "name")
         return filled
 
     title = text.line(f"Connection {connection.name}") if connection.kept else Shown("New connection")
@@ -81,16 +77,22 @@ def _fields(connection: Connection) -> tuple[Field, ...]:
     if connection.key_env is not None:
         key_now = KeyChoice.VARIABLE
     return (
-        Field("name", "Name", connection.name, placeholder="work"),
+        Field("name", "Name", connection.name, placeholder="work", check=_checked(check_name)),
         Field("colour", "Colour", control=OneOf(connection.colour or "", colours)),
-        Field("address", "Address", connection.url or "", placeholder="https://agents.example.org"),
+        Field(
+            "address",
+            "Address",
+            connection.url or "",
+            placeholder="https://agents.example.org",
+            check=_checked(check_url),
+        ),
         Field("header", "Key is sent as", control=OneOf(connection.header, headers)),
         Field("read-only", "Read-only", control=ChoiceLine(READ_ONLY, connection.read_only)),
         Field(
             "ca-file",
             "CA file, PEM",
             connection.ca_file or "",
-            placeholder="~/team-ca.pem; empty: the system's certificates",
+            placeholder="~/team-ca.pem; empty: the usual",
             check=_problem_with_file,
         ),
         Field("key", "Key", control=OneOf(key_now, [(Shown(choice.value), choice.value) for choice in keys])),
@@ -99,6 +101,7 @@ def _fields(connection: Connection) -> tuple[Field, ...]:
             "Its name",
             connection.key_env or "",
             placeholder="WORK_KEY",
+            check=_checked(partial(check_member, "key_env")),
             only_if=("key", KeyChoice.VARIABLE),
         ),
     )
@@ -119,10 +122,25 @@ def _filled(typed: Typed) -> Filled:
     return Filled(connection, key)
 
 
-def _problem_with_file(path: str) -> str | None:
-    if not path or Path(path).expanduser().is_file():
+def _checked(check: Callable[[str], object]) -> Callable[[str], str | None]:
+    """Return a check of a typed value that returns what `check` raises."""
+
+    def problem(value: str) -> str | None:
+        try:
+            check(value)
+        except ConfigError as error:
+            return error.sentence
         return None
-    return "The CA file is not there: give the whole path of a PEM file, or leave it empty."
+
+    return problem
+
+
+def _problem_with_file(path: str) -> str | None:
+    if not path:
+        return None
+    if not Path(path).expanduser().is_file():
+        return "The CA file is not there: give the whole path of a PEM file, or leave it empty."
+    return _checked(partial(check_member, "ca_file"))(path)
 
 
 def ask_key(connection: Connection, prove: Callable[[SecretStr], Awaitable[Verdict]]) -> FormDialog[GivenKey]:

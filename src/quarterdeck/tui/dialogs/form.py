@@ -15,7 +15,7 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormControl, FormRow, LineInput
+from quarterdeck.tui.widgets.inputs import ChoiceLine, FormControl, FormRow, LineInput
 
 ABOUT_A_FIELD = (ErrorKind.CONFLICT, ErrorKind.INVALID)
 """Errors of a server that concern what was typed."""
@@ -153,7 +153,7 @@ class FieldsDialog(Dialog[Result]):
             self.dismiss(None)
         else:
             self._may_go.append(self.typed)
-            self.say(Shown("esc again drops what you typed; ctrl+s takes it over."), Tone.WARN)
+            self.say(Shown("esc again drops what you typed."), Tone.WARN)
 
     @on(LineInput.Noticed)
     def _say_notice(self, event: LineInput.Noticed) -> None:

@@ -14,7 +14,7 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.form import Field, FieldsDialog
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import PlainArea
+from quarterdeck.tui.widgets.inputs import PlainArea
 
 MOST_NOTES = 4
 LONGEST_NOTE = 300

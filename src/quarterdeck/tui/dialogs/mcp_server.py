@@ -26,7 +26,8 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.form import Field, FieldsDialog
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import (
+from quarterdeck.tui.widgets.form.lines import brief
+from quarterdeck.tui.widgets.inputs import (
     KEEP,
     NONE,
     ChoiceLine,
@@ -37,7 +38,6 @@ from quarterdeck.tui.widgets.form.inputs import (
     SecretControl,
     abridged,
 )
-from quarterdeck.tui.widgets.form.lines import brief
 
 Check = Callable[[McpServer], Iterable[Problem]]
 """Returns what is wrong with a server among the others of the list, each problem with its member."""

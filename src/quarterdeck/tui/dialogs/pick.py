@@ -16,7 +16,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, shown_key
 from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.paint import content, lines, plain
+from quarterdeck.tui.paint import Hanging, content, lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.choices import ChoiceList
 
@@ -98,7 +98,8 @@ class PickDialog(Dialog[T]):
     ) -> None:
         super().__init__(title, said, wide=wide)
         self._offered: Sequence[Item[T]] = items if isinstance(items, Sequence) else ()
-        self.set_class(any(item.key for item in self._offered), "-wraps")  # without keys, lines are those of a table
+        self._wraps = any(item.key for item in self._offered)  # without keys, lines are those of a table
+        self.set_class(self._wraps, "-wraps")
         self._read = None if isinstance(items, Sequence) else items
         self._typed_ahead: list[int] = []
         """Moves made before there was a line, and 0 for enter."""
@@ -160,13 +161,16 @@ class PickDialog(Dialog[T]):
 
     def _show(self, words: str) -> None:
         self._listed = [item for item in self._offered if item.has(words) and (item.value is not None or not words)]
-        self._list.set_options([Option(content(item.line), disabled=not item.works) for item in self._listed])
+        self._list.set_options([Option(self._prompt(item.line), disabled=not item.works) for item in self._listed])
         self._list.action_first()
         self._show_about()
         other = [(self._other.key, self._other.label)] if self._other is not None else []
         filtering = [("slash", "filter")] if len(self._offered) >= MANY else []
         self.hint([("enter", self._take), *other, *filtering, ("escape", self._leave)])
         self.complain(Shown("No line has that in it.") if words and not self._listed else None)
+
+    def _prompt(self, line: Cell) -> Content | Hanging:
+        return Hanging(line[:-1], line[-1:]) if self._wraps else content(line)
 
     @on(OptionList.OptionHighlighted)
     def _show_about(self) -> None:

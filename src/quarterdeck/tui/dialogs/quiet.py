@@ -64,15 +64,17 @@ class QuietDialog(Dialog[QuietSandboxes]):
         self._found = find_quiet(self._rows(), self._threshold, self._clock())
         rows = {row.id: row for row in self._found.rows}
         self._table.show(list(rows), rows, anew=True)
-        if not self._found.rows:
+        self.hint(self.HINTS if rows else self.HINTS[-1:])
+        if not rows:
             self._table.say_empty(Shown("Nothing has been quiet for so long."), Shown("A shorter time may find some."))
         self.query_one("#total", Static).update(lines(self._total()))
 
     def _total(self) -> list[Cell]:
         found = self._found
-        count = len(found.rows)
-        words = f"{count:,} would be paused; they have cost {money(found.spent)} so far."
-        said = [cell(Shown(words), Tone.STRONG)]
+        said = []
+        if found.rows:
+            words = f"{len(found.rows):,} would be paused; they have cost {money(found.spent)} so far."
+            said.append(cell(Shown(words), Tone.STRONG))
         if found.unknown:
             names = ", ".join(row.short_id for row in found.unknown)
             left_out = f"{len(found.unknown):,} left out, quiet time not known (yet): {names}"

@@ -10,7 +10,7 @@ from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
 from quarterdeck.tui.dialogs.list_pickers import pick_columns, pick_statuses
 from quarterdeck.tui.lists.listing import Listing, R, View
-from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
 from quarterdeck.tui.widgets.table import Table
@@ -41,6 +41,8 @@ class Arranging(Generic[R]):
         self._table = table
         self._filter_bar = filter_bar
         self._show_anew = show_anew
+        self.filtering_from = ""
+        """The id under the cursor when the filter was opened, until it is kept."""
         self._view_of: Connection | None = None
         """The connection whose view was restored."""
 
@@ -123,6 +125,7 @@ class Arranging(Generic[R]):
 
     def action_filter(self) -> None:
         """Type into the filter."""
+        self.filtering_from = self._table.cursor_id or self.filtering_from
         self._filter_bar.open()
         self.say_found()
 

@@ -22,9 +22,9 @@ from quarterdeck.tui.conversation.composer import drop_draft
 from quarterdeck.tui.dialogs.bulk import titles_listed
 from quarterdeck.tui.dialogs.file_path import choose_dialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
-from quarterdeck.tui.screens.list import ListScreen
+from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import OneOf, PlainArea
+from quarterdeck.tui.widgets.inputs import OneOf, PlainArea
 
 TRAJECTORY: tuple[Cell, ...] = (
     cell(Shown("All that happened in the conversation, as a zip file that the server makes.")),
@@ -278,14 +278,14 @@ def new_conversation(
             "Repository",
             begun.selected_repository or "",
             placeholder="none, or owner/name",
-            check=_without_blanks("A repository has no blanks in it: write it as owner/name."),
+            check=_problem_with_repository,
         ),
         Field(
             "selected_branch",
             "Branch",
             begun.selected_branch or "",
             placeholder="the repository's own",
-            check=_without_blanks("A branch has no blanks in its name."),
+            check=_problem_with_branch,
         ),
         Field("sandbox_id", "Sandbox", control=OneOf(sandbox or "", [(Shown("a new one"), ""), *sandboxes])),
     )
@@ -312,5 +312,12 @@ def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) 
     return FormDialog(Shown("Rename the conversation"), (field,), send, verb="rename", blamed="title")
 
 
-def _without_blanks(words: str) -> Callable[[str], str | None]:
-    return lambda value: words if any(letter.isspace() for letter in value) else None
+def _problem_with_repository(name: str) -> str | None:
+    parts = name.split("/")
+    if not name or (len(parts) > 1 and all(parts) and not any(map(str.isspace, name))):
+        return None
+    return "A repository is written as owner/name, without blanks."
+
+
+def _problem_with_branch(name: str) -> str | None:
+    return "A branch has no blanks in its name." if any(map(str.isspace, name)) else None

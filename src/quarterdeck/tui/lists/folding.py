@@ -70,10 +70,12 @@ class Folding:
         self._opened.add(head)
         return True
 
-    def close(self, row_id: str) -> str | None:
-        """Fold the family of a row and return its head; None if it is not unfolded."""
+    def is_open(self, row_id: str) -> bool:
+        """Whether the family of a row is unfolded."""
+        return self.head(row_id) in self._opened
+
+    def close(self, row_id: str) -> str:
+        """Fold the family of a row and return its head."""
         head = self.head(row_id)
-        if head not in self._opened:
-            return None
         self._opened.discard(head)
         return head

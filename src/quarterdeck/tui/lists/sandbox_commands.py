@@ -26,7 +26,7 @@ from quarterdeck.tui.dialogs.bulk import (
     stranding,
 )
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
-from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
 
 REMEDIES: Mapping[StateWord, str] = {StateWord.PAUSED: "r resumes it.", StateWord.RUNNING: "p pauses it."}
@@ -82,10 +82,9 @@ class SandboxCommands:
             self._screen.say(Shown("None of these has a sandbox any more."), Tone.WARN)
             return
         planned = plan(rows, lambda row: why_not(action.verb.lower(), row.state(now)), hidden)
-        warnings = _warnings(session, action, planned.rows)
         if len(rows) > 1 or not planned.rows:
             await self.change_many(action, planned)
-        elif warnings:
+        elif warnings := _warnings(session, action, planned.rows):
             question = ConfirmDialog(text.line(f"{action.verb} {rows[0].short_id}?"), warnings)
             await self._ask(session, session.order(action), lambda: planned, question)
         else:

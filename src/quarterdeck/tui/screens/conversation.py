@@ -32,7 +32,7 @@ from quarterdeck.tui.conversation.question import Question
 from quarterdeck.tui.conversation.talk import Talk, Tell
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import content
-from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Header, Hint
 

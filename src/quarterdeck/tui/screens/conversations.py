@@ -39,7 +39,7 @@ from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, title_words
 from quarterdeck.tui.lists.listing import Contents
 from quarterdeck.tui.lists.sandbox_commands import refusal
-from quarterdeck.tui.screens.list import ListScreen
+from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
 
@@ -50,7 +50,7 @@ SETTLED = 0.4
 
 def _sandbox(session: Session, row: ConversationRow) -> SandboxRow | None:
     """Return its sandbox, None if that is not listed."""
-    return session.sandbox_row(row.sandbox_id) if row.record is not None and row.sandbox_id is not None else None
+    return session.sandbox_row(row.sandbox_id) if row.sandbox_id is not None else None
 
 
 def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -> str | None:
@@ -59,12 +59,12 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
         return why_not(name, row)
     # This runs at every key press, so it builds no row.
     memory = session.memories.by_id.get(row.sandbox_id or "")
-    if row.record is not None and memory is not None:
+    if memory is not None:
         reason = refusal(name, memory.state(now))
         return None if reason is None else f"Its sandbox: {reason}"
     if row.record is not None and row.record.sandbox_status in THERE:
         return "Its sandbox has not been read yet; it will be in a moment."  # the server may name it only here
-    return "Its sandbox is not there."
+    return "Its sandbox is not there." if row.sandbox_id is not None else "It has no sandbox."
 
 
 CONVERSATIONS: Contents[ConversationRow] = Contents(
@@ -111,9 +111,12 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         reason = super().why_not(command)
         if reason is None and command.name == "mark_read" and not self._unread:
             return "Nothing is unread."
-        folded = self.listing.folding.hidden.get(self.table.cursor_id or "")
-        if reason is None and command.name == "unfold" and not folded and not self.listing.filter:
+        row_id = self.table.cursor_id or ""
+        folding = self.listing.folding
+        if reason is None and command.name == "unfold" and not folding.hidden.get(row_id) and not self.listing.filter:
             return "Nothing is folded under it."
+        if reason is None and command.name == "fold" and not folding.is_open(row_id):
+            return "Nothing is open under it."
         if reason is None and not (command.name == "delete" and self._are_only_starts()):
             return self._conversation_commands.why_not_offered(command.name)
         return reason
@@ -210,12 +213,9 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def action_fold(self) -> None:
         """Fold the sub-conversations of the row, and go to their parent."""
         row_id = self.table.cursor_id
-        head = self.listing.folding.close(row_id) if row_id is not None else None
-        if head is None:
-            self.say(Shown("Nothing is open under it."), Tone.WARN)
-            return
-        self.table.move_to(head)
-        self.show_rows(anew=True)
+        if row_id is not None:
+            self.table.move_to(self.listing.folding.close(row_id))
+            self.show_rows(anew=True)
 
     # Links
 

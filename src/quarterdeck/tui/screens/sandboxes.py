@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus, UrlName
-from quarterdeck.client.models.sandbox import ExposedUrl, SandboxSpec
+from quarterdeck.client.models.sandbox import ExposedUrl, SandboxSpec, sandbox_plain
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.sandbox_state import Action, StateWord, why_not
@@ -18,12 +18,12 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.sandboxes import COLUMNS, counts, detail, own_requests, timeline
 from quarterdeck.tui.commands import Place, bindings_at
-from quarterdeck.tui.copying import Copyable, sandbox_json
+from quarterdeck.tui.copying import Copyable, as_json
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.dialogs.quiet import QuietDialog
 from quarterdeck.tui.lists.listing import Contents
 from quarterdeck.tui.lists.sandbox_commands import REMEDIES, refusal
-from quarterdeck.tui.screens.list import ListScreen
+from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.text import Shown
 
 
@@ -41,7 +41,7 @@ def _copies(row: SandboxRow) -> Sequence[Copyable]:
     """Return its id, the address of its agent server, and all of it as JSON."""
     url = _agent_server(row)
     known = (Copyable(Shown("agent URL"), url.address),) if url is not None else ()
-    return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), sandbox_json(row.record)))
+    return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), as_json(sandbox_plain(row.record))))
 
 
 OWN_REMEDIES = {

@@ -25,7 +25,7 @@ from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, co
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import lines
-from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.settings.saved_at_once import SUGGESTIONS, AtOnceActions, read_lists

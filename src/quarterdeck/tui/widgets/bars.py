@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from textual.content import Content
+from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
 from textual.timer import Timer
@@ -89,6 +90,14 @@ def right_side(state: HeaderState, room: int) -> Content:
         if (name_and_rest + health).cell_length <= room:
             return name_and_rest + health
     return health.truncate(max(0, room), ellipsis=True)
+
+
+class Said(Message, bubble=False):
+    """A sentence for the message line of the screen that is shown, or for the dialog above it."""
+
+    def __init__(self, words: Shown) -> None:
+        super().__init__()
+        self.words = words
 
 
 class MessageLine(Widget):

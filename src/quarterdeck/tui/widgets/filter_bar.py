@@ -13,7 +13,7 @@ from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hint
-from quarterdeck.tui.widgets.form.inputs import LineInput
+from quarterdeck.tui.widgets.inputs import LineInput
 from quarterdeck.tui.widgets.lines import Lines
 
 NO_TOKENS = Shown("")

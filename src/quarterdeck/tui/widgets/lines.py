@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain, repeat, zip_longest
+from itertools import zip_longest
 
 from rich.cells import cell_len
 from rich.style import Style as RichStyle
@@ -14,7 +14,7 @@ from textual.visual import Visual
 from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.paint import content
+from quarterdeck.tui.paint import Hanging, content
 from quarterdeck.tui.widgets.strips import cell_strip, selectable, selected_text, tone_styles
 
 
@@ -93,12 +93,8 @@ class Lines(Widget):
     def _wrapped(self, cell: Cell) -> list[Strip]:
         """Return a cell wrapped to several lines, each of which costs five times as much; a label stays on the left."""
         labelled = bool(cell) and cell_len(cell[0][0]) == self._hang < self._drawn_width
-        hang, rest = (self._hang, cell[1:]) if labelled else (0, cell)
-        strips = Visual.to_strips(self, content(rest), self._drawn_width - hang, None, self.visual_style, pad=True)
-        if not labelled:
-            return strips or [self._blank]
-        beside = chain((cell_strip(cell[:1], hang, self._styles),), repeat(cell_strip((), hang, self._styles)))
-        return [Strip.join(line) for line in zip(beside, strips, strict=False)]
+        visual = Hanging(cell[:1], cell[1:]) if labelled else content(cell)
+        return Visual.to_strips(self, visual, self._drawn_width, None, self.visual_style, pad=True) or [self._blank]
 
 
 def _length(cell: Cell) -> int:

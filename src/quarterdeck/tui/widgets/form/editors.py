@@ -16,7 +16,7 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.choices import ChoiceList
-from quarterdeck.tui.widgets.form.inputs import KEEP, ChoiceLine, FormControl, FormRow, LineInput, SecretControl
+from quarterdeck.tui.widgets.inputs import KEEP, ChoiceLine, FormControl, FormRow, LineInput, SecretControl
 from quarterdeck.tui.widgets.strips import CURSOR
 
 Hints = Sequence[tuple[str, str]]

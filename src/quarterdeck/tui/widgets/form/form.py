@@ -26,9 +26,9 @@ from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.form.editors import FieldEditor, editor_for
 from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.help import full_help, short_help
-from quarterdeck.tui.widgets.form.inputs import KEEP
 from quarterdeck.tui.widgets.form.lines import form_lines
 from quarterdeck.tui.widgets.form.rows import NOWHERE, FormView, Lists, Row, row_of
+from quarterdeck.tui.widgets.inputs import KEEP
 from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.strips import CURSOR
 
@@ -78,8 +78,8 @@ class SettingsForm(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,escape", "leave(0)", "Done", show=False, priority=True),
-        Binding("tab", "leave(1)", "Next field", show=False, priority=True),
-        Binding("shift+tab", "leave(-1)", "Field before", show=False, priority=True),
+        Binding("tab", "go_on(1)", "Next field", show=False, priority=True),
+        Binding("shift+tab", "go_on(-1)", "Field before", show=False, priority=True),
         Binding("down", "choose(1)", "Next choice or field", show=False, priority=True),
         Binding("up", "choose(-1)", "Choice or field before", show=False, priority=True),
     ]
@@ -197,6 +197,13 @@ class SettingsForm(Vertical):
         """Stop editing and move the cursor by that many rows; what was typed is kept."""
         await self.stop_editing()
         self.list.action_move(step)
+
+    async def action_go_on(self, step: int) -> None:
+        """Edit the next or previous row instead, if it is edited in place."""
+        before = self.list.cursor
+        await self.action_leave(step)
+        if self.list.cursor != before:
+            await self.edit()
 
     async def action_choose(self, step: int) -> None:
         """Go to the next choice of the editor; if it has none, to the next field."""

@@ -18,11 +18,11 @@ from textual.widgets import Input, Select, Static, TextArea
 from quarterdeck.settings import masks
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
-from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.external import CannotRunError, edit
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Said
 
 MOST = 4_000
 """Maximum characters of a line's initial value or of a paste: far more than anybody edits in one line."""
@@ -174,7 +174,7 @@ class PlainArea(TextArea):
         try:
             self.replace(text.whole(edit(self.app, self.text)), (0, 0), self.document.end)
         except CannotRunError as error:
-            self.screen.post_message(Deck.Said(text.line(str(error))))
+            self.screen.post_message(Said(text.line(str(error))))
 
 
 class ChoiceLine(Widget, can_focus=True):

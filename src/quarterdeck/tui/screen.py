@@ -23,7 +23,7 @@ from quarterdeck.tui.commands import Command, Place, command_at, commands_at, ke
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Header, HeaderState, Hint, KeyBar, MessageLine
+from quarterdeck.tui.widgets.bars import Header, HeaderState, Hint, KeyBar, MessageLine, Said
 from quarterdeck.tui.widgets.watch_strip import WatchStrip
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
@@ -77,8 +77,8 @@ class DeckScreen(Screen[None]):
         if self.is_current:
             self.refresh_frame()
 
-    @on(Deck.Said)
-    def _say_it_here_too(self, said: Deck.Said) -> None:
+    @on(Said)
+    def _say_it_here_too(self, said: Said) -> None:
         self.say(said.words, Tone.WARN)
 
     @on(Resize)

@@ -27,7 +27,7 @@ from quarterdeck.tui.external import can_open_browser, may_hold_secret
 from quarterdeck.tui.lists.arranging import Arranging
 from quarterdeck.tui.lists.listing import Contents, Listing, R
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
-from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.filter_bar import FILTERING, FilterBar
@@ -263,6 +263,10 @@ class ListScreen(DeckScreen, Generic[R]):
     @on(FilterBar.Done)
     def _filter_done(self) -> None:
         self.arranging.filter_by(self.filter_bar.words)
+        if self.filter_bar.words:
+            self.arranging.filtering_from = ""
+        else:
+            self.table.move_to(self.arranging.filtering_from)
         self.set_focus(self.table)
         self.arranging.keep()
 
