@@ -80,7 +80,7 @@ async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(fleet: Fak
 async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
         seat.at_once("n", *"go", "tab", "tab", *"a", "space", "b", "tab", *"c", "space", "d", "ctrl+s")
-        await seat.sees("! A repository has no blanks in it", "! A branch has no blanks in its name.", "go", "a b")
+        await seat.sees("! A repository is written as owner/name", "! A branch has no blanks in its name.", "go", "a b")
         await seat.press("end", "ctrl+u", until=lambda: "! A repository" not in seat.text)
         await seat.press("tab", "end", "ctrl+u", "d", "ctrl+s")
         await seat.sees("! A branch needs its repository.", "go")
