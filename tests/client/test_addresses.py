@@ -10,18 +10,6 @@ from tests.client.fakes import Answer, client_of, error_of
 
 
 @pytest.mark.parametrize(
-    ("text", "address"),
-    [
-        (" http://127.0.0.1:3000/ ", "http://127.0.0.1:3000"),
-        ("https://host.example/deep/prefix/", "https://host.example/deep/prefix"),
-        ("HTTP://[::1]:8080", "http://[::1]:8080"),
-    ],
-)
-def test_an_address_is_taken_with_its_prefix_and_without_its_last_slash(text: str, address: str) -> None:
-    assert checked_address(text) == address
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "",

@@ -44,9 +44,12 @@ async def test_the_generation_and_the_key_are_told_by_two_settings_paths(
     assert server.merges is server.nested is (generation is Generation.NESTED)
 
 
-async def test_a_flat_server_uses_only_some_fields() -> None:
-    client, _ = client_of({FLAT: [RECORD]})
+async def test_a_flat_server_uses_only_some_fields_and_may_tell_its_release() -> None:
+    told = [{"info": {"version": "1.2.1"}, "paths": {}}, {"info": {"version": 5}}, b"nonsense"]
+    releases = [*map(Answer, told), Answer(status=501)]
+    client, _ = client_of({FLAT: [RECORD], "GET /openapi.json": releases})
     server = await client.describe()
+    assert [await client.release() for _ in range(4)] == ["1.2.1", "", "", ""]
     images = {"sandbox_base_container_image", "sandbox_runtime_container_image", "remote_runtime_resource_factor"}
     unused = images | {"agent", "max_iterations", "max_budget_per_task", "enable_default_condenser", "sandbox_api_key"}
     assert {name for name in Settings.model_fields if not server.rules(name).in_effect} == unused
@@ -84,17 +87,3 @@ async def test_what_answers_behind_one_address_is_found_out_again_when_another_s
     error = await error_of(client.settings.store(base, {"language": "fr"}))
     assert (error.kind, error.outcome) == (ErrorKind.WRONG_API, Outcome.NOT_SENT)
     assert len(server.sent("POST")) == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "release"),
-    [
-        (Answer({"info": {"version": "1.2.1"}, "paths": {}}), "1.2.1"),
-        (Answer({"info": {"version": 5}}), ""),
-        (Answer(b"nonsense"), ""),
-        (Answer(status=503), ""),
-    ],
-)
-async def test_the_release_is_read_where_it_can_be(answer: Answer, release: str) -> None:
-    client, _ = client_of({"GET /openapi.json": [answer]})
-    assert await client.release() == (release or "")

@@ -13,7 +13,8 @@ from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.redact import scrub
 from tests.client.fakes import KEY, Answer, client_of, error_of, first_page
 
-SEARCH, STORE = "GET /api/v1/sandboxes/search", "POST /api/settings"
+PATH = "/api/v1/sandboxes/search"
+SEARCH, STORE = f"GET {PATH}", "POST /api/settings"
 
 
 async def failing(answer: Answer | Exception, changes: dict[str, Any] | None = None) -> ServiceError:
@@ -122,6 +123,10 @@ async def test_too_many_requests_say_how_long_to_wait(header: str, wait: float |
     assert error.advice == ("Try again in 2 s." if wait else "Try again in a moment.")
 
 
+def test_of_secrets_the_longest_goes_first_and_what_is_too_short_to_tell_stays() -> None:
+    assert scrub("key abcdef-1 and abcdef in a key", ("a", "key", "abcdef", "abcdef-1")) == "key … and … in a key"
+
+
 async def test_a_read_only_connection_reads_and_sends_nothing_else() -> None:
     client, server = client_of({SEARCH: [Answer({"items": []})]}, read_only=True)
     for write in (
@@ -156,30 +161,21 @@ def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(key: str) -> 
     assert key.strip() not in f"{caught.value!r} {caught.value.words} {caught.value.advice}"
 
 
-async def test_no_secret_is_in_any_log_or_error(caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_secret_is_in_any_log_or_error_and_the_log_has_path_and_result(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     secret, told = "sentinel-secret", ""
     with caplog.at_level(logging.DEBUG):
         for answer in (Answer({"detail": KEY + secret}, 500), httpx.ReadError(KEY), httpx.LocalProtocolError(KEY)):
             client, _ = client_of({STORE: [answer]})
+            await error_of(first_page(client))
             await client.probe("https://sentinel-user:word@tools.test/mcp?token=sentinel-token")
             error = await error_of(client.settings.store(None, {"llm_api_key": SecretStr(secret)}))
             told += f"{error!r} {error.words} {error.advice} {error.request} {list(client.log)}"
             told += repr(vars(client)) + repr(vars(client.settings))
     assert "sentinel" not in caplog.text + told
-    assert "POST" in told
-
-
-async def test_the_request_log_has_the_latest_requests_without_query_and_body() -> None:
-    client, _ = client_of({SEARCH: [Answer({"items": []})], STORE: [Answer(status=401)]})
-    await first_page(client)
-    await error_of(client.settings.store(None, {"language": "fr"}))
-    first, second = client.log
-    assert (first.method, first.path, first.status, first.error) == ("GET", "/api/v1/sandboxes/search", 200, None)
-    assert (second.method, second.path, second.status, second.error) == ("POST", "/api/settings", 401, ErrorKind.AUTH)
-    assert first.when <= second.when
-    assert first.ms >= 0
-
-
-def test_the_longest_goes_first_and_what_is_too_short_to_tell_stays() -> None:
-    assert scrub("key abcdef-1 and abcdef", ("abcdef", "abcdef-1")) == "key … and …"
-    assert scrub("a key", ("a", "key")) == "a key"
+    read, *_, wrote = client.log
+    assert (read.method, read.path, read.status, read.error) == ("GET", PATH, 404, ErrorKind.WRONG_API)
+    assert (wrote.method, wrote.path, wrote.status, wrote.error) == ("POST", "/api/settings", None, ErrorKind.LOCAL)
+    assert read.when <= wrote.when
+    assert read.ms >= 0

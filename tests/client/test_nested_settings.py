@@ -244,11 +244,6 @@ async def test_a_leaf_that_is_secret_by_its_name_is_never_told() -> None:
     assert (await loaded(client)).leaves["agent_settings.verification.auth_token"] is None
 
 
-async def test_what_is_not_a_nested_record_is_not_taken_for_one() -> None:
-    client, _ = client_of({"GET /api/v1/settings": [Answer({"language": "en"})]}, server=NESTED)
-    assert (await error_of(client.settings.load())).kind is ErrorKind.WRONG_API
-
-
 LOADED = {
     "fs": {"command": "npx", "args": ["-y"], "cwd": "/w"},
     "events": {"url": "https://a.example/sse", "auth": {"strategy": "bearer"}},
@@ -347,11 +342,7 @@ def test_every_server_whose_hidden_secrets_are_not_typed_again_is_named() -> Non
         }
     )
     assert lost(LOADED, again) == ("tools",)
-
-
-def test_a_server_under_a_new_name_still_loses_what_was_stored_of_it_and_a_new_one_has_nothing_to_lose() -> None:
     base = {"fs": {"command": "npx", "args": ["a"]}}
     renamed = McpConfig(stdio_servers=(StdioServer(name="files", command="npx", args=("a",)),))
     other = McpConfig(stdio_servers=(StdioServer(name="other", command="uvx"),))
-    assert lost(base, renamed) == ("files",)
-    assert lost(base, other) == lost(base, None) == ()
+    assert (lost(base, renamed), lost(base, other), lost(base, None)) == (("files",), (), ())

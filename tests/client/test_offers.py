@@ -80,11 +80,12 @@ async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields()
         "new_member": 1,
     }
     agent = schema({"key": "llm.model"}, critic, {"label": "no key"}, {"key": "odd", "choices": 5}, {"key": "bare"}, 7)
-    agent.body["sections"][0]["fields"] += [{"key": "auth_token"}, {"key": "pin", "secret": True}]
+    secret = [{"key": "auth_token"}, {"key": "pin", "secret": True}]
+    agent.body["sections"][0]["fields"] += [*secret, {"key": "token", "value_type": "integer", "variant": "acp"}]
     talk = schema({"key": "max_iterations"}, {"key": "security_analyzer", "choices": [{"value": "llm"}]})
     client, _ = client_of({f"GET {AGENT_SCHEMA}": [agent], f"GET {TALK_SCHEMA}": [talk]}, server=NESTED)
     one, bare, *others = await client.settings.schema()
-    assert [field.secret for field in others] == [True, True]
+    assert [(field.secret, field.variant) for field in others] == [(True, None), (True, None), (False, "acp")]
     assert await client.options.security_analyzers() == ("llm",)
     assert (one.place, one.prominence) == ("agent_settings.verification.critic_mode", "critical")
     assert one.depends_on == ("agent_settings.verification.critic_enabled",)

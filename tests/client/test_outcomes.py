@@ -57,6 +57,7 @@ async def test_only_what_the_table_allows_is_sent_again(
     assert (await asked(anext(aiter(client.sandboxes.pages(background=True)))))[0] == watched
     assert await asked(client.sandboxes.start()) == (starts, outcome)
     assert await asked(client.conversations.create(NewConversation(message="hello"))) == (starts, outcome)
+    assert await asked(client.settings.store(None, {"language": "fr"})) == (starts, outcome)
 
 
 async def test_a_write_that_no_connection_came_about_for_is_done_by_the_second_try() -> None:
@@ -166,3 +167,4 @@ async def test_a_call_that_takes_a_server_long_has_the_time_for_it() -> None:
     assert [asked.seconds for asked in server.asked] == [limits.slow] * 4
     assert limits.slow >= 60 > limits.total >= 30
     assert limits.per_second <= 5 > limits.kept
+    assert limits.pages * limits.page >= 100_000

@@ -83,21 +83,15 @@ async def test_a_value_is_replaced_only_where_that_can_be_done_and_there_is_one(
 
 
 @BOTH
-async def test_all_tokens_go_at_once_and_a_kept_one_is_sent_empty(nested: bool) -> None:
-    client, server = opened(nested)
-    await client.secrets.set_tokens(
-        {"github": ProviderToken(token=SecretStr("ghp")), "gitlab": ProviderToken(host="git.example")}
-    )
-    given = {"github": {"token": "ghp", "host": ""}, "gitlab": {"token": "", "host": "git.example"}}
-    assert server.asked[0].body == {"provider_tokens": given}
-
-
-@BOTH
 @pytest.mark.parametrize("said", [{"detail": "Unauthorized"}, {"error": "Invalid token. Please make sure"}])
-async def test_a_token_that_its_provider_refuses_is_not_a_wrong_key(nested: bool, said: dict[str, str]) -> None:
-    client, _ = opened(nested, written=Answer(said, 401))
-    tokens = {"github": ProviderToken(token=SecretStr("ghp_sentinel")), "kept": ProviderToken()}
+async def test_all_tokens_go_at_once_and_one_that_its_provider_refuses_is_not_a_wrong_key(
+    nested: bool, said: dict[str, str]
+) -> None:
+    client, server = opened(nested, written=Answer(said, 401))
+    tokens = {"github": ProviderToken(token=SecretStr("ghp_sentinel")), "kept": ProviderToken(host="git.example")}
     error = await error_of(client.secrets.set_tokens(tokens))
+    given = {"github": {"token": "ghp_sentinel", "host": ""}, "kept": {"token": "", "host": "git.example"}}
+    assert server.asked[0].body == {"provider_tokens": given}
     assert error.kind is ErrorKind.INVALID
     assert error.words == "A token was refused by its provider: github."
     assert "ghp_sentinel" not in f"{error.words}{error.advice}"

@@ -47,7 +47,7 @@ def known() -> dict[str, Connection]:
     return dict(loaded.connections)
 
 
-def test_an_edit_touches_only_its_own_lines(file: Path) -> None:
+def test_an_edit_touches_only_its_own_lines_and_a_new_one_comes_last(file: Path) -> None:
     before = file.stat().st_mtime_ns
     edit.save_connection(file, WORK, "work")
     assert (file.read_text(), file.stat().st_mtime_ns) == (BY_HAND, before)
@@ -56,14 +56,11 @@ def test_an_edit_touches_only_its_own_lines(file: Path) -> None:
     assert file.read_text() == BY_HAND.replace("https://work.example/", "https://new.example").replace(
         'key_env = "WORK_KEY"\n', 'read_only = true\ncolour = "red"\n'
     )
-    assert known() == {"work": edited, "home": HOME}
-
-
-def test_a_new_one_comes_last_with_everything_that_was_said(file: Path) -> None:
     new = Connection("a.b", "https://c.example/x", "bearer", True, "~/ca.pem", Colour.TEAL, "C_KEY", kept=True)
+    before_new = file.read_text()
     edit.save_connection(file, new, None)
-    assert file.read_text().startswith(BY_HAND)
-    assert known() == {"work": WORK, "home": HOME, "a.b": new}
+    assert file.read_text().startswith(before_new)
+    assert known() == {"work": edited, "home": HOME, "a.b": new}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import stat
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,27 +41,17 @@ async def test_a_keyring_that_raises_or_cannot_be_loaded_is_not_available() -> N
         assert SENTINEL not in repr(caught.value)
 
 
-@pytest.fixture
-def hanging() -> Iterator[Hanging]:
-    backend = Hanging()
-    yield backend
-    backend.go_on.set()
+def test_a_keyring_that_hangs_is_left_after_its_time_and_its_late_answer_reaches_nobody() -> None:
+    hanging = Hanging()
 
-
-async def test_a_keyring_that_hangs_is_left_after_its_time_and_not_asked_again(hanging: Hanging) -> None:
-    waiting = ring(hanging, 0.2)
-    for _ in range(2):
-        with pytest.raises(KeyringUnavailableError):
-            await waiting.read(OWNER)
-    assert hanging.asked == 1
-
-
-def test_an_answer_that_comes_too_late_reaches_nobody(hanging: Hanging) -> None:
     async def ask() -> None:
-        with pytest.raises(KeyringUnavailableError):
-            await ring(hanging, 0.05).read(OWNER)
+        waiting = ring(hanging, 0.2)
+        for _ in range(2):
+            with pytest.raises(KeyringUnavailableError):
+                await waiting.read(OWNER)
 
     asyncio.run(ask())
+    assert hanging.asked == 1, "it is not asked again"
     errors: list[object] = []
     before, threading.excepthook = threading.excepthook, errors.append
     try:
@@ -75,15 +65,11 @@ def test_an_answer_that_comes_too_late_reaches_nobody(hanging: Hanging) -> None:
     assert errors == []
 
 
-@pytest.mark.parametrize("backend", [Lying(None), Lying("something else")])
-async def test_a_keyring_that_does_not_hold_what_it_took_has_not_kept_it(backend: KeyringBackend) -> None:
-    with pytest.raises(KeyringUnavailableError):
-        await ring(backend).keep(OWNER, KEY)
-
-
-@pytest.mark.parametrize(("answer", "found"), [(5, None), ("  ", None), (f" {SENTINEL}\n", KEY)])
-async def test_what_is_no_key_is_none(answer: object, found: SecretStr | None) -> None:
+@pytest.mark.parametrize(("answer", "found"), [(None, None), (5, None), ("  ", None), (f" {SENTINEL}\n", KEY)])
+async def test_what_is_no_key_is_none_and_what_is_not_held_is_not_kept(answer: object, found: SecretStr | None) -> None:
     assert await ring(Lying(answer)).read(OWNER) == found
+    with pytest.raises(KeyringUnavailableError):
+        await ring(Lying(answer)).keep(OWNER, KEY)
 
 
 # The file
@@ -104,12 +90,14 @@ async def in_file(file: Path, connection: Connection = WORK) -> SecretStr | None
 
 
 async def test_a_key_in_the_file_belongs_to_its_origin(file: Path) -> None:
+    assert await keys(file).source(WORK) == "none: no system keyring answers"
     await keys(file).keep(WORK, KEY, in_file=True)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert file.read_text().startswith("# Keys in plain text")
     assert await in_file(file) == KEY
     elsewhere = replace(WORK, url="https://elsewhere.example")
+    assert "for another address" in await keys(file).source(elsewhere)
     for other in (replace(WORK, url="https://work.example:8443"), replace(WORK, name="play"), elsewhere):
         assert await in_file(file, other) is None
     assert await in_file(file, replace(WORK, kept=False)) is None
@@ -181,12 +169,6 @@ async def test_a_key_that_cannot_be_sent_is_named_by_its_place_alone(file: Path)
     with pytest.raises(UnusableKeyError, match="system keyring") as caught:
         await held.find(WORK)
     assert SENTINEL not in f"{caught.value}{await held.source(WORK)}"
-
-
-async def test_why_there_is_no_key_is_told(file: Path) -> None:
-    assert await keys(file).source(WORK) == "none: no system keyring answers"
-    await keys(file).keep(replace(WORK, url="https://before.example"), KEY, in_file=True)
-    assert "for another address" in await keys(file).source(WORK)
 
 
 @pytest.mark.parametrize("to_file", [False, True])

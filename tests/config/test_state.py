@@ -47,7 +47,7 @@ def file_of(folder: Path) -> Path:
     return file
 
 
-def test_it_is_there_for_the_next_run_and_for_nobody_else(tmp_path: Path) -> None:
+def test_it_is_there_for_the_next_run_and_for_nobody_else_until_it_is_deleted(tmp_path: Path) -> None:
     keep(tmp_path / "state", "ä")
     assert kept_in(tmp_path / "state") == "ä"
     assert StateFiles(tmp_path / "state").read(Journal, THERE) is None
@@ -55,15 +55,11 @@ def test_it_is_there_for_the_next_run_and_for_nobody_else(tmp_path: Path) -> Non
     assert S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
     assert {S_IMODE(folder.stat().st_mode) for folder in (tmp_path / "state").iterdir()} == {0o700}
     assert json.loads(file_of(tmp_path).read_text()) == {"version": 1, "saves": "ä"}
-
-
-def test_what_did_not_change_is_not_written_and_none_deletes_the_file(tmp_path: Path) -> None:
-    keep(tmp_path, "same")
     written = file_of(tmp_path).stat().st_ino
-    keep(tmp_path, "same")
-    assert file_of(tmp_path).stat().st_ino == written
-    assert StateFiles(tmp_path).change(Journal, HERE, lambda kept: None) is None
-    assert kept_in(tmp_path) is None
+    keep(tmp_path / "state", "ä")
+    assert file_of(tmp_path).stat().st_ino == written, "what did not change is not written"
+    assert StateFiles(tmp_path / "state").change(Journal, HERE, lambda kept: None) is None
+    assert kept_in(tmp_path / "state") is None
     assert not list(tmp_path.rglob("*.json"))
 
 
