@@ -4,13 +4,17 @@ from quarterdeck.client.errors import ErrorKind, Outcome
 from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import losses
-from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, client_of, error_of
+from tests.client.fakes import Answer, client_of, error_of
+from tests.client.recorded import exchange
 
 FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"
 ONE = "GET /api/v1/app-conversations"
 REFUSED = Answer({"detail": "Unauthorized"}, 401)
 WEB_PAGE = Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"})
-CRASHED = Answer(b"Internal Server Error", 500, {"Content-Type": "text/plain"})
+CRASHED, UNSTORED, NO_ROUTE = (
+    exchange("1.11.0", f"settings-{name}").answer
+    for name in ("bricked-get", "get-none-stored", "other-generation-path")
+)
 RECORD = Answer({"language": "en"})
 
 

@@ -1,6 +1,7 @@
 import asyncio
 import itertools
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -67,34 +68,28 @@ async def test_a_large_page_names_the_next_one() -> None:
     assert len(ids_of((await gathered(client))[0])) == 1501
 
 
-@pytest.mark.parametrize("ids", [["a"], ["a", "b", "a"]])
-async def test_a_list_in_a_circle_is_left_with_words(ids: list[str]) -> None:
-    answers = [page(number, next_page_id=page_id) for number, page_id in enumerate(ids)]
-    client, server = client_of({SEARCH: [*answers, page(99, next_page_id="a")]})
+EMPTY = [page(next_page_id=str(number)) for number in range(4)]
+ENDLESS = [page(number, next_page_id=str(number)) for number in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("answers", "ids", "asked", "kind", "words"),
+    [
+        ([page(0, next_page_id="a"), page(1, next_page_id="a")], "01", 2, ErrorKind.SHAPE, "circle"),
+        ([page(at, next_page_id=to) for at, to in enumerate("aba")], "012", 3, ErrorKind.SHAPE, "circle"),
+        ([*EMPTY[:3], page(1)], "1", 4, None, ""),
+        ([*EMPTY, page(1)], "", 4, ErrorKind.SHAPE, "without anything new"),
+        (ENDLESS, range(20), 20, ErrorKind.TOO_LARGE, "within 20 pages"),
+    ],
+)
+async def test_a_list_without_end_is_left_with_words(
+    answers: list[Answer], ids: Iterable[object], asked: int, kind: ErrorKind | None, words: str
+) -> None:
+    client, server = client_of({SEARCH: answers}, limits=FAST._replace(pages=20))
     read, error = await gathered(client)
-    assert error
-    assert error.kind is ErrorKind.SHAPE
-    assert "circle" in error.words
-    assert len(server.asked) == len(read) <= len(ids) + 1
-
-
-@pytest.mark.parametrize(("empty", "fails"), [(3, False), (4, True)])
-async def test_a_few_empty_pages_are_passed_over(empty: int, fails: bool) -> None:
-    answers = [page(next_page_id=str(number)) for number in range(empty)]
-    client, _ = client_of({SEARCH: [*answers, page(1)]})
-    read, error = await gathered(client)
-    assert (error is not None) == fails
-    assert ids_of(read) == ([] if fails else ["s1"])
-
-
-async def test_a_list_without_end_is_left_at_the_limit() -> None:
-    client, server = client_of(
-        lambda asked: page(int(asked.page_id or 0), next_page_id=str(int(asked.page_id or 0) + 1)),
-        limits=FAST._replace(pages=20),
-    )
-    _, error = await gathered(client)
-    assert error
-    assert (error.kind, len(server.asked)) == (ErrorKind.TOO_LARGE, 20)
+    assert (ids_of(read), len(server.asked)) == ([f"s{each}" for each in ids], asked)
+    assert (error and error.kind) == kind
+    assert words in (error.words if error else "")
 
 
 @given(

@@ -55,12 +55,9 @@ async def test_suggestions_of_a_nested_server_are_the_models_it_has_verified() -
 
 @pytest.mark.parametrize("answer", [NO_ROUTE, Answer(None), Answer(5), Answer({"other": []}), Answer([{}])])
 @pytest.mark.parametrize("server", [FLAT, NESTED], ids=["flat", "nested"])
-async def test_what_is_not_offered_and_what_is_no_list_is_no_suggestion(server: Server, answer: Answer) -> None:
+async def test_what_is_not_offered_is_no_suggestion_but_a_refused_key_is_said(server: Server, answer: Answer) -> None:
     client, _ = client_of(lambda _: answer, server=server)
     assert await client.options.models() == await client.options.agents() == ()
-
-
-async def test_a_refused_key_is_not_an_empty_list_of_suggestions() -> None:
     client, _ = client_of(lambda _: Answer({"detail": "Unauthorized"}, 401))
     assert (await error_of(client.options.agents())).kind is ErrorKind.AUTH
 

@@ -230,18 +230,3 @@ async def test_what_a_real_server_echoes_of_a_refused_body_is_not_passed_on(
     client, _ = replaying(one)
     error = await error_of(client.settings.store(None, {"language": "en"}))
     assert repeated not in f"{error!r} {error.words} {error.problems}"
-
-
-@pytest.mark.parametrize(
-    ("release", "own", "generation", "key"),
-    [
-        (FLAT, "settings-get-none-stored", "flat", "accepted"),
-        (NESTED, "settings-get-none-stored", "nested", "accepted"),
-        (NESTED, "settings-bricked-get", "nested", "unproven"),
-    ],
-)
-async def test_a_real_server_is_described_as_what_it_is(release: str, own: str, generation: str, key: str) -> None:
-    client, _ = replaying(exchange(release, own), exchange(release, "settings-other-generation-path"))
-    server = await client.describe()
-    assert (server.generation, server.key) == (generation, key)
-    assert server.merges is server.nested is (generation == "nested")

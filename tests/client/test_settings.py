@@ -148,7 +148,7 @@ async def test_what_a_server_cannot_take_is_refused_before_it_is_sent(field: str
         await refused(Settings(max_budget_per_task=value), {"language": "fr"})
 
 
-async def test_tool_servers_are_sent_with_the_members_they_were_given_and_all_three_lists() -> None:
+async def test_tool_servers_are_read_in_each_form_and_sent_with_their_members_and_all_three_lists() -> None:
     config = McpConfig(
         sse_servers=(SseServer(url="https://a.example", api_key=SecretStr("k")),),
         shttp_servers=(ShttpServer(url="https://b.example"),),
@@ -158,9 +158,6 @@ async def test_tool_servers_are_sent_with_the_members_they_were_given_and_all_th
         "stdio_servers": [],
         "shttp_servers": [{"url": "https://b.example"}],
     }
-
-
-async def test_tool_servers_are_read_in_each_form_in_which_servers_tell_them() -> None:
     files, remote = {"name": "a", "command": "b"}, {"url": "https://c.example"}
     timed, nulls = remote | {"timeout": 3.0}, files | {"args": None, "env": None}
     told = {"sse_servers": None, "shttp_servers": ["https://b.example", timed], "stdio_servers": [nulls]}
@@ -195,8 +192,6 @@ texts = st.text(max_size=12)
 unmasked = texts.filter(lambda text: not text.strip() or not set(text.strip()) <= set("*∗⁎＊•●∙·"))
 values = st.booleans() | st.integers(-(10**12), 10**12) | st.floats(-1e9, 1e9) | texts
 unknown = st.dictionaries(st.sampled_from(["x_one", "x_two"]), values | st.lists(values, max_size=2))
-
-
 Of = dict[str, st.SearchStrategy[Any]]
 
 
