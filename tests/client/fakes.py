@@ -125,7 +125,6 @@ class Gated(FakeServer):
 
 
 def to(path: str) -> Callable[[httpx.Request], bool]:
-    """Picks what is asked at a path."""
     return lambda request: request.url.path == path
 
 
@@ -158,12 +157,10 @@ def client_of(
 
 
 def client_at(url: str, *, limits: Limits = FAST, header: KeyHeader = KeyHeader.SESSION) -> Client:
-    """A client of a server on a real port."""
     return Client(url, SecretStr(KEY), Access(header=header, limits=limits))
 
 
 async def first_page(client: Client) -> tuple[Sandbox, ...]:
-    """What the first page of the list holds."""
     return tuple((await anext(aiter(client.sandboxes.pages()))).items)
 
 
@@ -236,6 +233,5 @@ def certified(certificate: trustme.LeafCert) -> ssl.SSLContext:
 
 
 def plain(body: bytes, status: str = "200 OK", *headers: str) -> bytes:
-    """A whole HTTP answer."""
     lines = (f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Content-Type: application/json", *headers)
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

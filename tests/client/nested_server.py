@@ -32,5 +32,4 @@ class NestedServer:
 
     @property
     def agent(self) -> Any:
-        """What it holds of the agent."""
         return self.record["agent_settings"]

@@ -207,7 +207,7 @@ async def test_an_object_is_replaced_although_the_server_merges_it(old: dict[str
     assert without_nulls(keeper.agent["llm"]["litellm_extra_body"]) == new
 
 
-async def test_switching_the_agent_kind_is_named_with_what_it_discards() -> None:
+async def test_switching_the_agent_kind_is_named_with_what_it_discards_and_a_field_it_lacks_is_refused() -> None:
     settings, bodies = await stored(NestedServer(), {"language": "fr", f"{LLM}.num_retries": 3})
     assert "agent_kind" not in json.dumps(bodies)
     kind = "agent_settings.agent_kind"
@@ -215,11 +215,8 @@ async def test_switching_the_agent_kind_is_named_with_what_it_discards() -> None
     assert losses(settings, {"language": "de"}, NESTED) == losses(settings, {kind: "openhands"}, NESTED) == ()
     _, bodies = await stored(NestedServer(), {kind: "acp"})
     assert bodies == [{"agent_settings_diff": {"agent_kind": "acp"}}]
-
-
-@pytest.mark.parametrize("changes", [{"enable_default_condenser": True}, {"agent": "CodeActAgent"}])
-async def test_a_field_that_the_agent_kind_in_use_lacks_is_refused(changes: dict[str, Any]) -> None:
-    assert "acp" in (await refused(changes, NestedServer({"agent_kind": "acp"}))).words
+    for changes in ({"enable_default_condenser": True}, {"agent": "CodeActAgent"}):
+        assert "acp" in (await refused(changes, NestedServer({"agent_kind": "acp"}))).words
 
 
 async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> None:

@@ -46,7 +46,6 @@ async def failed(answer: Conversation, limits: Limits = FAST) -> tuple[ServiceEr
 
 
 def seconds_in(words: str) -> float:
-    """The time that a sentence names."""
     found = re.search(r"within ([\d.]+) s", words)
     assert found is not None
     return float(found[1])

@@ -109,7 +109,6 @@ class Machine:
 
 
 async def ordered(client: Client, verb: str) -> Outcome | None:
-    """What an order ends in, None for done."""
     try:
         await (client.sandboxes.pause if verb == "pause" else client.sandboxes.resume)("s1")
     except ServiceError as error:

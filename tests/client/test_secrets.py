@@ -51,13 +51,18 @@ async def test_a_name_that_could_not_be_deleted_again_is_refused(nested: bool, n
 
 
 @BOTH
-async def test_a_rename_without_a_description_says_that_there_is_none(nested: bool) -> None:
+async def test_a_rename_without_a_description_says_so_and_one_of_nothing_is_no_success(
+    nested: bool,
+) -> None:
     client, server = opened(nested, "OTHER")
     await client.secrets.update("TOKEN", new_name="OTHER", description=None)
     assert server.sent("PUT")[0].body == {"name": "OTHER", "description": ""}
     client, server = opened(nested, "a b")
     await client.secrets.update("a b", new_name="a b", description="old")
     assert server.sent("PUT")[0].body == {"name": "a b", "description": "old"}
+    client, _ = opened(nested)
+    error = await error_of(client.secrets.update("TOKEN", new_name="TOKEN", description="x"))
+    assert error.kind is ErrorKind.MISSING
 
 
 @BOTH
@@ -66,13 +71,6 @@ async def test_a_server_without_secrets_is_said_to_keep_none_and_an_odd_list_is_
     for attempt in (client.secrets.list(), client.secrets.clear_tokens()):
         assert (await error_of(attempt)).kind is ErrorKind.NOT_OFFERED
     assert nested or (await error_of(client.secrets.list())).kind is ErrorKind.SHAPE
-
-
-@BOTH
-async def test_a_change_of_nothing_that_the_server_calls_a_success_is_none(nested: bool) -> None:
-    client, _ = opened(nested)
-    error = await error_of(client.secrets.update("TOKEN", new_name="TOKEN", description="x"))
-    assert error.kind is ErrorKind.MISSING
 
 
 async def test_a_value_is_replaced_only_where_that_can_be_done_and_there_is_one() -> None:

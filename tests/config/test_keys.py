@@ -121,11 +121,25 @@ async def refused(file: Path, why: str) -> None:
     assert file.read_text() == before
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604])
-async def test_a_file_open_to_others_is_neither_used_nor_written(file: Path, mode: int) -> None:
-    await keys(file).keep(WORK, KEY, in_file=True)
+HELD = f'[keys.work]\norigin = "https://work.example"\nkey = "{SENTINEL}"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "why"),
+    [
+        *((HELD, mode, "chmod 600") for mode in (0o640, 0o604)),
+        *((text, 0o600, "keys.toml, line") for text in (f"{HELD[:-2]}\n", f"{SENTINEL}\n", f'{SENTINEL} = "a\\q"\n')),
+    ],
+)
+async def test_a_file_open_to_others_or_not_toml_is_not_used_written_or_quoted(
+    file: Path, text: str, mode: int, why: str
+) -> None:
+    file.parent.mkdir()
+    file.touch(mode=0o600)
+    file.write_text(text)
+    assert (await in_file(file) == KEY) is (text == HELD)
     file.chmod(mode)
-    await refused(file, "chmod 600")
+    await refused(file, why)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
@@ -133,14 +147,6 @@ async def test_a_file_of_somebody_else_is_not_used_even_by_root(file: Path) -> N
     await keys(file).keep(WORK, KEY, in_file=True)
     os.chown(file, 12345, 12345)
     await refused(file, "another user")
-
-
-@pytest.mark.parametrize("text", [f'[keys.work]\nkey = "{SENTINEL}\n', f"{SENTINEL}\n", f'{SENTINEL} = "a\\q"\n'])
-async def test_a_file_that_is_not_toml_is_named_with_its_line_and_not_quoted(file: Path, text: str) -> None:
-    file.parent.mkdir()
-    file.touch(mode=0o600)
-    file.write_text(text)
-    await refused(file, "keys.toml, line")
 
 
 # Their order
