@@ -34,18 +34,6 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def test_a_person_goes_before_all_background_requests_that_wait() -> None:
-    turns = RateLimiter(3)
-    order: list[str] = []
-
-    async def take(name: str, background: bool) -> None:
-        await turns.turn(background=background)
-        order.append(name)
-
-    await asyncio.gather(*(take(f"watch {number}", True) for number in range(5)), take("person", False))
-    assert order.index("person") == 2
-
-
 async def test_a_background_turn_that_has_waited_a_second_goes_next_and_the_limit_stays() -> None:
     turns = RateLimiter(5)
     given: list[tuple[float, str]] = []
