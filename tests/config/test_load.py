@@ -41,7 +41,7 @@ def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -
         ('url = "http://host/?token=x"', "query"),
         ('url = "http://host:99999"', "URL"),
         ('url = "http://[::1"', "URL"),
-        ('url = "http://"', "a host"),
+        *((f'url = "{url}"', "a host") for url in ("", "host:3000", "http://")),
         ('url = "http://a b"', "a blank"),
         ('url = "http://h\\u001b[2J"', "invisible"),
         ('url = "https://host"\nca_file = "team.pem"', "whole path"),
