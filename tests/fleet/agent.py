@@ -19,21 +19,15 @@ class FakeAgent:
         self.version, self.policy, self.status = version, policy, "idle"
         self.log: list[dict[str, Any]] = []
         self.copy: list[dict[str, Any]] = []
-        self.ran: list[str] = []
-        """Commands that were really done."""
+        self.ran: list[str] = []  # commands that were really done
         self.sandbox: str | None = "RUNNING"
         self.host = AGENT
         self.unreached = False
-        self.overhears = 0
-        """Answers that are affirmed and not taken."""
-        self.busy = 0
-        """Runs that are refused with 409."""
-        self.loses_answers = False
-        """It does what it is asked, and the answer is a 500."""
-        self.drops = False
-        """What is sent to it times out and is not there."""
-        self.next: list[str] = []
-        """What the agent asks to be allowed next."""
+        self.overhears = 0  # answers that are affirmed and not taken
+        self.busy = 0  # runs that are refused with 409
+        self.loses_answers = False  # it does what it is asked, and the answer is a 500
+        self.drops = False  # what is sent to it times out and is not there
+        self.next: list[str] = []  # what the agent asks to be allowed next
         self.meanwhile: dict[str, Any] = {}
         """What somebody else does right before a request of that end is handled: a function by the end of a path."""
         self.asked: list[str] = []
@@ -61,10 +55,8 @@ class FakeAgent:
     def asks(self, *commands: str) -> None:
         for command in commands:
             action = {"command": command, "kind": "TerminalAction"}
-            call = f"call{len(self.log)}"
-            self.add(
-                "ActionEvent", "agent", tool_name="terminal", tool_call_id=call, action=action, security_risk="HIGH"
-            )
+            told = {"tool_name": "terminal", "tool_call_id": f"call{len(self.log)}", "security_risk": "HIGH"}
+            self.add("ActionEvent", "agent", action=action, **told)
         self.set("waiting_for_confirmation")
 
     @property
@@ -120,11 +112,10 @@ class FakeAgent:
             "conversation_url": f"{self.host}{C}" if up else None,
             "session_api_key": "agent-key" if up else None,
         }
-        if asked.path == "/api/v1/app-conversations":
-            return Answer([record if self.sandbox is not None else None])
         if asked.path == COPY:
             return Answer({"items": self.copy[::-1], "next_page_id": None})
-        return NO_ROUTE
+        known = asked.path == "/api/v1/app-conversations"
+        return Answer([record if self.sandbox is not None else None]) if known else NO_ROUTE
 
     def _read(self, asked: Asked, end: str) -> Answer:
         query = dict(asked.query)

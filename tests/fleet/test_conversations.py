@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -7,7 +8,6 @@ from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.fleet.conversations import (
     CONVERSATION_GRAMMAR,
     Category,
-    ConversationRow,
     conversation_row,
     conversation_state,
     rank,
@@ -75,23 +75,15 @@ def task(status: str, detail: str | None = None, created: datetime | None = NOON
 
 
 def test_the_steps_of_a_start_are_counted_in_their_order() -> None:
-    steps = [
-        "WORKING",
-        "WAITING_FOR_SANDBOX",
-        "PREPARING_REPOSITORY",
-        "RUNNING_SETUP_SCRIPT",
-        "SETTING_UP_GIT_HOOKS",
-        "SETTING_UP_SKILLS",
-        "STARTING_CONVERSATION",
-    ]
-    words = [start_state(task(step), at(1)).word for step in steps]
+    steps = "WORKING WAITING_FOR_SANDBOX PREPARING_REPOSITORY RUNNING_SETUP_SCRIPT SETTING_UP_GIT_HOOKS"
+    later = "SETTING_UP_SKILLS STARTING_CONVERSATION"
+    words = [start_state(task(step), at(1)).word for step in f"{steps} {later}".split()]
     assert [word.split()[0] for word in words] == [f"{number}/7" for number in range(1, 8)]
     assert words[2] == "3/7 preparing repository"
 
 
-@pytest.mark.parametrize("detail", [None, "", "  \n"])
-def test_a_failure_without_detail_is_explained(detail: str | None) -> None:
-    assert "120 s" in start_state(task("ERROR", detail), at(1)).note
+def test_a_failure_without_detail_is_explained() -> None:
+    assert all("120 s" in start_state(task("ERROR", detail), at(1)).note for detail in (None, "", "  \n"))
 
 
 def test_an_unknown_step_is_shown_as_it_came_and_goes_on() -> None:
@@ -121,36 +113,21 @@ def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_away() -
     assert showing(task("WORKING"), 4000, followed="t")
 
 
-def row(row_id: str, agent: str, updated: float | None) -> ConversationRow:
-    moment = None if updated is None else at(updated)
-    return conversation_row(
-        Conversation(id=row_id, sandbox_status="RUNNING", execution_status=agent, updated_at=moment)
-    )
-
-
-@pytest.mark.parametrize(
-    ("asked", "title"),
-    [
-        (NewConversation(message="Port it\n\nto rust"), "\u201cPort it to rust\u201d"),
-        (NewConversation(message="Port it", title="Port"), "Port"),
-        (None, ""),
-    ],
-)
-def test_a_start_without_a_title_is_named_by_its_message(asked: NewConversation | None, title: str) -> None:
-    assert start_row(StartTask(id="t", status="WORKING", request=asked)).title == title
+def test_a_start_without_a_title_is_named_by_its_message() -> None:
+    asked = (NewConversation(message="Port it\n\nto rust"), NewConversation(message="Port it", title="Port"), None)
+    titles = [start_row(StartTask(id="t", status="WORKING", request=each)).title for each in asked]
+    assert titles == ["\u201cPort it to rust\u201d", "Port", ""]
 
 
 def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_newest() -> None:
-    rows = [
-        row("old", "finished", 10),
-        row("stuck", "stuck", 2),
-        row("new", "running", 20),
-        row("never", "idle", None),
-        row("waits", "waiting_for_confirmation", 1),
-        row("failed", "error", 3),
-        start_row(task("WORKING")),
+    agents = ["finished", "stuck", "running", "idle", "waiting_for_confirmation", "error"]
+    updates = [at(10), at(2), at(20), None, at(1), at(3)]
+    records = [
+        replace(conversation("RUNNING", agent, agent), updated_at=updated)
+        for agent, updated in zip(agents, updates, strict=True)
     ]
-    assert [each.id for each in sorted(rows, key=rank)] == ["t", "waits", "failed", "stuck", "new", "old", "never"]
+    rows = sorted([*map(conversation_row, records), start_row(task("WORKING"))], key=rank)
+    assert " ".join(row.id for row in rows) == "t waiting_for_confirmation error stuck running finished idle"
 
 
 @pytest.mark.parametrize(
