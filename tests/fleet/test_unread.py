@@ -9,23 +9,15 @@ from quarterdeck.fleet.unread import KEPT, KeptUnread, Unread
 from .fakes import at
 
 
-def record(agent: str | None, *, sandbox: str = "RUNNING", name: str = "c", updated: float = 0.0) -> Conversation:
-    return Conversation(
-        id=name, title=f"Title {name}", sandbox_status=sandbox, execution_status=agent, updated_at=at(updated)
-    )
+def record(word: str, name: str = "c", updated: float = 0.0) -> Conversation:
+    """A record with the word of its agent, or, like PAUSED, of a sandbox that does not let its agent be heard."""
+    agent, sandbox = (None, word) if word.isupper() else (word, "RUNNING")
+    return Conversation(name, f"Title {name}", None, sandbox, agent, updated_at=at(updated))
 
 
-def read(
-    marks: Unread,
-    second: float,
-    agent: str | None,
-    *,
-    sandbox: str = "RUNNING",
-    name: str = "c",
-    updated: float | None = None,
-) -> list[str]:
+def read(marks: Unread, second: float, word: str, name: str = "c", updated: float | None = None) -> list[str]:
     """Take a reading; gives what is rung for."""
-    told = record(agent, sandbox=sandbox, name=name, updated=second if updated is None else updated)
+    told = record(word, name, second if updated is None else updated)
     changed = marks.read([told], {name}, ServerClock(at(second)))
     return [news.words for news in marks.calls(changed, {name: told}, whole=False)]
 
@@ -44,10 +36,7 @@ def again(note: KeptUnread) -> Unread:
 
 
 def told(story: str) -> Unread:
-    """The marks after what is told: `running@0` is a reading of c, `b:finished@5` one of b, `look@6` a look at c.
-
-    `PAUSED@6` and `ERROR@6` are readings of a sandbox that does not let its agent be heard.
-    """
+    """The marks after what is told: `running@0` is a reading of c, `b:finished@5` one of b, `look@6` a look at c."""
     marks = Unread()
     for step in story.split():
         what, _, second = step.rpartition("@")
@@ -55,8 +44,7 @@ def told(story: str) -> Unread:
         if word == "look":
             marks.mark_read([name or "c"], at(float(second)))
         else:
-            agent, sandbox = (None, word) if word.isupper() else (word, "RUNNING")
-            read(marks, float(second), agent, sandbox=sandbox, name=name or "c")
+            read(marks, float(second), word, name or "c")
     return marks
 
 
@@ -154,21 +142,18 @@ def test_a_clock_that_was_wrong_once_hides_no_news() -> None:
 @pytest.mark.parametrize(
     ("story", "rung"),
     [
-        *((f"running {out} {out}", out) for out in ("Needs you", "Finished", "Error", "Stuck")),
-        ("Finished idle", ""),
-        ("Finished Finished Needs you", "Needs you"),
-        ("running Finished PAUSED STARTING RUNNING Finished ERROR", "Finished"),
+        *((f"running {out} {out}", out.title()) for out in ("finished", "error", "stuck")),
+        ("running waiting_for_confirmation waiting_for_confirmation", "Needs you"),
+        ("finished idle", ""),
+        ("finished finished waiting_for_confirmation", "Needs you"),
+        ("running finished PAUSED STARTING RUNNING finished ERROR", "Finished"),
     ],
 )
 def test_what_a_watched_one_comes_to_is_rung_for_once(story: str, rung: str) -> None:
-    agents = {"Needs": "waiting_for_confirmation", "you": ""}
-    first, *steps = (agents.get(step, step.lower() if step.istitle() else step) for step in story.split())
+    first, *steps = story.split()
     marks = told(f"{first}@0")
     marks.watch([record(first)])
-    heard = []
-    for second, step in enumerate(filter(None, steps), 1):
-        agent, sandbox = (None, step) if step.isupper() else (step, "RUNNING")
-        heard += read(marks, second, agent, sandbox=sandbox)
+    heard = [words for second, step in enumerate(steps, 1) for words in read(marks, second, step)]
     assert heard == ([f"Title c: {rung}."] if rung else [])
 
 
