@@ -133,9 +133,6 @@ async def test_when_the_server_asks_to_wait_all_wait_and_the_row_is_tried_first_
     assert set(fleet.states.values()) == {RowState.DONE}
 
 
-SLOW_DOWN: list[ServiceError | None] = [failure(ErrorKind.RATE, retry_after=0.0)]
-
-
 @pytest.mark.parametrize(
     ("faults", "then", "state", "after", "times"),
     [
@@ -147,7 +144,7 @@ SLOW_DOWN: list[ServiceError | None] = [failure(ErrorKind.RATE, retry_after=0.0)
         ([MISSING], "MISSING", RowState.GONE, 0.0, 1),
         ([BROKEN], "RUNNING", RowState.FAILED, 0.0, 1),
         ([failure(ErrorKind.RATE, retry_after=500.0)], "RUNNING", RowState.FAILED, 0.0, 1),
-        (SLOW_DOWN * 9, "RUNNING", RowState.FAILED, 20.0, 5),
+        ([failure(ErrorKind.RATE, retry_after=0.0)] * 9, "RUNNING", RowState.FAILED, 20.0, 5),
     ],
 )
 async def test_what_becomes_of_a_row_is_what_the_readings_say_and_an_unknown_outcome_is_not_asked_for_twice(

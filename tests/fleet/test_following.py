@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
@@ -11,8 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
-from websockets.asyncio.server import ServerConnection, serve
-from websockets.exceptions import ConnectionClosed
+from websockets.asyncio.server import Server, ServerConnection, broadcast, serve
 from websockets.http11 import Request, Response
 
 from quarterdeck.client.errors import ServiceError
@@ -86,19 +85,16 @@ async def test_what_was_read_stays_while_paused_silent_and_deleted_each_look_dif
 class TellingAgent:
     """Answers as `agent` does, and tells all its sockets what it is given."""
 
+    server: Server
+    opened = 0
+
     def __init__(self, agent: FakeAgent) -> None:
         self.agent = agent
-        self.answers = asyncio.Event()
-        """Cleared while the agent server answers nothing."""
+        self.answers = asyncio.Event()  # cleared while the agent server answers nothing
         self.answers.set()
-        self.sockets: set[ServerConnection] = set()
-        self.opened = 0
 
-    async def tell(self, **frame: Any) -> None:
-        """Tell all sockets that are open."""
-        for socket in self.sockets:
-            with suppress(ConnectionClosed):
-                await socket.send(json.dumps(frame))
+    def tell(self, **frame: Any) -> None:
+        broadcast(self.server.connections, json.dumps(frame))
 
     async def answer(self, connection: ServerConnection, request: Request) -> Response | None:
         """Answer a request; None where it opens a socket."""
@@ -108,31 +104,20 @@ class TellingAgent:
             return None
         if not address.path.startswith("/api/v1/"):
             await self.answers.wait()
-        answer = self.agent(
-            Asked(
-                "GET", address.path, tuple(parse_qsl(address.query)), httpx.Headers([*request.headers.raw_items()]), b""
-            )
-        )
+        headers = httpx.Headers([*request.headers.raw_items()])
+        answer = self.agent(Asked("GET", address.path, tuple(parse_qsl(address.query)), headers, b""))
         assert isinstance(answer, Answer)
         response = connection.respond(HTTPStatus(answer.status), answer.content.decode())
         response.headers["Content-Type"] = "application/json"
         return response
-
-    async def hold(self, socket: ServerConnection) -> None:
-        """Keep a socket until it is closed."""
-        self.sockets.add(socket)
-        try:
-            await socket.wait_closed()
-        finally:
-            self.sockets.discard(socket)
 
 
 @asynccontextmanager
 async def telling(agent: FakeAgent) -> AsyncIterator[TellingAgent]:
     """Serve an agent on a free port."""
     teller = TellingAgent(agent)
-    async with serve(teller.hold, "127.0.0.1", 0, process_request=teller.answer) as server:
-        agent.host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with serve(ServerConnection.wait_closed, "127.0.0.1", 0, process_request=teller.answer) as teller.server:
+        agent.host = f"http://127.0.0.1:{teller.server.sockets[0].getsockname()[1]}"
         yield teller
 
 
@@ -157,11 +142,11 @@ async def becomes(true: Callable[[], object]) -> None:
 
 async def test_a_socket_counts_after_its_first_frame_and_what_it_tells_is_asked_for() -> None:
     async with telling(FakeAgent("1.34.0")) as teller, followed(teller) as following:
-        await becomes(lambda: teller.sockets and following.origin is Origin.POLLING)
-        await teller.tell(**DELTA)
+        await becomes(lambda: teller.server.connections and following.origin is Origin.POLLING)
+        teller.tell(**DELTA)
         await becomes(lambda: following.origin is Origin.LIVE)
         teller.agent.says("word for word")
-        await teller.tell(**teller.agent.log[-1])
+        teller.tell(**teller.agent.log[-1])
         await becomes(lambda: [each.text for each in following.transcript.entries] == ["word for word"])
         teller.answers.clear()
         teller.agent.sandbox = "ERROR"
