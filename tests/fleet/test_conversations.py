@@ -51,15 +51,6 @@ def test_the_word_for_two_statuses(sandbox: str | None, agent: str | None, word:
     assert (state.word, state.category) == (word, category)
 
 
-def test_a_person_is_wanted_where_an_agent_waits_or_is_in_trouble() -> None:
-    assert not conversation_state(conversation("ERROR", None)).attention, "nobody can help where the sandbox is broken"
-    wanting = {"waiting_for_confirmation", "stuck", "error"}
-    known = {"idle", "running", "paused", "finished", "deleting", *wanting}
-    states = {agent: conversation_state(conversation("RUNNING", agent)) for agent in known}
-    assert {agent for agent, state in states.items() if state.attention} == wanting
-    assert {agent for agent, state in states.items() if state.has_result} == wanting | {"finished"}
-
-
 def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
     quiet = conversation("STARTING", None)
     held = with_last_status(with_last_status(conversation("RUNNING", "finished"), quiet), quiet)
@@ -130,15 +121,12 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
     assert " ".join(row.id for row in rows) == "t waiting_for_confirmation error stuck running finished idle"
 
 
-@pytest.mark.parametrize(
-    ("sandbox", "agent", "typed"),
-    [
+def test_a_filter_reads_both_words_for_a_state() -> None:
+    for sandbox, agent, typed in (
         ("RUNNING", "idle", "state:ready state:idle"),
         ("PAUSED", None, 'state:asleep state:"sandbox paused"'),
         ("STARTING", None, 'state:waking state:"sandbox resuming"'),
         ("MISSING", None, 'state:archived state:"sandbox missing" orphan no-sandbox'),
-    ],
-)
-def test_a_filter_reads_both_words_for_a_state(sandbox: str, agent: str | None, typed: str) -> None:
-    rows = [conversation_row(Conversation(id="c", sandbox_id="s", sandbox_status=sandbox, execution_status=agent))]
-    assert kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), NOON) == rows
+    ):
+        rows = [conversation_row(replace(conversation(sandbox, agent), sandbox_id="s"))]
+        assert kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), NOON) == rows, typed
