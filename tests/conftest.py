@@ -30,18 +30,9 @@ class Home:
     """The folders of one test."""
 
     root: Path
-
-    @property
-    def config(self) -> Path:
-        return self.root / "config" / "quarterdeck"
-
-    @property
-    def data(self) -> Path:
-        return self.root / "data" / "quarterdeck"
-
-    @property
-    def state(self) -> Path:
-        return self.root / "state" / "quarterdeck"
+    config: Path
+    data: Path
+    state: Path
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of the configuration."""
@@ -59,4 +50,4 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.setenv("HOME", str(root))
     for name in ("config", "data", "state", "cache"):
         monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(root / name))
-    return Home(root)
+    return Home(root, *(root / name / "quarterdeck" for name in ("config", "data", "state")))

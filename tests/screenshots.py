@@ -6,7 +6,6 @@ that a picture changes only when the deck does.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -49,7 +48,8 @@ SETTINGS = {
     ),
 }
 
-Reach = Callable[[Seat], Awaitable[None]]
+Steps = tuple[tuple[str, str], ...]
+"""Keys, and what is to be seen after them."""
 
 
 def picture(seat: Seat) -> str:
@@ -64,53 +64,19 @@ def _begun_later(text: re.Match[str]) -> str:
     return f'<text class="{text["style"]}" x="{x:g}" y="{text["y"]}" textLength="{length:g}"{text["rest"]}>'
 
 
-async def conversations(seat: Seat) -> None:
-    """The list the deck opens with."""
-    await seat.sees("Needs you")
-    await seat.press("j", "j")
-
-
-async def sandboxes(seat: Seat) -> None:
-    """The list of sandboxes."""
-    await seat.press("2", sees="Running")
-    await seat.press("j", "j")
-
-
-async def plan(seat: Seat) -> None:
-    """What a command for several would do."""
-    await seat.press("2", sees="Running")
-    await seat.press("asterisk", "p", sees="will be paused")
-
-
-async def review(seat: Seat) -> None:
-    """What a save would do."""
-    await settings(seat)
-    await seat.press("ctrl+s", sees="Review the changes")
-
-
-async def settings(seat: Seat) -> None:
-    """The settings with an edit that is not saved."""
-    await seat.press("3", sees="claude-sonnet")
-    await seat.press(
-        "slash", *"iterations", "enter", "enter", "ctrl+u", *"250", "enter", "escape", "g", sees="1 edited"
-    )
-
-
-async def conversation(seat: Seat) -> None:
-    """A conversation that waits for an answer, with an edit above the question."""
-    await seat.sees("Needs you")
-    await seat.press("enter", sees="needs you:")
-    await seat.press("tab", sees="y accept")
-
-
-SHOTS: tuple[tuple[str, tuple[int, int], Reach], ...] = (
-    ("conversations", WIDE, conversations),
-    ("conversation", WIDE, conversation),
-    ("sandboxes", WIDE, sandboxes),
-    ("plan", WIDE, plan),
-    ("settings", WIDE, settings),
-    ("review", WIDE, review),
-    ("narrow", NARROW, conversation),
+CONVERSATION: Steps = (("", "Needs you"), ("enter", "needs you:"), ("tab", "y accept"))
+SETTINGS_EDITED: Steps = (
+    ("3", "claude-sonnet"),
+    (f"slash {' '.join('iterations')} enter enter ctrl+u 2 5 0 enter escape g", "1 edited"),
+)
+SHOTS: tuple[tuple[str, tuple[int, int], Steps], ...] = (
+    ("conversations", WIDE, (("", "Needs you"), ("j j", ""))),
+    ("conversation", WIDE, CONVERSATION),
+    ("sandboxes", WIDE, (("2", "Running"), ("j j", ""))),
+    ("plan", WIDE, (("2", "Running"), ("asterisk p", "will be paused"))),
+    ("settings", WIDE, SETTINGS_EDITED),
+    ("review", WIDE, (*SETTINGS_EDITED, ("ctrl+s", "Review the changes"))),
+    ("narrow", NARROW, CONVERSATION),
 )
 
 
@@ -122,14 +88,15 @@ async def take(root: Path) -> None:
     try:
         async with connect(LOCAL, None) as client:
             await client.settings.store(None, SETTINGS)
-        for name, size, reach in SHOTS:
+        for name, size, steps in SHOTS:
             deck = Deck(LOCAL, connecting(connect, KeptState(root / name)), clock=lambda: NOW, crash_folder=root)
             async with seated_at(deck, size) as seat:
                 await seat.until(lambda: seat.deck.session is not None and seat.session.all_listed)
                 # Rows that came one after the other are sorted now.
                 await seat.press("ctrl+r", until=lambda: not seat.session.conversations.health.refreshing)
                 await seat.sees("live now")
-                await reach(seat)
+                for keys, words in steps:
+                    await seat.press(*keys.split(), sees=words)
                 await seat.pause()  # the side pane follows the cursor
                 (PICTURES / f"{name}.svg").write_text(picture(seat))
                 print(f"{name}.svg")

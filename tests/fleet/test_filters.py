@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.fleet.ages import seconds_since
 from quarterdeck.fleet.filters import Filter, Grammar, Kind, Token, kept, parse
 
 from .fakes import NOON, at
@@ -25,15 +26,11 @@ class Row:
         return f"{self.title}\n{self.status}".casefold()
 
 
-def _idle(row: Row, now: datetime) -> float | None:
-    return None if row.quiet_since is None else (now - row.quiet_since).total_seconds()
-
-
 GRAMMAR: Grammar[Row] = Grammar(
     {
         "status": Token(Kind.TEXT, lambda row, now: row.status, ""),
         "spec": Token(Kind.TEXT, lambda row, now: None, ""),
-        "idle": Token(Kind.DURATION, _idle, "", ("quiet",)),
+        "idle": Token(Kind.DURATION, lambda row, now: seconds_since(row.quiet_since, now), "", ("quiet",)),
         "cost": Token(Kind.NUMBER, lambda row, now: row.spent, ""),
         "orphan": Token(Kind.FLAG, lambda row, now: row.orphan, "", ("no-conversation",)),
     }
