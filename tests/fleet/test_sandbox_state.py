@@ -5,7 +5,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.sandbox_state import Action, SandboxMemory, SandboxState, StateWord, why_not
+from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not
 
 from .fakes import NOON, at, sandbox
 
@@ -53,20 +53,12 @@ class Story:
                 self.memories.checked("abc", now, answered=word == "alive")
 
     @property
-    def memory(self) -> SandboxMemory:
-        return self.memories.by_id["abc"]
-
-    @property
     def state(self) -> SandboxState:
-        return self.memory.state(at(self.second))
-
-    @property
-    def in_transition(self) -> bool:
-        return bool(self.memories.transitional(at(self.second)))
+        return self.memories.by_id["abc"].state(at(self.second))
 
     @property
     def wants_check(self) -> bool:
-        return self.memory.wants_check(at(self.second))
+        return self.memories.by_id["abc"].wants_check(at(self.second))
 
 
 SETTLED = [
@@ -153,7 +145,7 @@ TOO_LATE = [
 def test_what_is_said_of_a_sandbox_after_its_readings(told: str, words: str) -> None:
     story = Story(told)
     assert (story.state.words, story.state.slow) == (words, "slow" in words)
-    assert story.in_transition is ((told, words) in UNDER_WAY)
+    assert bool(story.memories.transitional(at(story.second))) is ((told, words) in UNDER_WAY)
 
 
 @pytest.mark.parametrize("pair", ["Running Paused", "Paused Running", "Running Error", "Paused Missing"])
@@ -174,10 +166,9 @@ def test_how_long_a_state_lasts_and_whether_its_beginning_was_seen() -> None:
 
 
 def test_a_check_is_wanted_after_three_quiet_readings_of_one_that_ran_and_has_an_address() -> None:
-    assert not Story("RUNNING STARTING STARTING").wants_check
-    assert Story("RUNNING STARTING STARTING STARTING").wants_check
-    assert Story("RUNNING PAUSED resume STARTING").wants_check
-    assert not Story("STARTING STARTING STARTING STARTING").wants_check
+    wanted = ["RUNNING STARTING STARTING STARTING", "RUNNING PAUSED resume STARTING"]
+    too_soon = ["RUNNING STARTING STARTING", "STARTING STARTING STARTING STARTING"]
+    assert [told for told in wanted + too_soon if Story(told).wants_check] == wanted
     bare = SandboxMemories()
     for second, status in enumerate(["RUNNING", *["STARTING"] * 4]):
         bare.observe([sandbox(status)], at(second), beginning=False)

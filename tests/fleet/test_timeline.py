@@ -1,5 +1,7 @@
 """What happened to sandboxes and who caused it; what a start displaces."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -181,24 +183,13 @@ def test_thousands_of_sandboxes_are_bounded_and_those_that_changed_last_are_kept
     assert (len(kept), "new" in kept) == (IDS, True)
 
 
-FOUR = ("old", "b", "c", "d")
-
-
-@pytest.mark.parametrize(
-    ("cap", "count", "named"),
-    [
-        (4, 1, "4 of about 4 run already: the server will likely pause the oldest one, old (Fix login)."),
-        (4, 2, "the 2 oldest ones, old (Fix login), b."),
-        (4, 9, "the 4 oldest ones, old (Fix login), b, c and 1 more."),
-        # nothing is foreseen below the cap, beyond it, and without one
-        (5, 1, ""),
-        (3, 1, ""),
-        (None, 1, ""),
-    ],
-)
-def test_the_oldest_running_ones_are_named_when_the_cap_is_reached(cap: int | None, count: int, named: str) -> None:
-    seen = forecast(FOUR, cap, {"old": "Fix login"}.get, count)
-    assert seen.endswith(named) if named else not seen
+def test_the_oldest_running_ones_are_named_when_the_cap_is_reached() -> None:
+    foreseen = partial(forecast, ("old", "b", "c", "d"), title_in={"old": "Fix login"}.get)
+    one = "4 of about 4 run already: the server will likely pause the oldest one, old (Fix login)."
+    assert foreseen(cap=4) == one
+    assert foreseen(cap=4, count=2).endswith("the 2 oldest ones, old (Fix login), b.")
+    assert foreseen(cap=4, count=9).endswith("the 4 oldest ones, old (Fix login), b, c and 1 more.")
+    assert {foreseen(cap=cap) for cap in (5, 3, None)} == {""}, "below the cap, beyond it, and without one"
 
 
 def found(running: str, after: dict[str, str], by: str = "new", **causes: Cause) -> tuple[str, ...]:
