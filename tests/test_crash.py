@@ -39,10 +39,7 @@ class Crashing(CrashSafe):
 
     @work
     async def fail_later(self, headers: dict[str, str]) -> None:
-        try:
-            failing(headers["X-Session-API-Key"])
-        except ValueError as error:
-            raise RuntimeError(SENTINEL) from error
+        raise RuntimeError(SENTINEL) from caught(headers["X-Session-API-Key"])
 
 
 @pytest.mark.parametrize("way", ["handler", "markup", "worker"])
@@ -68,11 +65,9 @@ def failing(value: str) -> None:
 
 
 def caught(value: str) -> ValueError:
-    try:
+    with pytest.raises(ValueError, match=value) as raised:
         failing(value)
-    except ValueError as error:
-        return error
-    raise AssertionError
+    return raised.value
 
 
 def test_a_report_names_the_place_but_not_the_value() -> None:

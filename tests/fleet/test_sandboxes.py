@@ -95,17 +95,13 @@ def test_how_long_nothing_has_happened_in_it(seen: SandboxRow, quiet: float | No
     assert found == ([] if quiet is None else [seen])
 
 
-def test_what_it_cost_is_the_sum_of_what_its_conversations_did() -> None:
-    assert row(talk(cost=1.5, name="c1"), talk(cost=None, name="c2"), talk(cost=0.25, name="c3")).spent == 1.75
-    assert row(talk(cost=float("nan"))).spent == 0.0
-
-
 # Quiet sandboxes
 
 
 def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None:
+    costs = (0.75, None, float("nan"), 0.25)
     rows = [
-        row(talk(updated=at(-2000), cost=1.0), name="b"),
+        row(*(talk(updated=at(-2000), cost=cost, name=f"{cost}") for cost in costs), name="b"),
         row(talk(updated=at(-9000), cost=2.5), name="c"),
         row(talk(updated=at(-100)), name="young"),
         row(talk("running", at(-9000)), name="busy"),
@@ -115,7 +111,7 @@ def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None
     ]
     found = find_quiet(rows, HALF_HOUR, at(0))
     assert [each.id for each in found.rows] == ["c", "orphan", "b"]
-    assert found.spent == 3.5
+    assert found.spent == 1.0 + 2.5
     assert [each.id for each in found.unknown] == ["untold"]
 
 
