@@ -151,20 +151,14 @@ def test_the_next_run_knows_what_happened_before_and_says_what_changed_meanwhile
     assert again.told("b") == [("Paused", Cause.UNKNOWN)]
 
 
-def test_what_another_deck_noted_stays() -> None:
-    one, other = Watched(), Watched()
-    one.read(0, "RUNNING", "-")
-    other.read(0, "-", "PAUSED")
-    assert set(one.kept(beside=other.kept()).sandboxes) == {"a", "b"}
-
-
-def test_a_sandbox_that_was_not_seen_for_thirty_days_is_forgotten_and_a_steady_one_is_not() -> None:
-    watched = Watched()
+def test_what_another_deck_noted_stays_and_what_was_not_seen_for_thirty_days_is_forgotten() -> None:
+    watched, other = Watched(), Watched()
     watched.read(0, "RUNNING", "RUNNING", "RUNNING")
     watched.memories.forget(["b"])
-    again = Watched(watched.kept())
+    other.read(0, "-", "-", "-", "PAUSED")
+    again = Watched(watched.kept(beside=other.kept()))
     again.read(29 * DAY, "RUNNING")
-    assert set(again.kept().sandboxes) == {"a", "b", "c"}
+    assert set(again.kept().sandboxes) == {"a", "b", "c", "d"}
     again.read(31 * DAY, "RUNNING")
     assert set(again.kept().sandboxes) == {"a"}
 
