@@ -43,7 +43,7 @@ class Terminal:
         self.stream = pyte.ByteStream(self.screen)
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self._before = self._attributes()
+        self._before: Sequence[Any] = termios.tcgetattr(self.master)
         self.process = subprocess.Popen(
             program,
             stdin=slave,
@@ -149,10 +149,7 @@ class Terminal:
     @property
     def line_settings_kept(self) -> bool:
         """Whether echo, line editing and the rest of the line settings are as they were."""
-        return self._attributes() == self._before
-
-    def _attributes(self) -> Sequence[Any]:
-        return termios.tcgetattr(self.master)
+        return termios.tcgetattr(self.master) == self._before
 
     def _read(self, seconds: float) -> bool:
         """Take in what the program wrote; False when nothing came in time or its end of the terminal is closed."""

@@ -110,15 +110,13 @@ class Program:
 
 
 @contextmanager
-def serving(*arguments: str, **environ: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a local service, and its process."""
-    program = [sys.executable, "-m", "quarterdeck", "serve", "--port", "0", *arguments]
-    process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env={**os.environ, **environ})
+def serving(*arguments: str, **environ: str) -> Iterator[tuple[str, Program]]:
+    """The address of a local service, and its program."""
+    program = Program("serve", "--port", "0", *arguments, **environ)
     try:
-        assert process.stdout is not None
-        first = process.stdout.readline()
+        first = program.out.readline()
         assert first.startswith("serving http://127.0.0.1:"), first
-        yield first.split()[1], process
+        yield first.split()[1], program
     finally:
-        process.kill()
-        process.communicate()
+        program.process.kill()
+        program.process.communicate()

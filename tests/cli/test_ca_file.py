@@ -15,25 +15,14 @@ from tests.client.fakes import FAST, RawServer, answering, certified, plain, raw
 from tests.conftest import Home
 
 
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
 def serving(certificate: trustme.LeafCert) -> AbstractAsyncContextManager[RawServer]:
     """A server that answers every request with an empty object."""
     return raw_server(answering(plain(b"{}", "200 OK", "Connection: close")), tls=certified(certificate))
 
 
-def pem(authority: trustme.CA, folder: Path) -> str:
-    authority.cert_pem.write_to_path(folder / "ca.pem")
-    return str(folder / "ca.pem")
-
-
-async def test_a_private_authority_is_trusted_where_a_connection_names_it(
-    authority: trustme.CA, tmp_path: Path
-) -> None:
-    ca_file = pem(authority, tmp_path)
+async def test_a_private_authority_is_trusted_where_a_connection_names_it(tmp_path: Path) -> None:
+    authority, ca_file = trustme.CA(), str(tmp_path / "ca.pem")
+    authority.cert_pem.write_to_path(ca_file)
     own, other_host = authority.issue_cert("127.0.0.1"), authority.issue_cert("other.example")
     async with serving(own) as server, Client(server.url, access=Access(ca_file=ca_file, limits=FAST)) as client:
         assert (await client.describe()).key is KeyState.ACCEPTED

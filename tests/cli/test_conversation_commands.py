@@ -21,8 +21,7 @@ def simulated() -> Iterator[tuple[str, list[Record]]]:
         listed: list[Record] = []
         page: Record = {"next_page_id": "0"}
         while page["next_page_id"] is not None:
-            query = {"limit": "100", "page_id": page["next_page_id"]}
-            page = http.get("/api/v1/app-conversations/search", params=query).json()
+            page = http.get("/api/v1/app-conversations/search", params={"page_id": page["next_page_id"]}).json()
             listed += page["items"]
         yield url, listed
 

@@ -29,6 +29,8 @@ def test_every_setting_is_named_with_what_it_takes_and_who_has_it(run: Run) -> N
     for entry in CATALOGUE:
         assert f"{entry.key} {entry.label}. {entry.help} Takes: " in read[entry.group]
     assert "Takes: a number; when not set: no limit. Servers: flat and nested." in read["Agent"]
+    add, copy, delete = (command_at(Place.SETTINGS, name).key for name in ("add", "copy_server", "delete"))
+    assert f"{add} adds one, enter edits, {copy} copies, {delete} deletes." in read["MCP servers"]
 
 
 def test_every_token_of_a_filter_is_explained(run: Run) -> None:
@@ -38,12 +40,6 @@ def test_every_token_of_a_filter_is_explained(run: Run) -> None:
             assert f"{grammar.beginnings[name]} {token.help}" in read[title]
     assert "quiet> How long nothing has happened in it, while it is up. Also: idle. cost>" in read["Sandboxes"]
     assert "slow Its start, pause or resume takes longer than it should. Only in the deck." in read["Sandboxes"]
-
-
-def test_the_keys_that_a_setting_names_are_those_of_its_commands(run: Run) -> None:
-    add, copy, delete = (command_at(Place.SETTINGS, name).key for name in ("add", "copy_server", "delete"))
-    said = f"{add} adds one, enter edits, {copy} copies, {delete} deletes."
-    assert said in blocks(run("help", "settings").out)["MCP servers"]
 
 
 @pytest.mark.parametrize("topic", ["keys", "settings", "filters"])

@@ -42,23 +42,23 @@ def test_a_filter_asks_for_what_the_deck_asks_for(on: On) -> None:
     assert len(orphans) + len(inhabited) == 60
     assert all(one["conversations"] for one in inhabited)
     idle = listed(on, "--filter", "idle>30m !orphan")
-    assert idle
-    assert all(one["quiet_seconds"] > 1800 and one["status"] in {"RUNNING", "STARTING"} for one in idle)
+    assert min(one["quiet_seconds"] for one in idle) > 1800
+    assert {one["status"] for one in idle} <= {"RUNNING", "STARTING"}
     title = inhabited[0]["conversations"][0]["title"]
     assert inhabited[0]["id"] in {one["id"] for one in listed(on, "--filter", f'"{title}"')}
     assert "sentinel" not in json.dumps(everything + inhabited)
     assert "simulated-" not in json.dumps([one["exposed_urls"] for one in everything])
+    living = on("conversations", "list", "--json", "--filter", "orphan").json
+    assert {one["sandbox_status"] for one in living} == {"MISSING"}
+    on("conversations", "list", "--filter", "cost>abc", status=2)
 
 
 def test_a_table_has_what_comes_from_conversations_only_where_they_were_read(on: On) -> None:
     asked = on("sandboxes", "list", "--filter", "cost>0.01")
-    assert "SPENT" in asked.out.splitlines()[0]
-    assert "$" in asked.out
+    assert ("SPENT" in asked.out.splitlines()[0], "$" in asked.out) == (True, True)
     for noun, word, title in (("conversations", "Working", "STATE"), ("sandboxes", "Paused", "STATUS")):
         head, *rows = on(noun, "list", "--filter", f"status:{word}").out.splitlines()
-        assert title in head.split()
-        assert "(UTC)" in head
-        assert "SPENT" not in head
+        assert {title, "(UTC)", "SPENT"} & {*head.split()} == {title, "(UTC)"}
         assert rows
         assert all(f"  {word}  " in row for row in rows)
 
@@ -71,15 +71,12 @@ def test_a_filter_that_is_not_understood_whole_is_wrong_usage_and_does_nothing(o
     assert listed(on) == before
 
 
-def test_nothing_matched_is_a_status_of_its_own(on: On) -> None:
+def test_naming_nothing_never_means_all_and_nothing_matched_is_a_status_of_its_own(on: On) -> None:
+    for verb in ("pause", "resume", "delete"):
+        for arguments in ((), ("--filter", ""), ("--filter", "  ")):
+            assert on("sandboxes", verb, *arguments, status=2).out == ""
     for command in (("sandboxes", "list"), ("sandboxes", "pause"), ("conversations", "list")):
         on(*command, "--filter", "nobody-is-called-so", status=3)
-
-
-@pytest.mark.parametrize("verb", ["pause", "resume", "delete"])
-def test_naming_nothing_never_means_all(run: Run, verb: str) -> None:
-    for arguments in ((), ("--filter", ""), ("--filter", "  ")):
-        assert run("sandboxes", verb, *arguments, status=2).out == ""
 
 
 def test_a_dry_run_tells_the_plan_and_does_nothing(on: On) -> None:
@@ -114,8 +111,7 @@ def test_what_is_named_and_cannot_be_done_is_a_failure_and_an_unknown_id_too(on:
 def test_deleting_needs_its_word(on: On) -> None:
     doomed, *_ = ids(on, "PAUSED")
     refused = on("sandboxes", "delete", doomed, status=2)
-    assert doomed in refused.out
-    assert "--yes" in refused.err
+    assert (doomed in refused.out, "--yes" in refused.err) == (True, True)
     assert len(listed(on)) == 60
     assert on("sandboxes", "delete", doomed, "--yes").out == f"{doomed} deleted\n"
     assert doomed not in {one["id"] for one in listed(on)}
@@ -154,7 +150,10 @@ def test_a_sandbox_is_not_called_free_while_a_start_could_not_be_read(run: Run) 
     assert fleet.orders == []
 
 
-def test_watching_for_what_is_free_needs_the_starts(run: Run) -> None:
+def test_watching_a_server_that_does_not_answer_or_lacks_what_it_takes_is_a_failure(run: Run) -> None:
+    ended = run("sandboxes", "list", "--watch", "--url", "http://127.0.0.1:9", status=1)
+    assert len(ended.err.splitlines()) == 1
+
     def script(asked: Asked) -> Answer:
         return Answer({"items": [], "next_page_id": None}, 403 if "start-tasks" in asked.path else 200)
 
@@ -163,53 +162,35 @@ def test_watching_for_what_is_free_needs_the_starts(run: Run) -> None:
     assert "status 403" in ended.err
 
 
-def test_conversations_are_filtered_too(on: On) -> None:
-    orphans = on("conversations", "list", "--json", "--filter", "orphan").json
-    assert orphans
-    assert all(one["sandbox_status"] == "MISSING" for one in orphans)
-    on("conversations", "list", "--filter", "cost>abc", status=2)
-
-
-class Watching(Program):
+def watch(*arguments: str) -> Program:
     """`sandboxes list --watch --json` in a process of its own, once it watches."""
-
-    def __init__(self, *arguments: str) -> None:
-        super().__init__("sandboxes", "list", "--watch", "--json", *arguments)
-        assert "watching" in self.err.readline()
-
-    def changes_of(self, *sandbox_ids: str) -> list[dict[str, str | None]]:
-        """The first change of each of these."""
-        told: dict[str, dict[str, str | None]] = {}
-        while not told.keys() >= set(sandbox_ids):
-            one = json.loads(self.out.readline())
-            told.setdefault(one["id"], one)
-        return [told[each] for each in sandbox_ids]
+    watching = Program("sandboxes", "list", "--watch", "--json", *arguments)
+    assert "watching" in watching.err.readline()
+    return watching
 
 
 def test_watching_tells_changes_and_ends_cleanly_when_told_to(on: On) -> None:
     paused, resumed, deleted = (one["id"] for one in listed(on, "--filter", "status:running !orphan cost>0")[:3])
     on("sandboxes", "pause", resumed)
-    watching = Watching("--filter", "cost>0 status:running,paused")
+    watching = watch("--filter", "cost>0 status:running,paused")
     on("sandboxes", "pause", paused)
     on("sandboxes", "resume", resumed)
     on("sandboxes", "delete", ids(on, "ERROR")[0], deleted, "--yes")
-    told = [(one["id"], one["from"], one["to"], one["cause"]) for one in watching.changes_of(paused, resumed, deleted)]
-    assert told[0] == (paused, "Running", "Paused", "server")
-    assert told[1][:2] == (resumed, "Paused")
-    assert told[2] == (deleted, "Running", None, "server")
+    told: dict[str, tuple[str | None, ...]] = {}  # the first change of each
+    while not told.keys() >= {paused, resumed, deleted}:
+        one = json.loads(watching.out.readline())
+        told.setdefault(one["id"], (one["from"], one["to"], one["cause"]))
+    assert told[paused] == ("Running", "Paused", "server")
+    assert told[resumed][0] == "Paused"
+    assert told[deleted] == ("Running", None, "server")
     watching.process.send_signal(signal.SIGTERM)
     assert watching.ended() == (0, "")
 
 
 def test_watching_ends_when_nobody_reads_it_any_more(on: On) -> None:
-    watching = Watching()
+    watching = watch()
     watching.out.close()
     assert watching.ended() == (128 + signal.SIGPIPE, "")
-
-
-def test_watching_a_server_that_does_not_answer_is_a_failure(run: Run) -> None:
-    ended = run("sandboxes", "list", "--watch", "--url", "http://127.0.0.1:9", status=1)
-    assert len(ended.err.splitlines()) == 1
 
 
 def test_an_interrupt_stops_what_was_not_asked_for_yet(on: On) -> None:

@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 from stat import S_IMODE
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,8 @@ SECRET_SERVERS = {
 }
 
 
-def stored(run: Run) -> dict[str, object]:
-    found = run("settings", "show", "--json").json
-    assert isinstance(found, dict)
-    return found
+def stored(run: Run) -> dict[str, Any]:
+    return dict(run("settings", "show", "--json").json)
 
 
 def fill(run: Run) -> None:
@@ -53,8 +52,14 @@ def test_an_export_writes_over_nothing_and_goes_to_standard_output_as_well(run: 
     assert run("settings", "export", "--json").json["settings"]["max_iterations"] == 30
 
 
-def test_there_is_nothing_to_export_before_the_first_save(run: Run) -> None:
+def test_there_is_nothing_to_export_or_to_undo_before_the_first_save(run: Run, home: Home) -> None:
     assert "nothing to export" in run("settings", "export", status=1).err
+    assert "nothing to undo" in run("settings", "undo", status=1).err
+    old = home.state / "notebook" / "journal" / "some.json"  # what an earlier form of the journal holds
+    old.parent.mkdir(parents=True)
+    old.write_text("[]")
+    assert str(home.state / "notebook") in run("settings", "undo", status=1).err
+    assert old.read_text() == "[]"
 
 
 def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_file(run: Run, tmp_path: Path) -> None:
@@ -65,11 +70,9 @@ def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_
     refused = run("settings", "import", str(file), status=2)
     assert "SSE https://tools.example/sse: to be typed: key" in refused.err
     assert "PASS" in refused.err
-    text = file.read_text()
-    file.write_text(re.sub(r"\$\{\w+\}", "typed", text))
+    file.write_text(re.sub(r"\$\{\w+\}", "typed", file.read_text()))
     run("settings", "import", str(file))
     config = stored(run)["mcp_config"]
-    assert isinstance(config, dict)
     assert [server["env_set"] for server in config["stdio_servers"]] == [["PASS"]]
     assert [server["api_key_set"] for server in config["sse_servers"]] == [True]
 
@@ -122,15 +125,3 @@ def test_the_journal_is_private_and_holds_no_secret(run: Run, home: Home) -> Non
     undone = run("settings", "undo", status=1)
     assert "API key: cannot be brought back, for secrets are not kept." in undone.err
     assert "Nothing of the last save can be undone." in undone.err
-
-
-def test_without_a_save_there_is_nothing_to_undo(run: Run) -> None:
-    assert "nothing to undo" in run("settings", "undo", status=1).err
-
-
-def test_what_an_earlier_form_of_the_journal_holds_is_left_alone_and_named(run: Run, home: Home) -> None:
-    old = home.state / "notebook" / "journal" / "some.json"
-    old.parent.mkdir(parents=True)
-    old.write_text("[]")
-    assert str(home.state / "notebook") in run("settings", "undo", status=1).err
-    assert old.read_text() == "[]"

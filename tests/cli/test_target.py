@@ -52,13 +52,10 @@ def test_an_argument_wins_over_the_environment_and_that_over_the_last_connection
     assert target("--connection", "local") == LOCAL
 
 
-@pytest.mark.parametrize("place", ["before", "after"])
-def test_a_server_may_be_named_before_or_after_the_command(place: str) -> None:
-    named = ["--connection", "work", "--read-only"]
-    words = [*named, "settings", "show"] if place == "before" else ["settings", "show", *named]
-    connection = target(*words)
-    assert connection.name == "work"
-    assert connection.read_only
+def test_a_server_may_be_named_before_or_after_the_command() -> None:
+    named, command = ("--connection", "work", "--read-only"), ("settings", "show")
+    for words in ((*named, *command), (*command, *named)):
+        assert (target(*words).name, target(*words).read_only) == ("work", True)
 
 
 def test_a_connection_that_is_not_there_is_wrong_usage_and_a_last_one_that_is_gone_is_not_replaced_silently() -> None:
@@ -71,18 +68,14 @@ def test_a_connection_that_is_not_there_is_wrong_usage_and_a_last_one_that_is_go
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("[connections.bad]\nurl = 5\n", "cannot be used: url is missing"),
-        ("broken\n", "cannot be used: .*line 1: not TOML"),
-    ],
+    ("text", "why"), [("[connections.bad]\nurl = 5\n", "url is missing"), ("broken\n", ".*line 1: not TOML")]
 )
 def test_why_a_connection_was_left_out_is_said_where_it_is_named(home: Home, text: str, why: str) -> None:
     home.write("connections.toml", text)
-    with pytest.raises(CommandError, match=f"The connection 'bad' {why}"):
+    with pytest.raises(CommandError, match=f"The connection 'bad' cannot be used: {why}"):
         target("--connection", "bad")
     remember("bad")
-    with pytest.raises(LastConnectionGoneError, match=f"'bad', {why}"):
+    with pytest.raises(LastConnectionGoneError, match=f"'bad', cannot be used: {why}"):
         target()
 
 
@@ -98,6 +91,8 @@ async def test_the_key_of_the_environment_goes_to_the_url_alone(tmp_path: Path) 
     assert await key_for(tmp_path, target("--connection", "work")) == "key-of-work"
     assert await key_for(tmp_path, target("--connection", "open")) is None
     assert await key_for(tmp_path, LOCAL) is None
+    for value, key in ((" key\n", "key"), ("", None), (" ", None)):
+        assert await key_for(tmp_path, given, {"QUARTERDECK_API_KEY": value}) == key
 
 
 @pytest.mark.parametrize("value", ["two words", "line\nbreak", "schlüssel", "\x1b[31m"])
@@ -108,8 +103,3 @@ async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(tmp_path
             pass
     assert caught.value.kind is ErrorKind.LOCAL
     assert value not in str(caught.value)
-
-
-@pytest.mark.parametrize(("value", "key"), [(" key\n", "key"), ("", None), (" ", None)])
-async def test_blanks_around_a_key_are_not_part_of_it(tmp_path: Path, value: str, key: str | None) -> None:
-    assert await key_for(tmp_path, target(*BY_URL), {"QUARTERDECK_API_KEY": value}) == key

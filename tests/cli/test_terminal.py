@@ -40,6 +40,14 @@ def assert_as_it_was(terminal: Terminal) -> None:
     assert terminal.line_settings_kept
 
 
+@pytest.fixture
+def deck() -> Iterator[Terminal]:
+    """A deck on the embedded service that shows its list."""
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service", "No conversations.")
+        yield terminal
+
+
 def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Home) -> None:
     with Terminal(*quarterdeck()) as terminal:
         terminal.press("2")  # at once: before there is anything to press it on
@@ -63,62 +71,51 @@ def test_the_deck_goes_by_its_options_and_preferences(home: Home) -> None:
     assert 'theme = "quarterdeck-light"' in preferences.read_text()
 
 
-def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant() -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("local service", "No conversations")
-        terminal.press("3/iterations\rg\r77\rj/\x1b[200~git user name\x1b[201~\rg\rdDp\r")
-        terminal.shows("[3 Settings", "2 edited", "dDp")
-        terminal.press("/\x15\x1b[200~iterations\x1b[201~\r", shows="77")
-        terminal.press("\x11d")
-        assert terminal.ends() == 0
+def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant(deck: Terminal) -> None:
+    deck.press("3/iterations\rg\r77\rj/\x1b[200~git user name\x1b[201~\rg\rdDp\r")
+    deck.shows("[3 Settings", "2 edited", "dDp")
+    deck.press("/\x15\x1b[200~iterations\x1b[201~\r", shows="77")
+    deck.press("\x11d")
+    assert deck.ends() == 0
 
 
-def test_an_escape_and_the_key_after_it_are_two_keys_also_when_they_come_together() -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("local service", "No conversations")
-        terminal.press("/xyz\x1b2", shows=("[2 Sandboxes]", "No sandboxes"))
-        terminal.press("?\x1b\x1b3/xyz\x1b1/it", shows=("[1 Conversations]", "/ it"))
-        terminal.press("erations\x1bb(\x1b[D\x1bOC)", shows="/ ()iterations")
-        terminal.quit()
+def test_an_escape_and_the_key_after_it_are_two_keys_also_when_they_come_together(deck: Terminal) -> None:
+    deck.press("/xyz\x1b2", shows=("[2 Sandboxes]", "No sandboxes"))
+    deck.press("?\x1b\x1b3/xyz\x1b1/it", shows=("[1 Conversations]", "/ it"))
+    deck.press("erations\x1bb(\x1b[D\x1bOC)", shows="/ ()iterations")
+    deck.quit()
 
 
 ANSWERS = b"\x1b[12;40R\x1b[?2026;0$y\x1b]11;rgb:1010/1515/1c1c\x07\x1b]10;?\x1b\\\x1bP>|tmux 3.4\x1b\\\x1b[?62;22c"
 """What a terminal says of its cursor, modes, colours, name and attributes."""
 
 
-def test_what_comes_in_pieces_is_put_together_and_what_is_no_letter_or_an_answer_is_no_key() -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("local service", "No conversations")
-        terminal.send(ANSWERS + b"/")
-        terminal.shows("/ words, tokens")
-        terminal.send(b"\xff")
-        terminal.shows("\N{REPLACEMENT CHARACTER}")
-        terminal.send(b"\x7f" + "ü".encode()[:1])
-        terminal.shows("/ words, tokens")
-        terminal.send("ü".encode()[1:] + b"ber" + ANSWERS)
-        terminal.press(*"hush", shows="/ überhush")
-        terminal.send(b"\x15\x1b[200~" + "ö".encode() * 3_000 + b"the end\x1b[201~")  # longer than one reading
-        terminal.shows("öö")
-        terminal.press("!", shows="the end!")
-        terminal.quit()
+def test_what_comes_in_pieces_is_put_together_and_what_is_no_letter_or_an_answer_is_no_key(deck: Terminal) -> None:
+    deck.send(ANSWERS + b"/")
+    deck.shows("/ words, tokens")
+    deck.send(b"\xff")
+    deck.shows("\N{REPLACEMENT CHARACTER}")
+    deck.send(b"\x7f" + "ü".encode()[:1])
+    deck.shows("/ words, tokens")
+    deck.send("ü".encode()[1:] + b"ber" + ANSWERS)
+    deck.press(*"hush", shows="/ überhush")
+    deck.send(b"\x15\x1b[200~" + "ö".encode() * 3_000 + b"the end\x1b[201~")  # longer than one reading
+    deck.shows("öö")
+    deck.press("!", shows="the end!")
+    deck.quit()
 
 
 COLOURED_LOG = b"\x1b[31mD p y\x1b[0m\x1b[1;32m:q\x1b[0m\x1b\x1b[201\x1b[20"
 """A log with colours, as it is copied; what a deck took for keys of it would delete, pause and copy."""
 
 
-def test_a_pasted_coloured_log_presses_no_key_however_it_is_split() -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("local service", "No conversations")
-        terminal.send(b"\x1b[200~")
+def test_a_pasted_coloured_log_presses_no_key_however_it_is_split(deck: Terminal) -> None:
+    for key, shown in (("/", "/ words, tokens"), ("!", "/ D p y:q[201[20!")):
+        deck.send(b"\x1b[200~")
         for byte in COLOURED_LOG + b"\x1b[201~":
-            terminal.send(bytes([byte]))
-        terminal.press("/", shows="/ words, tokens")
-        terminal.send(b"\x1b[200~")
-        for byte in COLOURED_LOG + b"\x1b[201~":
-            terminal.send(bytes([byte]))
-        terminal.press("!", shows="/ D p y:q[201[20!")
-        terminal.quit()
+            deck.send(bytes([byte]))
+        deck.press(key, shows=shown)
+    deck.quit()
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text("\x1b[201~a", max_size=12)), max_size=6), st.integers(1, 5))
@@ -143,12 +140,10 @@ def test_the_rest_of_a_paste_that_comes_after_its_escape_was_taken_for_a_key_is_
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
-def test_a_signal_ends_it_and_the_terminal_is_as_it_was(number: signal.Signals) -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("local service")
-        terminal.process.send_signal(number)
-        assert terminal.ends() == 128 + number
-        assert_as_it_was(terminal)
+def test_a_signal_ends_it_and_the_terminal_is_as_it_was(deck: Terminal, number: signal.Signals) -> None:
+    deck.process.send_signal(number)
+    assert deck.ends() == 128 + number
+    assert_as_it_was(deck)
 
 
 def test_a_signal_ends_a_deck_that_is_stuck() -> None:
@@ -160,12 +155,10 @@ def test_a_signal_ends_a_deck_that_is_stuck() -> None:
         assert_as_it_was(terminal)
 
 
-def test_a_closed_terminal_ends_it_and_is_no_crash(home: Home) -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("local service")
-        terminal.hang_up()
-        assert terminal.process.wait(10) == 128 + signal.SIGHUP
-    assert not home.state.exists()
+def test_a_closed_terminal_ends_it_and_is_no_crash(deck: Terminal, home: Home) -> None:
+    deck.hang_up()
+    assert deck.process.wait(10) == 128 + signal.SIGHUP
+    assert not (home.state / "crashes").exists()
 
 
 IGNORING = (
@@ -183,38 +176,34 @@ def test_a_signal_that_is_ignored_outside_stays_ignored_and_a_closed_terminal_en
         assert terminal.process.wait(20) == 128 + signal.SIGTERM
 
 
-def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken() -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("local service")
-        terminal.press("2")
-        for by_key in (True, False):
-            terminal.shows("[2 Sandboxes]", "No sandboxes", "? Help")
-            if by_key:
-                terminal.press("ctrl+z")
-            else:
-                terminal.process.send_signal(signal.SIGTSTP)
-            _, status = os.waitpid(terminal.process.pid, os.WUNTRACED)
-            assert os.WIFSTOPPED(status)
-            terminal.clear_when_given_back()
-            terminal.process.send_signal(signal.SIGCONT)
-        terminal.shows("[2 Sandboxes]", "No sandboxes", "? Help")
-        terminal.quit()
-        assert_as_it_was(terminal)
+def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken(deck: Terminal) -> None:
+    deck.press("2")
+    for by_key in (True, False):
+        deck.shows("[2 Sandboxes]", "No sandboxes", "? Help")
+        if by_key:
+            deck.press("ctrl+z")
+        else:
+            deck.process.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(deck.process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        deck.clear_when_given_back()
+        deck.process.send_signal(signal.SIGCONT)
+    deck.shows("[2 Sandboxes]", "No sandboxes", "? Help")
+    deck.quit()
+    assert_as_it_was(deck)
 
 
-def test_what_the_terminal_lost_is_drawn_again_by_a_key_and_by_a_size_that_is_the_same_again() -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("No conversations.")
-        terminal.press("3", shows=("[3 Settings", "Model  The model"))
-        before = terminal.at_rest()
-        for by_key in (True, False):
-            terminal.screen.reset()
-            if by_key:
-                terminal.press("ctrl+l")
-            else:
-                terminal.process.send_signal(signal.SIGWINCH)
-            terminal.shows("[3 Settings", "Model  The model")
-            assert terminal.at_rest() == before
+def test_what_the_terminal_lost_is_drawn_again_by_a_key_and_by_a_size_that_is_the_same_again(deck: Terminal) -> None:
+    deck.press("3", shows=("[3 Settings", "Model  The model"))
+    before = deck.at_rest()
+    for by_key in (True, False):
+        deck.screen.reset()
+        if by_key:
+            deck.press("ctrl+l")
+        else:
+            deck.process.send_signal(signal.SIGWINCH)
+        deck.shows("[3 Settings", "Model  The model")
+        assert deck.at_rest() == before
 
 
 def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home: Home) -> None:
@@ -237,10 +226,7 @@ def test_two_decks_share_a_data_folder() -> None:
             terminal.quit()
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [({"TERM": "dumb"}, "TERM"), ({"PYTHONIOENCODING": "latin-1"}, "UTF-8")],
-)
+@pytest.mark.parametrize(("changed", "words"), [({"TERM": "dumb"}, "TERM"), ({"PYTHONIOENCODING": "latin-1"}, "UTF-8")])
 def test_a_terminal_that_cannot_show_it_gets_words(changed: dict[str, str], words: str) -> None:
     with Terminal(*quarterdeck(), env={**os.environ, **changed}) as terminal:
         assert terminal.ends() == 2
@@ -248,12 +234,10 @@ def test_a_terminal_that_cannot_show_it_gets_words(changed: dict[str, str], word
         assert b"\x1b" not in terminal.output
 
 
-def test_a_terminal_that_takes_nothing_any_more_does_not_keep_a_signal_from_ending_the_deck() -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("local service", "No conversations")
-        terminal.type_unread("3" + "21" * 60)
-        terminal.process.send_signal(signal.SIGTERM)
-        assert terminal.process.wait(20) == 128 + signal.SIGTERM
+def test_a_terminal_that_takes_nothing_any_more_does_not_keep_a_signal_from_ending_the_deck(deck: Terminal) -> None:
+    deck.type_unread("3" + "21" * 60)
+    deck.process.send_signal(signal.SIGTERM)
+    assert deck.process.wait(20) == 128 + signal.SIGTERM
 
 
 def test_a_config_folder_that_cannot_be_written_is_told_at_the_start(home: Home) -> None:
@@ -267,8 +251,8 @@ WAITS = "Waiting for the answer to: start of default-spec; ctrl+q again leaves n
 
 
 @pytest.fixture
-def address() -> Iterator[str]:
-    """The address of a server with a fleet that never answers a POST."""
+def starting() -> Iterator[Terminal]:
+    """A deck that waits for the answer to a start, which its server never gives."""
     fleet, over = FakeFleet(), threading.Event()
 
     def script(asked: Asked) -> Answer | Exception:
@@ -276,39 +260,32 @@ def address() -> Iterator[str]:
             over.wait(30)
         return fleet.answer(asked)
 
-    with at_an_address(script) as url:
-        yield url
+    with at_an_address(script) as url, Terminal(*quarterdeck("--url", url), columns=120) as terminal:
+        terminal.shows("No conversations.")
+        terminal.press("2", shows="No sandboxes.")
+        terminal.press("n", shows="default-spec  (default)")
+        terminal.press("enter", shows="Starting a sandbox from default-spec")
+        yield terminal
         over.set()
 
 
-def starting(terminal: Terminal) -> None:
-    terminal.shows("No conversations.")
-    terminal.press("2", shows="No sandboxes.")
-    terminal.press("n", shows="default-spec  (default)")
-    terminal.press("enter", shows="Starting a sandbox from default-spec")
-
-
 @pytest.mark.parametrize("again", [True, False])
-def test_it_leaves_with_one_line_and_status_one(home: Home, address: str, again: bool) -> None:
-    with Terminal(*quarterdeck("--url", address), columns=120) as terminal:
-        starting(terminal)
-        terminal.press("ctrl+q", shows=WAITS)
-        began = time.monotonic()
-        if again:
-            terminal.press("ctrl+q")
-        assert terminal.ends() == 1
-        assert again or time.monotonic() - began > 2
-        said = terminal.output.decode().rpartition("\x1b")[2]
-        assert said.count("left without the answer to: start of default-spec; look whether it happened.") == 1
+def test_it_leaves_with_one_line_and_status_one(starting: Terminal, again: bool) -> None:
+    starting.press("ctrl+q", shows=WAITS)
+    began = time.monotonic()
+    if again:
+        starting.press("ctrl+q")
+    assert starting.ends() == 1
+    assert again or time.monotonic() - began > 2
+    said = starting.output.decode().rpartition("\x1b")[2]
+    assert said.count("left without the answer to: start of default-spec; look whether it happened.") == 1
 
 
-def test_a_signal_waits_for_nothing(home: Home, address: str) -> None:
-    with Terminal(*quarterdeck("--url", address), columns=120) as terminal:
-        starting(terminal)
-        began = time.monotonic()
-        terminal.process.send_signal(signal.SIGTERM)
-        assert terminal.ends() == 128 + signal.SIGTERM
-        assert time.monotonic() - began < 2.5
+def test_a_signal_waits_for_nothing(starting: Terminal) -> None:
+    began = time.monotonic()
+    starting.process.send_signal(signal.SIGTERM)
+    assert starting.ends() == 128 + signal.SIGTERM
+    assert time.monotonic() - began < 2.5
 
 
 def test_what_a_watched_conversation_comes_to_rings_and_is_noticed_unless_quiet(home: Home) -> None:

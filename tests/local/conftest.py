@@ -78,14 +78,7 @@ class Caller:
 
     async def all(self, path: str = SANDBOXES) -> list[Json]:
         """Every record of a list."""
-        records: list[Json] = []
-        query: dict[str, str] = {}
-        while True:
-            page = await self.get(f"{path}/search", **query)
-            records += page["items"]
-            if page["next_page_id"] is None:
-                return records
-            query = {"page_id": page["next_page_id"]}
+        return await every(self.get, f"{path}/search")
 
 
 class Simulated(Caller):
@@ -145,6 +138,16 @@ async def simulated(simulation: Simulation) -> AsyncIterator[Simulated]:
     finally:
         await caller.http.aclose()
         await service.aclose()
+
+
+async def every(get: Callable[..., Awaitable[Json]], path: str) -> list[Json]:
+    """Every record of a list that is told in pages."""
+    page = await get(path)
+    records: list[Json] = page["items"]
+    while page["next_page_id"] is not None:
+        page = await get(path, page_id=page["next_page_id"])
+        records += page["items"]
+    return records
 
 
 async def until(found: Callable[[], Json], within: float = 10.0) -> Json:

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from quarterdeck.local.runtime.simulated import Simulation
 from tests.cli.serving import KEY, serving
-from tests.local.conftest import CONVERSATIONS, Caller, Json, Opener, Simulated, simulated
+from tests.local.conftest import CONVERSATIONS, Caller, Json, Opener, Simulated, every, simulated
 
 HELLO = {"role": "user", "content": [{"type": "text", "text": "hello"}]}
 
@@ -22,6 +22,7 @@ class Agent:
 
     def __init__(self, http: httpx.AsyncClient, record: Json) -> None:
         self.http = http
+        self.id: str = record["id"]
         self.url: str = record["conversation_url"]
         self.headers = {"X-Session-API-Key": record["session_api_key"]}
 
@@ -36,14 +37,7 @@ class Agent:
         return str((await self.get())["execution_status"])
 
     async def log(self) -> list[Json]:
-        events: list[Json] = []
-        query: dict[str, str] = {}
-        while True:
-            page = await self.get("/events/search", **query)
-            events += page["items"]
-            if page["next_page_id"] is None:
-                return events
-            query = {"page_id": page["next_page_id"]}
+        return await every(self.get, "/events/search")
 
 
 def text_of(event: Json) -> str:
@@ -112,14 +106,14 @@ async def test_a_conversation_that_is_deleted_while_its_log_is_asked_for_is_not_
 
 async def test_the_log_tells_the_cost_that_the_list_tells(world: Simulated) -> None:
     agent = await some(world, "finished")
-    (record,) = (each for each in await world.all(CONVERSATIONS) if each["conversation_url"] == agent.url)
+    (record,) = await world.get(CONVERSATIONS, ids=agent.id)
     await agent.post("/events", HELLO | {"run": True})
     for _ in range(30):
         world.passes(10)
         await agent.status()
     told = [event["value"] for event in await agent.log() if event.get("key") == "stats"]
     costs = [value["usage_to_metrics"]["agent"]["accumulated_cost"] for value in told]
-    (after,) = await world.get(CONVERSATIONS, ids=record["id"])
+    (after,) = await world.get(CONVERSATIONS, ids=agent.id)
     assert costs[0] == record["metrics"]["accumulated_cost"]
     assert costs[-1] == after["metrics"]["accumulated_cost"] > costs[0]
 
@@ -162,7 +156,7 @@ async def test_what_led_to_a_status_is_there_and_the_same_each_time(world: Simul
             assert await again.log() == log
 
 
-async def test_what_is_asked_is_done_only_once_it_is_accepted(world: Simulated) -> None:
+async def test_what_is_asked_is_done_only_once_it_is_accepted_and_what_is_refused_never(world: Simulated) -> None:
     agent, asked = await asking(world)
     world.passes(60)
     assert await agent.post("/events", HELLO | {"run": False}) == 200
@@ -172,44 +166,39 @@ async def test_what_is_asked_is_done_only_once_it_is_accepted(world: Simulated) 
     world.passes(4)
     done = [event["action_id"] for event in await agent.log() if event["kind"] == "ObservationEvent"]
     assert asked[-1]["id"] in done
-
-
-async def test_what_is_refused_is_not_done_and_its_reason_is_kept(world: Simulated) -> None:
     agent, asked = await asking(world)
     assert await agent.post("/events/respond_to_confirmation", {"accept": False, "reason": "not there"}) == 200
     world.passes(60)
     assert await agent.status() == "idle"
-    last = (await agent.log())[-1]
-    assert (last["kind"], last["rejection_reason"]) == ("UserRejectObservation", "not there")
-    assert last["action_id"] == asked[-1]["id"]
+    last, refused = (await agent.log())[-1], ("UserRejectObservation", "not there", asked[-1]["id"])
+    assert (last["kind"], last["rejection_reason"], last["action_id"]) == refused
     assert await agent.post("/events", HELLO | {"run": True}) == 200
     assert await agent.status() == "running"
 
 
 async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its_sandbox(world: Simulated) -> None:
     agent = await some(world, "running")
-    assert await agent.post("/interrupt") == 200
-    assert await agent.status() == "paused"
+    assert (await agent.post("/interrupt"), await agent.status()) == (200, "paused")
     before = await agent.log()
     assert "InterruptEvent" in [event["kind"] for event in before[-3:]]
     world.passes(60)
     assert await agent.log() == before
     assert await agent.post("/run") == 200
-    (record,) = await world.get(CONVERSATIONS, ids=agent.url[-32:])
+    (record,) = await world.get(CONVERSATIONS, ids=agent.id)
     assert record["execution_status"] == "running"
     await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/pause")
     world.passes(1)
     assert (await world.http.get(agent.url, headers=agent.headers)).status_code == 503
-    copies, newest = f"/api/v1/conversation/{record['id']}/events/search", {"sort_order": "TIMESTAMP_DESC", "limit": 1}
-    last = await world.get(copies, **newest)
+    copies = f"/api/v1/conversation/{agent.id}/events/search?sort_order=TIMESTAMP_DESC&limit=1"
+    last = await world.get(copies)
     world.passes(50)
-    assert await world.get(copies, **newest) == last
+    assert await world.get(copies) == last
     await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/resume")
     world.passes(6)
-    (record,) = await world.get(CONVERSATIONS, ids=record["id"])
+    (record,) = await world.get(CONVERSATIONS, ids=agent.id)
     world.passes(30)
     await Agent(world.http, record).get()
-    assert await world.get(copies, **newest) != last
+    assert await world.get(copies) != last
 
 
 async def test_a_conversation_that_is_begun_runs_and_asks_when_it_is_told_to_ask_always(world: Simulated) -> None:

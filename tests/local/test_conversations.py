@@ -55,17 +55,6 @@ async def test_a_conversation_is_created_in_a_sandbox_of_its_own(caller: Caller)
     assert record["session_api_key"] == (await caller.sandbox(task["sandbox_id"]))["session_api_key"]
 
 
-async def test_a_conversation_says_when_its_sandbox_does_not_run(caller: Caller) -> None:
-    sandbox_id = (await caller.start("shell"))["id"]
-    conversation_id = (await caller.created({"sandbox_id": sandbox_id, "title": "Mine"}))["app_conversation_id"]
-    await caller.post(f"/api/v1/sandboxes/{sandbox_id}/pause")
-    (record,) = await caller.get(PATH, ids=conversation_id)
-    assert (record["sandbox_status"], record["execution_status"], record["session_api_key"]) == ("PAUSED", None, None)
-    await caller.delete(sandbox_id)
-    (record,) = await caller.get(PATH, ids=conversation_id)
-    assert (record["sandbox_status"], record["sandbox_id"], record["title"]) == ("MISSING", sandbox_id, "Mine")
-
-
 async def test_a_task_whose_service_closed_is_taken_up_by_the_next(open_service: Opener) -> None:
     first = await open_service()
     begun = await first.post(PATH, saying("hello"))
@@ -88,12 +77,18 @@ async def three(caller: Caller) -> list[str]:
     ]
 
 
-async def test_the_documented_list_is_a_page_newest_first(caller: Caller, three: list[str]) -> None:
-    page = await caller.get(PATH, limit=2)
-    assert [item["id"] for item in page["items"]] == three[:0:-1]
-    rest = await caller.get(PATH, limit=2, page_id=page["next_page_id"])
-    assert ([item["id"] for item in rest["items"]], rest["next_page_id"]) == (three[:1], None)
-    assert await caller.get(PATH) == await caller.get(f"{PATH}/search")
+async def test_lists_also_the_documented_one_and_start_tasks_are_pages_newest_first(
+    caller: Caller, three: list[str]
+) -> None:
+    tasks = f"{PATH}/start-tasks"
+    for path, member in ((PATH, "id"), (f"{PATH}/search", "id"), (f"{tasks}/search", "app_conversation_id")):
+        page = await caller.get(path, limit=2)
+        rest = await caller.get(path, limit=2, page_id=page["next_page_id"])
+        assert [[one[member] for one in part["items"]] for part in (page, rest)] == [three[:0:-1], three[:1]]
+        assert rest["next_page_id"] is None
+    (oldest,) = rest["items"]
+    assert await caller.get(tasks, ids=[uuid.uuid4().hex, oldest["id"]]) == [None, oldest]
+    assert (await caller.http.get(tasks)).status_code == 422
 
 
 async def test_a_batch_takes_ids_with_and_without_dashes(caller: Caller, three: list[str]) -> None:
@@ -134,20 +129,15 @@ async def test_title_and_publicity_can_be_changed(caller: Caller, three: list[st
     assert (await caller.http.patch(f"{PATH}/nope", json={})).status_code == 422
 
 
-async def test_a_deleted_conversation_leaves_its_sandbox(caller: Caller, three: list[str]) -> None:
+async def test_a_deleted_conversation_leaves_its_sandbox_and_that_its_conversations(
+    caller: Caller, three: list[str]
+) -> None:
     sandbox_id = (await caller.get(PATH, ids=three[0]))[0]["sandbox_id"]
     assert (await caller.http.delete(f"{PATH}/{three[0]}")).json() == {"success": True}
     again = await caller.http.delete(f"{PATH}/{three[0]}")
     assert (again.status_code, again.json()) == (404, {"detail": "Conversation not found"})
     assert await caller.get(f"{PATH}/count") == 2
     assert await caller.status(sandbox_id) == "RUNNING"
-
-
-async def test_start_tasks_are_listed_and_read(caller: Caller, three: list[str]) -> None:
-    path = f"{PATH}/start-tasks"
-    newest = await caller.get(f"{path}/search", limit=2)
-    assert [task["app_conversation_id"] for task in newest["items"]] == three[:0:-1]
-    (oldest,) = (await caller.get(f"{path}/search", limit=2, page_id=newest["next_page_id"]))["items"]
-    assert oldest["app_conversation_id"] == three[0]
-    assert await caller.get(path, ids=[uuid.uuid4().hex, oldest["id"]]) == [None, oldest]
-    assert (await caller.http.get(path)).status_code == 422
+    await caller.delete(sandbox_id)
+    (record,) = await caller.get(PATH, ids=three[2])
+    assert (record["sandbox_status"], record["sandbox_id"], record["title"]) == ("MISSING", sandbox_id, "Blue")

@@ -12,6 +12,7 @@ import pytest
 
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.runtime.sessions import ProcessState, process_state
+from quarterdeck.local.sandboxes import Identity
 from quarterdeck.local.service import LocalService
 from tests.local.conftest import Opener, leaders, stored, until
 
@@ -25,17 +26,15 @@ async def test_only_its_owner_may_read_it(open_service: Opener, folder: Path) ->
     caller = await open_service()
     await caller.post("/api/settings", {})
     sandbox = await caller.start("shell")
-    assert mode(folder) == 0o700
-    assert {path.name: mode(path) for path in folder.glob("service.db*")} == {
-        "service.db": 0o600,
-        "service.db-wal": 0o600,
-        "service.db-shm": 0o600,
-    }
-    assert mode(folder / "sandboxes" / sandbox["id"]) == 0o700
-    assert mode(folder / "sandboxes" / sandbox["id"] / "output.log") == 0o600
+    own = folder / "sandboxes" / sandbox["id"]
+    files = [folder / f"service.db{end}" for end in ("", "-wal", "-shm")]
+    assert [mode(path) for path in (folder, own)] == [0o700] * 2
+    assert [mode(path) for path in (own / "output.log", *files)] == [0o600] * 4
 
 
-async def test_sandboxes_outlive_the_service_and_are_known_again(open_service: Opener) -> None:
+async def test_sandboxes_outlive_the_service_and_are_known_again_by_more_than_their_pid(
+    open_service: Opener, folder: Path
+) -> None:
     first = await open_service()
     running, paused = [await first.start(spec) for spec in ("files", "shell")]
     await first.post(f"/api/v1/sandboxes/{paused['id']}/pause")
@@ -46,35 +45,37 @@ async def test_sandboxes_outlive_the_service_and_are_known_again(open_service: O
     assert await second.status(paused["id"]) == "PAUSED"
     await second.post(f"/api/v1/sandboxes/{paused['id']}/resume")
     assert await second.status(paused["id"]) == "RUNNING"
+    await second.service.aclose()
 
-
-async def test_a_process_that_took_the_pid_is_not_the_sandbox(open_service: Opener, folder: Path) -> None:
-    first = await open_service()
-    sandbox = await first.start("shell")
-    await first.service.aclose()
-    leader = leaders(folder)[0]
+    kept = leaders(folder)
     with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
         database.execute("UPDATE sandboxes SET ticks = ticks - 1")
+    third = await open_service()
+    assert await third.status(running["id"]) == "MISSING"
+    await third.delete(running["id"])
+    for leader in kept:
+        os.kill(leader.pid, signal.SIGTERM)  # raises if deleting had ended it
 
-    second = await open_service()
-    assert await second.status(sandbox["id"]) == "MISSING"
-    await second.delete(sandbox["id"])
-    os.kill(leader.pid, signal.SIGTERM)  # raises if deleting had ended it
+
+async def killed(leader: Identity) -> None:
+    os.kill(leader.pid, signal.SIGKILL)
+    await until(lambda: process_state(leader) is ProcessState.GONE)
 
 
-async def test_a_second_opener_signals_but_leaves_it_to_the_owner_to_declare_dead(
+async def test_a_second_opener_shares_all_but_leaves_it_to_the_owner_to_declare_dead_until_that_closes(
     open_service: Opener, folder: Path
 ) -> None:
     owner, second = await open_service(), await open_service()
+    await owner.post("/api/settings", {"language": "fr"})
+    await second.post("/api/settings", {"agent": "mine"})
+    record = await owner.get("/api/settings")
+    assert (record["language"], record["agent"]) == ("fr", "mine")
     sandbox = await owner.start("shell")
     assert await second.sandbox(sandbox["id"]) == sandbox
     await second.post(f"/api/v1/sandboxes/{sandbox['id']}/pause")
     assert await owner.status(sandbox["id"]) == "PAUSED"
 
-    (leader,) = leaders(folder)
-    os.kill(leader.pid, signal.SIGKILL)
-
-    await until(lambda: process_state(leader) is ProcessState.GONE)
+    await killed(leaders(folder)[0])
     assert await second.status(sandbox["id"]) == "PAUSED"
     refused = await second.delete(sandbox["id"])
     assert (refused.status_code, sandbox["id"] in refused.json()["detail"]) == (500, True)
@@ -82,37 +83,24 @@ async def test_a_second_opener_signals_but_leaves_it_to_the_owner_to_declare_dea
     assert await second.status(sandbox["id"]) == "MISSING"
     assert (await second.delete(sandbox["id"])).status_code == 200
 
-
-async def test_ownership_passes_on_when_the_owner_closes(open_service: Opener, folder: Path) -> None:
-    owner, second = await open_service(), await open_service()
     sandbox = await owner.start("shell")
     await owner.service.aclose()
-    (leader,) = leaders(folder)
-    os.kill(leader.pid, signal.SIGKILL)
-    await until(lambda: process_state(leader) is ProcessState.GONE)
+    await killed(leaders(folder)[0])
     assert await second.status(sandbox["id"]) == "MISSING"
 
 
-async def test_two_openers_share_settings(open_service: Opener) -> None:
-    one, other = await open_service(), await open_service()
-    await one.post("/api/settings", {"language": "fr"})
-    await other.post("/api/settings", {"agent": "mine"})
-    record = await one.get("/api/settings")
-    assert (record["language"], record["agent"]) == ("fr", "mine")
-
-
-async def test_a_damaged_database_is_named(tmp_path: Path) -> None:
-    (tmp_path / "service.db").write_bytes(b"not a database" * 100)
-    with pytest.raises(LocalServiceError, match="file is not a database"):
-        await LocalService.open(tmp_path)
-    assert (tmp_path / "service.db").read_bytes() == b"not a database" * 100
-
-
-async def test_a_database_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "service.db", isolation_level=None)) as database:
+async def test_what_cannot_be_used_is_named_and_left_alone(tmp_path: Path) -> None:
+    file, damaged, newer = (tmp_path / name for name in ("file", "damaged", "newer"))
+    file.write_text("a file")
+    damaged.mkdir()
+    (damaged / "service.db").write_bytes(b"not a database" * 100)
+    newer.mkdir()
+    with closing(sqlite3.connect(newer / "service.db", isolation_level=None)) as database:
         database.execute("PRAGMA user_version = 99")
-    with pytest.raises(LocalServiceError, match="newer Quarterdeck"):
-        await LocalService.open(tmp_path)
+    for folder, why in ((file, "keep its data in"), (damaged, "file is not a database"), (newer, "newer Quarterdeck")):
+        with pytest.raises(LocalServiceError, match=why):
+            await LocalService.open(folder)
+    assert (damaged / "service.db").read_bytes() == b"not a database" * 100
 
 
 FIRST_VERSION = """
@@ -153,16 +141,9 @@ async def test_all_of_a_database_of_an_older_program_is_kept(open_service: Opene
     assert (conversation["title"], conversation["sandbox_status"]) == ("Mine", "MISSING")
 
 
-async def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("a file")
-    with pytest.raises(LocalServiceError, match="cannot keep its data in"):
-        await LocalService.open(tmp_path / "data")
-
-
 async def test_a_failing_database_is_told_in_words(open_service: Opener, folder: Path) -> None:
     caller = await open_service()
     with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
         database.execute("DROP TABLE documents")
     answer = await caller.http.get("/api/settings")
-    assert answer.status_code == 500
-    assert "no such table" in answer.json()["detail"]
+    assert (answer.status_code, "no such table" in answer.json()["detail"]) == (500, True)

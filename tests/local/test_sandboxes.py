@@ -53,9 +53,8 @@ async def test_the_default_spec_serves_its_workspace(caller: Caller, folder: Pat
         key = {"X-Session-API-Key": sandbox["session_api_key"]}
         assert (await browser.get(f"{origin}/notes.txt", headers=key)).text == "hello"
         assert "notes.txt" in (await browser.get(url)).text
-        assert (await browser.get(f"{origin}/notes.txt")).text == "hello", (
-            "the cookie of the first visit carries the key"
-        )
+        by_cookie = await browser.get(f"{origin}/notes.txt")
+        assert by_cookie.text == "hello", "the cookie of the first visit carries the key"
 
 
 async def test_a_sandbox_does_not_get_the_keys_of_the_deck(
@@ -81,32 +80,23 @@ async def test_pause_stops_every_process_also_those_in_groups_of_their_own(calle
     assert await caller.sandbox(sandbox["id"]) == sandbox
 
 
-async def test_death_is_noticed(caller: Caller, folder: Path) -> None:
-    sandbox = await caller.start("files")
-    os.kill(leaders(folder)[0].pid, signal.SIGKILL)
-
-    while await caller.status(sandbox["id"]) != "MISSING":
-        pass
-    for action in ("pause", "resume"):
-        answer = await caller.http.post(f"{SANDBOXES}/{sandbox['id']}/{action}")
-        assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
-
-
-async def test_the_command_does_not_outlive_its_leader_nor_the_leader_its_command(caller: Caller, folder: Path) -> None:
-    for victim in ("supervisor", "command"):
-        await caller.start("files")
-        leader = leaders(folder)[-1].pid
-        pids = {process.pid for process in processes(folder)}
-        os.kill(leader if victim == "supervisor" else (pids - {leader}).pop(), signal.SIGKILL)
-        await until(lambda: not processes(folder))
-
-
-async def test_what_a_command_leaves_behind_ends_with_it(caller: Caller, folder: Path) -> None:
-    sandbox = await caller.start("shell")
-    (place(folder, sandbox["id"]) / "input").write_text("(setsid sleep 100 &); sleep 100 & exit 3\n")
+@pytest.mark.parametrize("victim", ["supervisor", "command", "by itself"])
+async def test_however_it_dies_nothing_of_it_is_left_and_that_is_noticed(
+    caller: Caller, folder: Path, victim: str
+) -> None:
+    sandbox = await caller.start("shell" if victim == "by itself" else "files")
+    (leader,) = leaders(folder)
+    if victim == "by itself":
+        (place(folder, sandbox["id"]) / "input").write_text("(setsid sleep 100 &); sleep 100 & exit 3\n")
+    else:
+        (command,) = {process.pid for process in processes(folder)} - {leader.pid}
+        os.kill(leader.pid if victim == "supervisor" else command, signal.SIGKILL)
 
     await until(lambda: not processes(folder))
     assert await caller.status(sandbox["id"]) == "MISSING"
+    for action in ("pause", "resume"):
+        answer = await caller.http.post(f"{SANDBOXES}/{sandbox['id']}/{action}")
+        assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
 
 
 async def test_a_command_that_fails_before_it_answers_is_an_error(open_service: Opener) -> None:
@@ -157,14 +147,12 @@ async def test_delete_acts_on_the_query_as_real_servers_do(caller: Caller) -> No
     assert await caller.sandbox(sandbox_id) is None
 
 
-@pytest.mark.parametrize(
-    "resource", ["sandboxes", "sandbox-specs", "app-conversations", "app-conversations/start-tasks"]
-)
-async def test_a_page_that_cannot_be_is_refused(caller: Caller, resource: str) -> None:
-    for name, value in [("limit", "0"), ("limit", "101"), ("limit", "x"), ("page_id", "x"), ("page_id", "-1")]:
-        answer = await caller.http.get(f"/api/v1/{resource}/search", params={name: value})
+@pytest.mark.parametrize("asked", ["limit=0", "limit=101", "limit=x", "page_id=x", "page_id=-1"])
+async def test_a_page_that_cannot_be_is_refused(caller: Caller, asked: str) -> None:
+    for resource in ("sandboxes", "sandbox-specs", "app-conversations", "app-conversations/start-tasks"):
+        answer = await caller.http.get(f"/api/v1/{resource}/search?{asked}")
         assert answer.status_code == 422
-        assert answer.json()["detail"][0]["loc"] == ["query", name]
+        assert answer.json()["detail"][0]["loc"] == ["query", asked.partition("=")[0]]
 
 
 async def test_a_batch_answers_in_order_with_nulls(caller: Caller) -> None:
@@ -213,21 +201,14 @@ def test_both_ways_to_read_a_process_agree() -> None:
     assert read_process(2**22 + 1) is read_with_psutil(2**22 + 1) is None
 
 
-def test_a_name_with_brackets_and_blanks_is_read() -> None:
+def test_a_process_is_read_whatever_its_name_and_a_zombie_is_gone() -> None:
     rename = "import ctypes, sys; ctypes.CDLL(None).prctl(15, b') S 1 (2'); print(flush=True); sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", rename], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
-        found = read_process(process.pid)
+        found, identity = read_process(process.pid), identify(process.pid)
         assert found
-        assert found.state in "RS"
-        assert found.session == os.getsid(0)
-        process.communicate()
-
-
-def test_a_zombie_is_gone() -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        identity = identify(process.pid)
+        assert (found.state in "RS", found.session) == (True, os.getsid(0))
         assert identity
         assert process_state(identity) is ProcessState.ALIVE
         assert process.stdin

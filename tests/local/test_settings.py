@@ -37,15 +37,6 @@ DOCUMENTED: Json = {
 SECRETS = {"llm_api_key": "sk-1", "search_api_key": "tvly-1", "sandbox_api_key": "sbx-1"}
 
 
-async def test_all_documented_fields_come_back_and_secrets_do_not(caller: Caller) -> None:
-    await caller.post("/api/settings", DOCUMENTED | SECRETS)
-    record = await caller.get("/api/settings")
-    assert DOCUMENTED.items() <= record.items()
-    assert {name: record[name] for name in SECRETS} == dict.fromkeys(SECRETS)
-    assert record["llm_api_key_set"] is True
-    assert record["search_api_key_set"] is True
-
-
 @pytest.mark.parametrize("failing", ["settings", "secrets"])
 async def test_a_body_is_stored_whole_or_not_at_all(caller: Caller, folder: Path, failing: str) -> None:
     body = {"language": "fr", "secrets_store": {"provider_tokens": {"github": {"token": "ghp"}}}}
@@ -62,11 +53,15 @@ async def test_a_body_is_stored_whole_or_not_at_all(caller: Caller, folder: Path
     assert (await caller.get("/api/settings"))["provider_tokens_set"] == {"github": None}
 
 
-async def test_what_is_left_out_is_kept_and_so_is_what_is_not_known(caller: Caller, folder: Path) -> None:
+async def test_all_but_secrets_comes_back_and_what_is_left_out_or_not_known_is_kept(
+    caller: Caller, folder: Path
+) -> None:
     server = {"url": "https://a.example", "api_key": None, "headers": {"X-Team": "blue"}}
     config = {**DOCUMENTED["mcp_config"], "shttp_servers": [], "sse_servers": [server]}
     await caller.post("/api/settings", DOCUMENTED | SECRETS | {"future": {"deep": [1]}, "mcp_config": config})
     before, held = await caller.get("/api/settings"), stored(folder)
+    untold = dict.fromkeys(SECRETS) | {"llm_api_key_set": True, "search_api_key_set": True}
+    assert (DOCUMENTED | {"mcp_config": config} | untold).items() <= before.items()
     await caller.post("/api/settings", {})
     await caller.post("/api/settings", before)
     assert (await caller.get("/api/settings"), stored(folder)) == (before, held), "nothing is lost by sending it back"
@@ -76,12 +71,9 @@ async def test_what_is_left_out_is_kept_and_so_is_what_is_not_known(caller: Call
     assert stored(folder)["search_api_key"] == SECRETS["search_api_key"]
 
 
-def sse(**members: Json) -> Json:
-    return {"mcp_config": {"sse_servers": [{"url": "https://a.example"} | members]}}
-
-
-def stdio(**members: Json) -> Json:
-    return {"mcp_config": {"stdio_servers": [{"name": "fs", "command": "npx"} | members]}}
+def server(kind: str, **members: Json) -> Json:
+    needed = {"name": "fs", "command": "npx"} if kind == "stdio" else {"url": "https://a.example"}
+    return {"mcp_config": {f"{kind}_servers": [needed | members]}}
 
 
 @pytest.mark.parametrize(
@@ -92,23 +84,20 @@ def stdio(**members: Json) -> Json:
         ({"condenser_max_size": 19}, "condenser_max_size"),
         ({"secrets_store": None}, "secrets_store"),
         ({"mcp_config": {"sse_servers": None}}, "mcp_config.sse_servers"),
-        (sse(url="ftp://a.example"), "mcp_config.sse_servers.0.url"),
-        (sse(url="http://[::1"), "mcp_config.sse_servers.0.url"),
+        (server("sse", url="ftp://a.example"), "mcp_config.sse_servers.0.url"),
+        (server("sse", url="http://[::1"), "mcp_config.sse_servers.0.url"),
         ({"mcp_config": {"sse_servers": [{"api_key": SECRETS["llm_api_key"]}]}}, "mcp_config.sse_servers.0.url"),
-        (
-            {"mcp_config": {"shttp_servers": [{"url": "https://a.example", "timeout": 0}]}},
-            "mcp_config.shttp_servers.0.timeout",
-        ),
-        (stdio(name="bad name!"), "mcp_config.stdio_servers.0.name"),
-        (stdio(command="npx -y x"), "mcp_config.stdio_servers.0.command"),
-        (stdio(args="-y x"), "mcp_config.stdio_servers.0.args"),
-        (stdio(env={"A": 1}), "mcp_config.stdio_servers.0.env.A"),
+        (server("shttp", timeout=0), "mcp_config.shttp_servers.0.timeout"),
+        (server("stdio", name="bad name!"), "mcp_config.stdio_servers.0.name"),
+        (server("stdio", command="npx -y x"), "mcp_config.stdio_servers.0.command"),
+        (server("stdio", args="-y x"), "mcp_config.stdio_servers.0.args"),
+        (server("stdio", env={"A": 1}), "mcp_config.stdio_servers.0.env.A"),
         # A mask is never stored.
         ({"llm_api_key": MASK}, "llm_api_key"),
         ({"search_api_key": " *** "}, "search_api_key"),
         ({"sandbox_api_key": "••••••"}, "sandbox_api_key"),
-        (sse(api_key=MASK), "mcp_config.sse_servers.0.api_key"),
-        (stdio(env={"KEY": MASK}), "mcp_config.stdio_servers.0.env.KEY"),
+        (server("sse", api_key=MASK), "mcp_config.sse_servers.0.api_key"),
+        (server("stdio", env={"KEY": MASK}), "mcp_config.stdio_servers.0.env.KEY"),
         (
             {"secrets_store": {"provider_tokens": {"github": {"token": MASK}}}},
             "secrets_store.provider_tokens.github.token",
@@ -136,20 +125,17 @@ async def test_what_no_record_can_hold_is_refused(caller: Caller, body: bytes) -
     assert answer.json()["detail"][0]["loc"][0] == "body"
 
 
-async def test_tokens_and_secrets_are_kept_and_never_told(caller: Caller, folder: Path) -> None:
+async def test_tokens_and_secrets_are_kept_and_never_told_and_both_doors_lead_to_them(
+    caller: Caller, folder: Path
+) -> None:
     tokens = {"github": {"token": "ghp", "host": "github.example"}, "gitlab": {"token": "glp"}}
-    await caller.post("/api/settings", {"secrets_store": {"provider_tokens": tokens, "custom_secrets": {"A": "1"}}})
+    custom = {"A": {"secret": "va", "description": "a"}, "B": "vb"}
+    await caller.post("/api/settings", {"secrets_store": {"provider_tokens": tokens, "custom_secrets": custom}})
     await caller.post("/api/settings", {"secrets_store": {"provider_tokens": {"gitlab": {"token": ""}}}})
     answer = await caller.http.get("/api/settings")
     assert answer.json()["provider_tokens_set"] == {"github": "github.example"}
     assert answer.json()["secrets_store"] == {"provider_tokens": {}}
     assert "ghp" not in answer.text
-    assert stored(folder, "secrets")["custom_secrets"]["A"]["secret"] == "1"
-
-
-async def test_both_doors_lead_to_the_same_secrets(caller: Caller, folder: Path) -> None:
-    custom = {"A": {"secret": "va", "description": "a"}, "B": "vb"}
-    await caller.post("/api/settings", {"secrets_store": {"custom_secrets": custom}})
     await caller.http.put("/api/secrets/A", json={"name": "C", "value": "other", "description": "new"})
     told = await caller.get("/api/secrets")
     assert told == {"custom_secrets": [{"name": "B", "description": ""}, {"name": "C", "description": "new"}]}
