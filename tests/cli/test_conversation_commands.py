@@ -67,7 +67,7 @@ def test_a_conversation_is_shown_an_event_a_line(on: Simulated) -> None:
     assert any("failed (1):" in line for line in shown.out.splitlines())
 
 
-def test_nothing_is_sent_to_one_that_waits_and_its_question_is_named(on: Simulated) -> None:
+def test_nothing_is_sent_to_one_that_waits_until_all_it_asks_about_is_accepted_by_its_ids(on: Simulated) -> None:
     one = on.one("waiting_for_confirmation")
     before = on.log(one)
     ended = on("send", one, "do not do that", status=4)
@@ -77,17 +77,13 @@ def test_nothing_is_sent_to_one_that_waits_and_its_question_is_named(on: Simulat
     assert "--accept" in ended.err
     assert "nothing was sent" in on("send", one, "--accept", "another", status=4).err
     assert on.log(one) == before
-
-
-def test_it_goes_on_once_all_it_asks_about_is_accepted_by_its_ids(on: Simulated) -> None:
-    one = on.one("waiting_for_confirmation", 1)
     assert on("send", one, "--accept", ",".join(on.question(one))).err == "quarterdeck: Accepted.\n"
     kinds = [(event["kind"], event.get("value")) for event in on.log(one)]
     assert ("ConversationStateUpdateEvent", "running") in kinds[-3:]
 
 
 def test_a_no_says_why_and_the_agent_goes_on_with_that(on: Simulated) -> None:
-    one = on.one("waiting_for_confirmation", 2)
+    one = on.one("waiting_for_confirmation", 1)
     on("send", one, "--reject", "Not over what others have pushed.")
     texts = [event["llm_message"]["content"] for event in on.log(one) if event["kind"] == "MessageEvent"]
     assert texts[-1][0]["text"] == "Not over what others have pushed."

@@ -9,14 +9,17 @@ from quarterdeck.tui.commands import COMMANDS, Place, command_at
 from tests.cli.conftest import Run
 
 
-def blocks(printed: str) -> dict[str, str]:
-    """What stands under each title, in one line each."""
-    titled = (block.split("\n", 1) for block in printed.split("\n\n") if "\n" in block)
+def reference(run: Run, topic: str) -> dict[str, str]:
+    """What stands under each title of a reference, in one line each; it can be read at 80 columns."""
+    printed = run("help", topic)
+    assert printed.err == ""
+    assert all(len(line) <= 80 and line.isprintable() for line in printed.out.splitlines())
+    titled = (block.split("\n", 1) for block in printed.out.split("\n\n") if "\n" in block)
     return {title: " ".join(words.split()) for title, words in titled}
 
 
 def test_every_key_is_named_where_it_works_with_what_it_does(run: Run) -> None:
-    read = list(blocks(run("help", "keys").out).values())
+    read = list(reference(run, "keys").values())
     for place in Place:
         own = [f"{command.help}." for command in COMMANDS[place]]
         assert any(all(words in block for words in own) for block in read), place
@@ -25,7 +28,7 @@ def test_every_key_is_named_where_it_works_with_what_it_does(run: Run) -> None:
 
 
 def test_every_setting_is_named_with_what_it_takes_and_who_has_it(run: Run) -> None:
-    read = blocks(run("help", "settings").out)
+    read = reference(run, "settings")
     for entry in CATALOGUE:
         assert f"{entry.key} {entry.label}. {entry.help} Takes: " in read[entry.group]
     assert "Takes: a number; when not set: no limit. Servers: flat and nested." in read["Agent"]
@@ -34,20 +37,12 @@ def test_every_setting_is_named_with_what_it_takes_and_who_has_it(run: Run) -> N
 
 
 def test_every_token_of_a_filter_is_explained(run: Run) -> None:
-    read = blocks(run("help", "filters").out)
+    read = reference(run, "filters")
     for title, grammar in (("Sandboxes", SANDBOX_GRAMMAR), ("Conversations", DECK_GRAMMAR)):
         for name, token in grammar.tokens.items():
             assert f"{grammar.beginnings[name]} {token.help}" in read[title]
     assert "quiet> How long nothing has happened in it, while it is up. Also: idle. cost>" in read["Sandboxes"]
     assert "slow Its start, pause or resume takes longer than it should. Only in the deck." in read["Sandboxes"]
-
-
-@pytest.mark.parametrize("topic", ["keys", "settings", "filters"])
-def test_a_reference_can_be_read_at_80_columns(run: Run, topic: str) -> None:
-    ended = run("help", topic)
-    assert ended.err == ""
-    assert max(map(len, ended.out.splitlines())) <= 80
-    assert all(line.isprintable() for line in ended.out.splitlines())
 
 
 def test_help_alone_is_the_usage_and_says_what_references_there_are(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,8 @@ def test_a_dry_run_tells_the_plan_and_does_nothing(on: On) -> None:
         up = one["status"] in {"RUNNING", "STARTING"}
         assert planned[one["id"]] == ("planned" if up else "skipped", False)
     assert all(one["why"] for one in told.json if one["result"] == "skipped")
+    assert "simulated-node" in on("sandboxes", "start", "simulated-node", "--dry-run").out
+    on("sandboxes", "start", "no-such", "--dry-run", status=1)
     assert listed(on) == before
 
 
@@ -115,12 +117,6 @@ def test_deleting_needs_its_word(on: On) -> None:
     assert len(listed(on)) == 60
     assert on("sandboxes", "delete", doomed, "--yes").out == f"{doomed} deleted\n"
     assert doomed not in {one["id"] for one in listed(on)}
-
-
-def test_a_start_can_be_looked_at_first(on: On) -> None:
-    assert "simulated-node" in on("sandboxes", "start", "simulated-node", "--dry-run").out
-    on("sandboxes", "start", "no-such", "--dry-run", status=1)
-    assert len(listed(on)) == 60
 
 
 def test_a_start_that_is_answered_with_a_failure_is_none_and_addresses_hold_no_secret(run: Run) -> None:

@@ -27,7 +27,9 @@ def fill(run: Run) -> None:
     run("settings", "set", *values, typed=json.dumps(SECRET_SERVERS))
 
 
-def test_an_export_is_a_private_file_without_secrets_that_brings_the_settings_back(run: Run, tmp_path: Path) -> None:
+def test_an_export_is_a_private_file_without_secrets_over_nothing_that_brings_the_settings_back(
+    run: Run, tmp_path: Path
+) -> None:
     fill(run)
     before = stored(run)
     for name, read in (("mine.toml", tomllib.loads), ("mine.json", json.loads)):
@@ -37,17 +39,11 @@ def test_an_export_is_a_private_file_without_secrets_that_brings_the_settings_ba
         assert "sentinel" not in text
         assert read(text)["settings"]["language"] == "fr"
         assert S_IMODE(file.stat().st_mode) == 0o600
+        assert "is there already" in run("settings", "export", str(file), status=2).err
+        assert file.read_text() == text
         run("settings", "set", "language=de", "max_iterations=")
         assert run("settings", "import", str(file)).out == "2 of 2 changes verified\n"
         assert stored(run) == before
-
-
-def test_an_export_writes_over_nothing_and_goes_to_standard_output_as_well(run: Run, tmp_path: Path) -> None:
-    fill(run)
-    file = tmp_path / "mine.toml"
-    file.write_text("mine")
-    assert "is there already" in run("settings", "export", str(file), status=2).err
-    assert file.read_text() == "mine"
     assert tomllib.loads(run("settings", "export").out)["settings"]["max_iterations"] == 30
     assert run("settings", "export", "--json").json["settings"]["max_iterations"] == 30
 

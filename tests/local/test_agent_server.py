@@ -104,20 +104,6 @@ async def test_a_conversation_that_is_deleted_while_its_log_is_asked_for_is_not_
         assert (deleted, answer.status_code in (200, 404)) == (True, True)
 
 
-async def test_the_log_tells_the_cost_that_the_list_tells(world: Simulated) -> None:
-    agent = await some(world, "finished")
-    (record,) = await world.get(CONVERSATIONS, ids=agent.id)
-    await agent.post("/events", HELLO | {"run": True})
-    for _ in range(30):
-        world.passes(10)
-        await agent.status()
-    told = [event["value"] for event in await agent.log() if event.get("key") == "stats"]
-    costs = [value["usage_to_metrics"]["agent"]["accumulated_cost"] for value in told]
-    (after,) = await world.get(CONVERSATIONS, ids=agent.id)
-    assert costs[0] == record["metrics"]["accumulated_cost"]
-    assert costs[-1] == after["metrics"]["accumulated_cost"] > costs[0]
-
-
 async def some(world: Simulated, status: str) -> Agent:
     records = await world.all(CONVERSATIONS)
     return Agent(world.http, next(record for record in records if record["execution_status"] == status))
@@ -131,7 +117,9 @@ async def asking(world: Simulated) -> tuple[Agent, list[Json]]:
     return agent, [event for event in log if event["kind"] == "ActionEvent" and event["id"] not in done][-2:]
 
 
-async def test_a_log_is_read_in_pages_from_either_end_and_caught_up_from_any_event(world: Simulated) -> None:
+async def test_a_log_is_read_in_pages_from_either_end_and_from_any_event_and_tells_the_cost_that_the_list_tells(
+    world: Simulated,
+) -> None:
     agent = await some(world, "finished")
     log = await agent.log()
     ids = [event["id"] for event in log]
@@ -144,6 +132,16 @@ async def test_a_log_is_read_in_pages_from_either_end_and_caught_up_from_any_eve
     assert (await agent.get("/events/search", page_id="unknown", limit=2))["items"] == log[:2]
     assert {"SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent"} <= {event["kind"] for event in log}
     assert (await world.http.get(f"{agent.url}/events/search?limit=101", headers=agent.headers)).status_code == 422
+    (record,) = await world.get(CONVERSATIONS, ids=agent.id)
+    await agent.post("/events", HELLO | {"run": True})
+    for _ in range(30):
+        world.passes(10)
+        await agent.status()
+    told = [event["value"] for event in await agent.log() if event.get("key") == "stats"]
+    costs = [value["usage_to_metrics"]["agent"]["accumulated_cost"] for value in told]
+    (after,) = await world.get(CONVERSATIONS, ids=agent.id)
+    assert costs[0] == record["metrics"]["accumulated_cost"]
+    assert costs[-1] == after["metrics"]["accumulated_cost"] > costs[0]
 
 
 async def test_what_led_to_a_status_is_there_and_the_same_each_time(world: Simulated) -> None:

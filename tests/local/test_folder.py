@@ -105,20 +105,14 @@ async def test_what_cannot_be_used_is_named_and_left_alone(tmp_path: Path) -> No
 
 FIRST_VERSION = """
 CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), record TEXT NOT NULL);
-CREATE TABLE sandboxes (
-    id TEXT PRIMARY KEY, spec_id TEXT NOT NULL, created_at TEXT NOT NULL, key TEXT NOT NULL, port INTEGER,
-    pid INTEGER, ticks INTEGER, boot TEXT, status TEXT NOT NULL, has_run INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE conversations (
-    id TEXT PRIMARY KEY, sandbox_id TEXT NOT NULL, title TEXT NOT NULL, message TEXT, repository TEXT, branch TEXT,
-    git_provider TEXT, trigger TEXT, pr_number TEXT NOT NULL, llm_model TEXT, parent_id TEXT, public INTEGER,
-    created_at TEXT NOT NULL, updated_at TEXT NOT NULL
-);
-CREATE TABLE start_tasks (
-    id TEXT PRIMARY KEY, status TEXT NOT NULL, detail TEXT, conversation_id TEXT NOT NULL, sandbox_id TEXT,
-    request TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
-    runner_pid INTEGER NOT NULL, runner_ticks INTEGER NOT NULL, runner_boot TEXT NOT NULL
-);
+CREATE TABLE sandboxes (id TEXT PRIMARY KEY, spec_id TEXT NOT NULL, created_at TEXT NOT NULL, key TEXT NOT NULL,
+    port INTEGER, pid INTEGER, ticks INTEGER, boot TEXT, status TEXT NOT NULL, has_run INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE conversations (id TEXT PRIMARY KEY, sandbox_id TEXT NOT NULL, title TEXT NOT NULL, message TEXT,
+    repository TEXT, branch TEXT, git_provider TEXT, trigger TEXT, pr_number TEXT NOT NULL, llm_model TEXT,
+    parent_id TEXT, public INTEGER, created_at TEXT NOT NULL, updated_at TEXT NOT NULL);
+CREATE TABLE start_tasks (id TEXT PRIMARY KEY, status TEXT NOT NULL, detail TEXT, conversation_id TEXT NOT NULL,
+    sandbox_id TEXT, request TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+    runner_pid INTEGER NOT NULL, runner_ticks INTEGER NOT NULL, runner_boot TEXT NOT NULL);
 INSERT INTO sandboxes VALUES ('s', 'files', '2026-01-01T00:00:00.000000Z', 'k', 1, 1, 1, 'earlier', 'RUNNING', 1);
 INSERT INTO conversations VALUES ('c', 's', 'Mine', NULL, NULL, NULL, NULL, NULL, '[]', NULL, NULL, NULL,
     '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z');

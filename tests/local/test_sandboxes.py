@@ -99,22 +99,15 @@ async def test_however_it_dies_nothing_of_it_is_left_and_that_is_noticed(
         assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
 
 
-async def test_a_command_that_fails_before_it_answers_is_an_error(open_service: Opener) -> None:
-    caller = await open_service(specs=[DIES])
-    answer = await caller.http.post(SANDBOXES)
-    assert answer.status_code == 500
-    assert "no licence" in answer.json()["detail"]
-    (listed,) = (await caller.get(f"{SANDBOXES}/search"))["items"]
-    assert listed["status"] == "ERROR"
-
-
-async def test_a_command_that_cannot_be_run_leaves_nothing(open_service: Opener, folder: Path) -> None:
-    caller = await open_service(specs=[ABSENT])
-    answer = await caller.http.post(SANDBOXES)
-    assert answer.status_code == 500
-    assert "/no/such/program" in answer.json()["detail"]
-    assert (await caller.get(f"{SANDBOXES}/search"))["items"] == []
-    assert list((folder / "sandboxes").iterdir()) == []
+async def test_a_command_that_cannot_be_run_leaves_nothing_and_one_that_fails_before_it_answers_an_error(
+    open_service: Opener, folder: Path
+) -> None:
+    caller = await open_service(specs=[ABSENT, DIES])
+    for spec, words, left in ((ABSENT, "/no/such/program", []), (DIES, "no licence", ["ERROR"])):
+        answer = await caller.http.post(SANDBOXES, params={"sandbox_spec_id": spec.id})
+        assert (answer.status_code, words in answer.json()["detail"]) == (500, True)
+        assert [one["status"] for one in await caller.all()] == left
+        assert len(list((folder / "sandboxes").iterdir())) == len(left)
 
 
 @pytest.mark.parametrize("before", ["", "pause", "ignore"])

@@ -4,37 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.client.recorded import FLAT, exchange
 from tests.local.conftest import Caller, Json, stored
 
 MASK = "**********"
-DOCUMENTED: Json = {
-    "language": "en",
-    "agent": "CodeActAgent",
-    "max_iterations": 50,
-    "security_analyzer": "llm",
-    "confirmation_mode": True,
-    "llm_model": "openai/fake",
-    "llm_base_url": "http://llm.example/v1",
-    "remote_runtime_resource_factor": 2,
-    "enable_default_condenser": False,
-    "enable_sound_notifications": True,
-    "enable_proactive_conversation_starters": False,
-    "enable_solvability_analysis": False,
-    "user_consents_to_analytics": True,
-    "sandbox_base_container_image": "base:1",
-    "sandbox_runtime_container_image": "rt:1",
-    "mcp_config": {
-        "sse_servers": [{"url": "https://sse.example/sse", "api_key": "sse-key"}],
-        "stdio_servers": [{"name": "fs", "command": "npx", "args": ["-y", "server-fs"], "env": {"TOKEN": "secret"}}],
-        "shttp_servers": [{"url": "https://shttp.example/mcp", "api_key": "shttp-key", "timeout": 120}],
-    },
-    "max_budget_per_task": 12.5,
-    "email": "a@example.com",
-    "email_verified": True,
-    "git_user_name": "Ann",
-    "git_user_email": "ann@example.com",
-}
-SECRETS = {"llm_api_key": "sk-1", "search_api_key": "tvly-1", "sandbox_api_key": "sbx-1"}
+FULL: Json = exchange(FLAT, "settings-post-full").body
+SECRETS = {name: FULL[name] for name in ("llm_api_key", "search_api_key", "sandbox_api_key")}
 
 
 @pytest.mark.parametrize("failing", ["settings", "secrets"])
@@ -57,11 +32,12 @@ async def test_all_but_secrets_comes_back_and_what_is_left_out_or_not_known_is_k
     caller: Caller, folder: Path
 ) -> None:
     server = {"url": "https://a.example", "api_key": None, "headers": {"X-Team": "blue"}}
-    config = {**DOCUMENTED["mcp_config"], "shttp_servers": [], "sse_servers": [server]}
-    await caller.post("/api/settings", DOCUMENTED | SECRETS | {"future": {"deep": [1]}, "mcp_config": config})
+    config = {**FULL["mcp_config"], "shttp_servers": [], "sse_servers": [server]}
+    await caller.post("/api/settings", FULL | {"future": {"deep": [1]}, "mcp_config": config})
     before, held = await caller.get("/api/settings"), stored(folder)
     untold = dict.fromkeys(SECRETS) | {"llm_api_key_set": True, "search_api_key_set": True}
-    assert (DOCUMENTED | {"mcp_config": config} | untold).items() <= before.items()
+    untold |= {"secrets_store": {"provider_tokens": {}}}
+    assert (FULL | {"mcp_config": config} | untold).items() <= before.items()
     await caller.post("/api/settings", {})
     await caller.post("/api/settings", before)
     assert (await caller.get("/api/settings"), stored(folder)) == (before, held), "nothing is lost by sending it back"

@@ -16,7 +16,7 @@ async def test_it_begins_the_same_each_time() -> None:
         assert [record["id"] for record in await first.all()] == list(STILL.ids())
 
 
-async def test_a_pause_takes_a_moment_and_its_conversations_are_told() -> None:
+async def test_a_pause_takes_a_moment_overtakes_a_start_and_its_conversations_are_told() -> None:
     async with simulated(STILL) as service:
         conversation = next(one for one in await service.all(CONVERSATIONS) if one["sandbox_status"] == "RUNNING")
         sandbox_id = conversation["sandbox_id"]
@@ -31,10 +31,6 @@ async def test_a_pause_takes_a_moment_and_its_conversations_are_told() -> None:
         assert await service.status(sandbox_id) == "STARTING"
         service.passes(6)
         assert await service.status(sandbox_id) == "RUNNING"
-
-
-async def test_a_pause_overtakes_a_start() -> None:
-    async with simulated(STILL) as service:
         sandbox_id = (await service.post(SANDBOXES, sandbox_spec_id="simulated-node"))["id"]
         assert (await service.all())[0]["id"] == sandbox_id
         await service.post(f"{SANDBOXES}/{sandbox_id}/pause")
