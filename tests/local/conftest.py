@@ -161,12 +161,17 @@ async def until(found: Callable[[], Json], within: float = 10.0) -> Json:
         await asyncio.sleep(0.01)
 
 
+def sql(data: Path, statement: str, *values: str) -> list[Any]:
+    """Run a statement on the database of a data folder, behind the back of its service."""
+    with closing(sqlite3.connect(data / "service.db", isolation_level=None)) as database:
+        return database.execute(statement, values).fetchall()
+
+
 def leaders(data: Path) -> list[Identity]:
     """The leaders of the sandboxes of a data folder, as they are stored."""
     if not (data / "service.db").exists():
         return []
-    with closing(sqlite3.connect(data / "service.db")) as database:
-        return [Identity(*row) for row in database.execute("SELECT pid, ticks, boot FROM sandboxes")]
+    return [Identity(*row) for row in sql(data, "SELECT pid, ticks, boot FROM sandboxes")]
 
 
 def processes(data: Path) -> list[Process]:
@@ -176,6 +181,5 @@ def processes(data: Path) -> list[Process]:
 
 def stored(data: Path, document: str = "settings") -> Json:
     """A document of a data folder as it is stored, secrets in clear."""
-    with closing(sqlite3.connect(data / "service.db")) as database:
-        rows = database.execute("SELECT record FROM documents WHERE name = ?", (document,)).fetchall()
+    rows = sql(data, "SELECT record FROM documents WHERE name = ?", document)
     return json.loads(rows[0][0]) if rows else None

@@ -1,32 +1,24 @@
-import sqlite3
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.local.conftest import CONVERSATIONS as PATH
-from tests.local.conftest import Caller, Json, Opener
+from tests.local.conftest import Caller, Json, Opener, sql
 
 
 def saying(text: str) -> Json:
     return {"initial_message": {"role": "user", "content": [{"type": "text", "text": text}]}}
 
 
-@pytest.fixture
-def steps(caller: Caller, folder: Path) -> Iterator[Callable[[], list[str]]]:
-    """Gives the steps that start tasks entered since it was asked last, written down by the database itself."""
-    assert caller
-    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
-        database.execute("CREATE TABLE steps (status TEXT)")
-        database.execute(
-            "CREATE TRIGGER note AFTER UPDATE OF status ON start_tasks BEGIN INSERT INTO steps VALUES (new.status); END"
-        )
-        yield lambda: [row[0] for row in database.execute("DELETE FROM steps RETURNING status")]
+async def test_only_steps_that_do_something_are_entered(caller: Caller, folder: Path) -> None:
+    def steps() -> list[str]:
+        """Those entered since this was asked last, written down by the database itself."""
+        return [row[0] for row in sql(folder, "DELETE FROM steps RETURNING status")]
 
-
-async def test_only_steps_that_do_something_are_entered(caller: Caller, steps: Callable[[], list[str]]) -> None:
+    sql(folder, "CREATE TABLE steps (status TEXT)")
+    noted = "BEGIN INSERT INTO steps VALUES (new.status); END"
+    sql(folder, f"CREATE TRIGGER note AFTER UPDATE OF status ON start_tasks {noted}")
     task = await caller.created({})
     assert steps() == ["WAITING_FOR_SANDBOX", "STARTING_CONVERSATION", "READY"]
     await caller.created({"sandbox_id": task["sandbox_id"]})

@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import sqlite3
 import stat
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.runtime.sessions import ProcessState, process_state
 from quarterdeck.local.sandboxes import Identity
 from quarterdeck.local.service import LocalService
-from tests.local.conftest import Opener, leaders, stored, until
+from tests.local.conftest import Opener, leaders, sql, stored, until
 
 
 def mode(path: Path) -> int:
@@ -48,8 +46,7 @@ async def test_sandboxes_outlive_the_service_and_are_known_again_by_more_than_th
     await second.service.aclose()
 
     kept = leaders(folder)
-    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
-        database.execute("UPDATE sandboxes SET ticks = ticks - 1")
+    sql(folder, "UPDATE sandboxes SET ticks = ticks - 1")
     third = await open_service()
     assert await third.status(running["id"]) == "MISSING"
     await third.delete(running["id"])
@@ -95,8 +92,7 @@ async def test_what_cannot_be_used_is_named_and_left_alone(tmp_path: Path) -> No
     damaged.mkdir()
     (damaged / "service.db").write_bytes(b"not a database" * 100)
     newer.mkdir()
-    with closing(sqlite3.connect(newer / "service.db", isolation_level=None)) as database:
-        database.execute("PRAGMA user_version = 99")
+    sql(newer, "PRAGMA user_version = 99")
     for folder, why in ((file, "keep its data in"), (damaged, "file is not a database"), (newer, "newer Quarterdeck")):
         with pytest.raises(LocalServiceError, match=why):
             await LocalService.open(folder)
@@ -124,9 +120,9 @@ async def test_all_of_a_database_of_an_older_program_is_kept(open_service: Opene
     token = {"token": "ghp", "host": "github.example"}
     record = {"language": "fr", "secrets_store": {"provider_tokens": {"github": token}, "custom_secrets": {}}}
     folder.mkdir(parents=True)
-    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
-        database.executescript(FIRST_VERSION)
-        database.execute("INSERT INTO settings VALUES (1, ?)", (json.dumps(record),))
+    for statement in FIRST_VERSION.split(";\n"):
+        sql(folder, statement)
+    sql(folder, "INSERT INTO settings VALUES (1, ?)", json.dumps(record))
     caller = await open_service()
     loaded = await caller.get("/api/settings")
     assert (loaded["language"], loaded["provider_tokens_set"]) == ("fr", {"github": "github.example"})
@@ -137,7 +133,6 @@ async def test_all_of_a_database_of_an_older_program_is_kept(open_service: Opene
 
 async def test_a_failing_database_is_told_in_words(open_service: Opener, folder: Path) -> None:
     caller = await open_service()
-    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
-        database.execute("DROP TABLE documents")
+    sql(folder, "DROP TABLE documents")
     answer = await caller.http.get("/api/settings")
     assert (answer.status_code, "no such table" in answer.json()["detail"]) == (500, True)

@@ -1,11 +1,9 @@
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.client.recorded import FLAT, exchange
-from tests.local.conftest import Caller, Json, stored
+from tests.local.conftest import Caller, Json, sql, stored
 
 MASK = "**********"
 FULL: Json = exchange(FLAT, "settings-post-full").body
@@ -15,13 +13,10 @@ SECRETS = {name: FULL[name] for name in ("llm_api_key", "search_api_key", "sandb
 @pytest.mark.parametrize("failing", ["settings", "secrets"])
 async def test_a_body_is_stored_whole_or_not_at_all(caller: Caller, folder: Path, failing: str) -> None:
     body = {"language": "fr", "secrets_store": {"provider_tokens": {"github": {"token": "ghp"}}}}
-    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
-        database.execute(
-            f"CREATE TRIGGER full BEFORE INSERT ON documents WHEN new.name = '{failing}'"
-            " BEGIN SELECT RAISE(ABORT, 'no room'); END"
-        )
-        refused = await caller.http.post("/api/settings", json=body)
-        database.execute("DROP TRIGGER full")
+    failure = "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    sql(folder, f"CREATE TRIGGER full BEFORE INSERT ON documents WHEN new.name = '{failing}' {failure}")
+    refused = await caller.http.post("/api/settings", json=body)
+    sql(folder, "DROP TRIGGER full")
     assert (refused.status_code, "no room" in refused.json()["detail"]) == (500, True)
     assert (stored(folder), stored(folder, "secrets")) == (None, None)
     await caller.post("/api/settings", body)
@@ -97,8 +92,7 @@ async def test_what_is_wrong_or_masked_is_refused_at_its_place_and_neither_store
 )
 async def test_what_no_record_can_hold_is_refused(caller: Caller, body: bytes) -> None:
     answer = await caller.http.post("/api/settings", content=body, headers={"Content-Type": "application/json"})
-    assert answer.status_code == 422
-    assert answer.json()["detail"][0]["loc"][0] == "body"
+    assert (answer.status_code, answer.json()["detail"][0]["loc"][0]) == (422, "body")
 
 
 async def test_tokens_and_secrets_are_kept_and_never_told_and_both_doors_lead_to_them(
