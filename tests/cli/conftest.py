@@ -20,8 +20,6 @@ from tests.conftest import Home
 
 @dataclass(frozen=True)
 class Ended:
-    """What a command printed."""
-
     out: str
     err: str
 

@@ -96,7 +96,6 @@ class Terminal:
         return self.process.wait()
 
     def quit(self) -> None:
-        """Leave the deck, which ends well."""
         self.press("ctrl+q")
         assert self.ends() == 0
 
@@ -118,7 +117,6 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """The lines of the screen."""
         return "\n".join(self.screen.display)
 
     def at_rest(self, quiet: float = 0.3) -> list[list[Char]]:

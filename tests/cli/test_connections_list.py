@@ -10,7 +10,6 @@ from tests.conftest import Home
 
 
 def keep_key(home: Home, name: str, url: str) -> None:
-    """A key in the file of keys."""
     handle = os.open(home.config / "keys.toml", os.O_WRONLY | os.O_CREAT, 0o600)
     os.write(handle, f'[keys.{name}]\norigin = "{url}"\nkey = "{KEY}"\n'.encode())
     os.close(handle)

@@ -63,18 +63,15 @@ def test_a_table_has_what_comes_from_conversations_only_where_they_were_read(on:
         assert all(f"  {word}  " in row for row in rows)
 
 
-def test_a_filter_that_is_not_understood_whole_is_wrong_usage_and_does_nothing(on: On) -> None:
+def test_a_filter_that_is_not_understood_whole_or_names_nothing_is_wrong_usage_and_does_nothing(on: On) -> None:
     before = listed(on)
     for typed in ("idle>abc", "status:", "for>1h", "idle>30", "colour:red"):
         for command in (("list",), ("pause",), ("delete", "--yes")):
             assert on("sandboxes", *command, "--filter", f"status:running {typed}", status=2).out == ""
-    assert listed(on) == before
-
-
-def test_naming_nothing_never_means_all_and_nothing_matched_is_a_status_of_its_own(on: On) -> None:
-    for verb in ("pause", "resume", "delete"):
+    for verb in ("pause", "resume", "delete"):  # to name nothing never means all
         for arguments in ((), ("--filter", ""), ("--filter", "  ")):
             assert on("sandboxes", verb, *arguments, status=2).out == ""
+    assert listed(on) == before
     for command in (("sandboxes", "list"), ("sandboxes", "pause"), ("conversations", "list")):
         on(*command, "--filter", "nobody-is-called-so", status=3)
 

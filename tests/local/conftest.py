@@ -47,11 +47,9 @@ class Caller:
         return (await self.http.post(path, json=body, params=query)).raise_for_status().json()
 
     async def start(self, spec: str) -> Json:
-        """A sandbox that is ready."""
         return await self.post(SANDBOXES, sandbox_spec_id=spec)
 
     async def delete(self, sandbox_id: str) -> httpx.Response:
-        """The answer to the deletion of a sandbox."""
         return await self.http.delete(f"{SANDBOXES}/{sandbox_id}", params={"sandbox_id": sandbox_id})
 
     async def sandbox(self, sandbox_id: str) -> Json:
@@ -59,7 +57,6 @@ class Caller:
         return (await self.get(SANDBOXES, id=sandbox_id))[0]
 
     async def status(self, sandbox_id: str) -> str:
-        """The status word of a sandbox."""
         return str((await self.sandbox(sandbox_id))["status"])
 
     async def created(self, body: Json) -> Json:
@@ -77,7 +74,6 @@ class Caller:
         return await until(over)
 
     async def all(self, path: str = SANDBOXES) -> list[Json]:
-        """Every record of a list."""
         return await every(self.get, f"{path}/search")
 
 
@@ -89,7 +85,6 @@ class Simulated(Caller):
         self._clock = clock
 
     def passes(self, seconds: float) -> None:
-        """Let time pass."""
         self._clock[0] += timedelta(seconds=seconds)
 
 
@@ -123,13 +118,11 @@ async def open_service(folder: Path) -> AsyncIterator[Opener]:
 
 @pytest.fixture
 async def caller(open_service: Opener) -> Caller:
-    """The service with its defaults."""
     return await open_service()
 
 
 @asynccontextmanager
 async def simulated(simulation: Simulation) -> AsyncIterator[Simulated]:
-    """A simulated service."""
     clock = [datetime(2026, 3, 1, 12, tzinfo=UTC)]
     service = await LocalService.simulated(simulation, clock=lambda: clock[0])
     caller = Simulated(service, clock)

@@ -20,7 +20,6 @@ TOLD_WHOLE = {FLAT: "92 95 110 111", NESTED: "154-157"}
 
 
 def numbered(release: str, numbers: str) -> Iterator[tuple[str, Exchange]]:
-    """Exchanges with their names."""
     for span in numbers.split():
         first, _, last = span.partition("-")
         for number in range(int(first), int(last or first) + 1):
