@@ -60,12 +60,7 @@ class Desk:
         deck = Deck(
             replace(connection, read_only=connection.read_only or read_only),
             lambda deck: Connecting(
-                deck,
-                partial(connect, folders.data, keys),
-                folders,
-                keys,
-                KeptState(folders.kept),
-                read_only=read_only,
+                deck, partial(connect, folders.data, keys), folders, keys, KeptState(folders.kept), read_only=read_only
             ),
             notices=[f"{problem}." for problem in loaded.problems],
             theme=theme,

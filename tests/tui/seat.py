@@ -199,11 +199,7 @@ async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator
 
 @asynccontextmanager
 async def seated(
-    connect: Connect,
-    endpoint: Connection = LOCAL,
-    *,
-    size: tuple[int, int] = NARROW,
-    state: KeptState | None = None,
+    connect: Connect, endpoint: Connection = LOCAL, *, size: tuple[int, int] = NARROW, state: KeptState | None = None
 ) -> AsyncIterator[Seat]:
     """A deck on that connection, with somebody at it."""
     deck = Deck(endpoint, connecting(connect, state), crash_folder=find_folders(os.environ).state)

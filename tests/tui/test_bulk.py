@@ -22,13 +22,18 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-async def test_a_plan_says_what_will_be_done_and_does_nothing_by_default(fleet: FakeFleet) -> None:
+async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hides(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk", "p")
         await seat.sees("Pause 6 sandboxes?", "6 will be paused", "1 skipped", "It is paused already")
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         assert fleet.orders == []
         assert len(seat.list_screen.table.marks) == 7
+        await seat.press("slash", *"id:box0", "enter", sees="7 marked, 6 hidden by the filter")
+        await seat.press("p", sees=("1 will be paused", "5 marked, but hidden by the filter"))
+        await seat.press("h", sees="6 will be paused")
+        await seat.press("h", "y", sees="1 done")
+        assert fleet.orders == [("pause", "box0")]
 
 
 async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, home: Home) -> None:
@@ -58,15 +63,6 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
         await seat.press("escape", sees=("6 stopped", "1 skipped", "esc close"))
         assert fleet.orders == []
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
-
-
-async def test_marked_rows_behind_the_filter_are_left_alone_unless_asked_for(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
-        await seat.press("asterisk", "slash", *"id:box0", "enter", sees="7 marked, 6 hidden by the filter")
-        await seat.press("p", sees=("1 will be paused", "5 marked, but hidden by the filter"))
-        await seat.press("h", sees="6 will be paused")
-        await seat.press("h", "y", sees="1 done")
-        assert fleet.orders == [("pause", "box0")]
 
 
 async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works() -> None:

@@ -6,7 +6,6 @@ import logging
 import pytest
 from keyring.errors import KeyringLocked
 
-from quarterdeck.config.connections import LOCAL
 from quarterdeck.tui.connecting import Connecting
 from tests.conftest import Home
 from tests.keyrings import Hanging, Raising
@@ -26,20 +25,30 @@ async def add(seat: Seat, name: str, address: str, *, sees: Words) -> None:
     await seat.type(address, "enter", sees=sees)
 
 
-async def test_a_connection_is_added_and_its_key_kept_only_once_it_is_proven(desk: Desk) -> None:
+async def test_a_connection_is_added_and_its_key_is_kept_once_it_is_proven_and_shown_nowhere(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     before = desk.file.read_text()
     async with desk.sit() as seat:
         await add(seat, "three", desk.two, sees=("Key of three", f"It is sent to {desk.two} and nowhere else."))
         await seat.type("wrong", "enter", sees="The server refused this key.")
         assert desk.keyring.held == {}
         await seat.type(OTHER_KEY)
-        assert OTHER_KEY not in seat.text
+        pictures = [seat.deck.export_screenshot(), repr(seat.deck.screen), repr(seat.deck.focused)]
         await seat.press("enter")
         await seat.sees("Connections", "It is kept in the system keyring.", "key        system keyring")
         await seat.press("enter", sees=("three", "No conversations."))
+        await seat.press("L")
+        await seat.sees("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200")
+        assert isinstance(seat.deck.connecting, Connecting)
+        pictures += [seat.deck.export_screenshot(), repr(vars(seat.deck.connecting.keys)), repr(vars(seat.deck))]
     assert desk.keyring.held == {("quarterdeck", f"three {desk.two}"): OTHER_KEY}
     assert desk.file.read_text() == before + f'\n[connections.three]\nurl = "{desk.two}"\n'
     assert desk.remembered == "three"
+    for picture in (*pictures, caplog.text):
+        assert OTHER_KEY not in picture
+        assert KEY not in picture.replace(repr(desk.environ), "")
 
 
 async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk) -> None:
@@ -149,26 +158,6 @@ async def test_a_list_that_was_long_to_read_opens_nothing_over_what_is_typed_int
             await seat.sees("Key of two", "The server refused the key: c, then K gives another one.")
 
 
-async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    async with desk.sit() as seat:
-        await at_list(seat, "down", "down", "K", sees="Key of two")
-        await seat.type(OTHER_KEY)
-        pictures = [seat.deck.export_screenshot(), repr(seat.deck.screen), repr(seat.deck.focused)]
-        await seat.press("enter", sees="system keyring")
-        await seat.press("enter", sees=("two", "No conversations."))
-        await seat.press("L")
-        await seat.sees("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200")
-        assert isinstance(seat.deck.connecting, Connecting)
-        pictures += [seat.deck.export_screenshot(), repr(vars(seat.deck.connecting.keys)), repr(vars(seat.deck))]
-    assert desk.keyring.held
-    for picture in (*pictures, caplog.text):
-        assert OTHER_KEY not in picture
-        assert KEY not in picture.replace(repr(desk.environ), "")
-
-
 # Editing
 
 
@@ -202,12 +191,15 @@ async def test_a_kept_key_follows_to_another_address_only_after_a_yes(desk: Desk
     assert desk.file.read_text().count(desk.two) == 1
 
 
-async def test_a_connection_is_deleted_with_its_key_but_not_while_it_is_open(desk: Desk) -> None:
+async def test_a_connection_is_deleted_with_its_key_but_neither_the_open_nor_the_local_one(desk: Desk) -> None:
     desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
     async with desk.sit(desk.connection("one")) as seat:
         await seat.sees(" one ", "No conversations.")
         await at_list(seat, "d", sees="one is open: open another one before you delete it.")
-        await seat.press("down", "d", sees="Delete the connection two?")
+        await seat.press("up")
+        for key in "edK":
+            await seat.press(key, sees="The local service is part of the deck")
+        await seat.press("down", "down", "d", sees="Delete the connection two?")
         await seat.press("enter", sees=("Connections", "two"))
         await seat.press("d", sees="Delete the connection two?")
         await seat.press("y", sees=("Connections", "one"), until=lambda: "two" not in seat.text)
@@ -215,30 +207,16 @@ async def test_a_connection_is_deleted_with_its_key_but_not_while_it_is_open(des
     assert desk.file.read_text().endswith('colour = "teal"\n\n# careful with this one\n')
 
 
-async def test_the_local_service_cannot_be_edited_or_deleted(desk: Desk) -> None:
-    async with desk.sit() as seat:
-        for key in "edK":
-            await at_list(seat, key, sees="The local service is part of the deck")
-            await seat.press("escape")
-
-
-async def test_unsaved_edits_of_the_settings_are_asked_about_before_a_switch(desk: Desk) -> None:
-    async with desk.sit() as seat:
-        await seat.press("3", sees=("[3 Settings", "Model"))
-        await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
-        await at_list(seat, "down", "enter")
-        await seat.until(lambda: "Connections" not in seat.text)
-        assert seat.deck.endpoint == LOCAL
-        await seat.press("escape", sees="[3 Settings")
-        assert seat.deck.endpoint == LOCAL
-        assert seat.deck.edits
-
-
 @pytest.mark.parametrize("address", ["the same", "another"])
-async def test_a_key_typed_for_an_edited_connection_is_used_and_unsaved_edits_stay(desk: Desk, address: str) -> None:
+async def test_unsaved_edits_are_asked_about_before_a_switch_and_stay_with_a_key_for_an_edited_connection(
+    desk: Desk, address: str
+) -> None:
     async with desk.sit(desk.connection("one")) as seat:
         await seat.press("3", sees=("[3 Settings", "Model"))
         await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
+        await at_list(seat, "up", "enter", sees="keep")
+        await seat.press("escape", sees="[3 Settings")
+        assert seat.deck.endpoint.name == "one"
         await at_list(seat, "e", sees="Connection one")
         await seat.press("tab", "tab")
         if address == "another":

@@ -43,8 +43,11 @@ async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(de
 
 async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) -> None:
     async with desk.sit(size=WIDE) as seat:
-        await seat.sees("live now")
-        await at_list(seat, "down", "enter", sees=(" one ", "No conversations.", "live now"))
+        await seat.press("3", sees="Nothing stored yet")
+        await seat.press("u", sees="Nothing is edited here.")
+        await at_list(seat, "down", "enter", sees=(" one ", "Nothing stored yet"))
+        assert "Nothing is edited here." not in seat.text
+        await seat.press("1", sees=("No conversations.", "live now"))
         assert "READ-ONLY" not in seat.text
         await seat.press("2", sees=("[2 Sandboxes]", " one "))
         await at_list(seat, sees=("environment variable ONE_KEY", "release"))
@@ -61,14 +64,6 @@ async def test_where_a_conversation_is_created_a_simulation_says_that_it_is_one(
             await seat.press("n", sees="This is a simulation: its agents only play.")
 
 
-async def test_what_was_said_of_one_connection_goes_with_a_switch_to_another(desk: Desk) -> None:
-    async with desk.sit() as seat:
-        await seat.press("3", sees="Nothing stored yet")
-        await seat.press("u", sees="Nothing is edited here.")
-        await at_list(seat, "down", "enter", sees=(" one ", "Nothing stored yet"))
-        assert "Nothing is edited here." not in seat.text
-
-
 async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_nothing(desk: Desk) -> None:
     async with desk.sit() as seat:
         await seat.sees("live now")
@@ -77,12 +72,6 @@ async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_
         await seat.press("up", "up", "t", sees="the key is accepted")
         await seat.press("escape", sees=("local service", "live"))
     assert desk.remembered == "local"
-
-
-async def test_the_next_run_knows_the_release_that_was_seen_there(desk: Desk) -> None:
-    async with desk.sit(size=WIDE) as seat:
-        await seat.sees("live now")
-        await at_list(seat, "down", "t", sees="the key is accepted")
     async with desk.sit(size=WIDE) as seat:
         await seat.sees("live now")
         await at_list(seat, "down", sees=("not opened", f"release    {__version__}"))
@@ -127,13 +116,6 @@ async def test_a_broken_file_is_told_in_the_deck_and_never_written_over(desk: De
         await seat.type("three", "tab", "tab")
         await seat.type(desk.one, "enter", sees=("Connections", "nothing was written"))
     assert desk.file.read_text() == broken
-
-
-async def test_what_is_written_by_hand_while_the_deck_runs_is_there_the_next_time(desk: Desk) -> None:
-    async with desk.sit() as seat:
-        await at_list(seat, "escape")
-        desk.write(desk.file.read_text() + f'\n[connections.later]\nurl = "{NOBODY}"\n')
-        await at_list(seat, sees="later")
 
 
 @pytest.mark.parametrize("given", ["by its address", "by its name"])

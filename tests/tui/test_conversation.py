@@ -173,9 +173,7 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
         assert seat.deck.clipboard == "word 38"
 
 
-async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the_palette_once(
-    agent: FakeAgent,
-) -> None:
+async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the_palette_once(agent: FakeAgent) -> None:
     agent.says("hello", "user")
     async with opened(agent) as seat:
         await seat.press("i", sees=("Fix login", "id              0c0f4ad5", "repository"))
@@ -206,14 +204,6 @@ async def test_a_conversation_of_which_nothing_can_be_read_says_so() -> None:
         await seat.press("enter", sees=("Nothing could be read. This server keeps no copy", "said."))
 
 
-async def test_when_it_asks_is_chosen_in_its_menu(agent: FakeAgent) -> None:
-    agent.says("hello", "user")
-    async with opened(agent) as seat:
-        await seat.sees("asks: risky")
-        await seat.press("f2", sees=("Ask always", "Never ask"))
-        await seat.press("1", sees=("asks: always", "until the agent server restarts"))
-
-
 async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent) -> None:
     agent.says("tidy up", "user")
     agent.asks("rm -r build", "git clean")
@@ -235,7 +225,7 @@ async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent
         assert agent.ran == ["rm -r build", "git clean", "curl evil"]
 
 
-async def test_a_question_that_changes_takes_the_focus_away(agent: FakeAgent) -> None:
+async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with_a_reason(agent: FakeAgent) -> None:
     agent.asks("harmless")
     async with opened(agent) as seat:
         await seat.press("tab", sees="y accept")
@@ -243,16 +233,10 @@ async def test_a_question_that_changes_takes_the_focus_away(agent: FakeAgent) ->
         agent.asks("rm -r build")
         await seat.press("ctrl+r", sees=("rm -r build", "tab answers"))
         await seat.press("y", sees="Copied the entry")
-        assert agent.ran == ["harmless"]
-
-
-async def test_it_is_rejected_with_a_reason_that_is_sent(agent: FakeAgent) -> None:
-    agent.asks("rm -r build")
-    async with opened(agent) as seat:
         await seat.press("tab", "n", sees=("Reject", "Why"))
         await seat.type("use git", "enter")
         await seat.sees("rejected by you", "use git", "Rejected, and your reason sent.")
-        assert agent.ran == []
+        assert agent.ran == ["harmless"]
 
 
 async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(agent: FakeAgent) -> None:
@@ -272,17 +256,7 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
         assert agent.ran == []
 
 
-async def test_what_it_came_to_while_it_was_open_is_not_unread_afterwards(agent: FakeAgent) -> None:
-    agent.says("hello", "user")
-    async with opened(agent) as seat:
-        assert agent.status == "idle"
-        agent.set("finished")
-        await seat.sees("Finished")
-        await seat.press("q", "ctrl+r", sees="1 Finished")
-        assert "unread" not in seat.text
-
-
-async def test_the_key_bar_says_how_to_stop_the_agent_and_in_a_field_how_to_leave_it(agent: FakeAgent) -> None:
+async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(agent: FakeAgent) -> None:
     agent.says("hello", "user")
     async with opened(agent) as seat:
         await seat.sees("p Pause agent", "[ Messages", "m writes a message", "─" * 80)
@@ -291,6 +265,8 @@ async def test_the_key_bar_says_how_to_stop_the_agent_and_in_a_field_how_to_leav
         assert "m writes" not in seat.text
         await seat.press("escape", "slash", sees=("enter the one before", "esc close"))
         await seat.press("escape", sees="p Pause agent")
+        await seat.press("f2", sees=("Ask always", "Never ask"))
+        await seat.press("1", sees=("asks: always", "until the agent server restarts"))
 
 
 async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
@@ -334,6 +310,8 @@ async def test_it_is_stopped_and_goes_on(agent: FakeAgent) -> None:
         await seat.press("p", sees=("Stopped.", "Agent paused"))
         await seat.press("p", sees="The agent does not work now.")
         await seat.press("r", sees=("It was asked to go on.", "Finished"))
+        await seat.press("q", "ctrl+r", sees="1 Finished")
+        assert "unread" not in seat.text, "it was open when it came to that"
 
 
 async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent) -> None:
@@ -347,11 +325,14 @@ async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent) -
 
 async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: FakeAgent) -> None:
     agent.says("kept")
+    agent.asks("rm -r build")
     async with opened(agent) as seat:
         agent.set("running")
-        await seat.press("ctrl+r", sees="Working")
+        await seat.press("ctrl+r", sees=("● Working", "  terminal"))
+        assert "terminal" in seat.line(1)
         agent.sandbox, agent.unreached = "PAUSED", True
         await seat.press("ctrl+r", sees=("sandbox paused, as of", "r resumes it"))
+        assert "terminal" not in seat.line(1)
         await seat.press("p", sees="The agent does not work now.")
         await seat.press("m", "r", "ctrl+s", sees="Its sandbox is paused")
         assert composer(seat).text == "r"
@@ -367,17 +348,6 @@ async def test_a_question_names_no_keys_while_its_sandbox_is_paused(agent: FakeA
         agent.sandbox, agent.unreached = "PAUSED", True
         await seat.press("ctrl+r", sees="needs you: 1 action━")
         await seat.press("tab", sees=("needs you: 1 action━", "Its sandbox is paused. r resumes it."))
-
-
-async def test_no_tool_runs_while_its_sandbox_is_paused(agent: FakeAgent) -> None:
-    agent.asks("rm -r build")
-    agent.set("running")
-    async with opened(agent) as seat:
-        await seat.sees("● Working", "  terminal")
-        assert "terminal" in seat.line(1)
-        agent.sandbox, agent.unreached = "PAUSED", True
-        await seat.press("ctrl+r", sees="Its sandbox is paused. r resumes it.")
-        assert "terminal" not in seat.line(1)
 
 
 async def test_a_sandbox_that_the_list_knows_to_be_paused_is_resumed_while_the_conversation_still_opens(

@@ -1,17 +1,16 @@
 import stat
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
-from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
-from tests.tui.seat import NARROW, WIDE, Seat, answering, connecting, seated, seated_at
+from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
@@ -80,21 +79,11 @@ async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells() 
         await seat.sees("1 Finished", "1 Sandbox resuming", "1 Sandbox pausing")
         fleet.sandboxes["deaf"]["status"] = fleet.conversations["deaf"]["sandbox_status"] = "PAUSED"
         await seat.press("ctrl+r", sees=("1 Sandbox paused", "1 Sandbox resuming"))
-
-
-async def test_what_was_asked_of_a_sandbox_and_never_came_about_is_not_shown_for_ever(tmp_path: Path) -> None:
-    fleet = FakeFleet()
-    fleet.talk("deaf", fleet.add("deaf"), "Talk")
-    fleet.deaf.add("deaf")
-    later = timedelta()
-    connect = connecting(answering(fleet.server))
-    deck = Deck(PROD, connect, clock=lambda: datetime.now(UTC) + later, crash_folder=tmp_path)
-    async with seated_at(deck, WIDE) as seat:
-        await seat.sees("1 Finished")
-        await seat.press("p", sees="1 Sandbox pausing")
-        later = timedelta(minutes=2)
-        await seat.sees("1 Finished")
-        assert "Sandbox pausing" not in seat.text
+        fleet.fails, fleet.deaf = set(), {"bad"}
+        await seat.go_to("bad", "p", sees="1 Sandbox pausing")
+        began = seat.deck.clock
+        seat.deck.clock = lambda: began() + timedelta(minutes=2)
+        await seat.until(lambda: "1 Finished" in seat.text and "pausing" not in seat.text)
 
 
 ZIP = b"PK\x03\x04" + bytes(5000)
@@ -133,14 +122,6 @@ async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None
 # Delete
 
 
-async def test_a_conversation_is_deleted_once_its_short_id_was_typed(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        await seat.press("D")
-        await seat.sees("Delete conversation c3?", "Talk 3", "Its sandbox goes too", "Type c3 to go on")
-        await seat.type("c3", "enter", until=lambda: "c3" not in fleet.conversations)
-        await seat.sees("Delete of c3 asked for")
-
-
 @pytest.mark.parametrize("gone", [True, False])
 async def test_a_draft_goes_with_its_conversation_once_the_server_does_not_have_it(
     fleet: FakeFleet, tmp_path: Path, *, gone: bool
@@ -162,12 +143,16 @@ async def test_a_draft_goes_with_its_conversation_once_the_server_does_not_have_
         await seat.until(lambda: (drafts().count("half a thought") == 1) is gone)
 
 
-async def test_sub_conversations_that_are_deleted_too_are_named(fleet: FakeFleet) -> None:
+async def test_one_is_deleted_with_sub_conversations_that_are_named_once_its_short_id_was_typed(
+    fleet: FakeFleet,
+) -> None:
     fleet.talk("part", "box", "Write the tests", parent_conversation_id="c3")
     async with at_conversations(fleet) as seat:
         await seat.sees("+1 Talk 3")
         await seat.go_to("c3", "D")
         await seat.sees("Delete conversation c3?", "sub-conversations are deleted with it:", "Write the tests")
+        await seat.sees("Its sandbox goes too", "Type c3 to go on")
+        await seat.type("c3", "enter", sees="Delete of c3 asked for", until=lambda: "c3" not in fleet.conversations)
 
 
 async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet) -> None:

@@ -38,17 +38,6 @@ async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -
         await seat.go_to("old", "enter", sees="make room for new4")
 
 
-async def test_of_several_starts_the_last_one_made_the_room() -> None:
-    fleet = FakeFleet(cap=3)
-    fleet.add("old")
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        for count in (2, 3, 3):
-            await seat.press("n", sees="default-spec  (default)")
-            await seat.press("enter", sees=f"{count} Running")
-        await seat.sees("The server paused old to make room for new3.", "running 3 of about 3")
-        await seat.press("n", sees="3 of about 3 run already")
-
-
 class LateState(KeptState):
     """State files on a disk that does not answer."""
 
@@ -63,7 +52,4 @@ async def test_a_cap_noted_in_an_earlier_run_is_shown_and_a_disk_that_hangs_hold
     async with at_sandboxes(full_fleet(), state=state, size=WIDE) as seat:
         await seat.sees("Fix login", "running 3 of about 7")
     async with at_conversations(full_fleet(), state=late, size=WIDE) as seat:
-        await seat.sees(
-            "Fix login",
-            "Not everything is noted down for the next run: the disk does not answer.",
-        )
+        await seat.sees("Fix login", "Not everything is noted down for the next run: the disk does not answer.")

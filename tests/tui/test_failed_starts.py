@@ -68,15 +68,6 @@ async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fle
         assert fleet.created[0]["initial_message"]["content"][0]["text"] == "no list of parts"
 
 
-async def test_its_reason_is_shown_in_full_and_copied(fleet: FakeFleet, home: Home) -> None:
-    async with at_conversations(fleet) as seat:
-        await at_failed(seat)
-        await seat.press("enter", sees=(DETAIL, "fix the bug quickly"))
-        await seat.press("escape", "y", sees="what failed")
-        await seat.press("down", "f", until=lambda: (home.state / "copied.txt").exists())
-        assert (home.state / "copied.txt").read_text() == f"{DETAIL}\n"
-
-
 async def test_the_sandbox_it_left_behind_is_paused_and_gone_to(fleet: FakeFleet) -> None:
     fleet.tasks[0]["sandbox_id"] = "box"
     async with at_conversations(fleet) as seat:
@@ -86,10 +77,16 @@ async def test_the_sandbox_it_left_behind_is_paused_and_gone_to(fleet: FakeFleet
         assert seat.list_screen.table.cursor_id == "box"
 
 
-async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away(
+    fleet: FakeFleet, home: Home, tmp_path: Path
+) -> None:
     state = KeptState(tmp_path / "state")
     async with at_conversations(fleet, state=state) as seat:
         await at_failed(seat)
+        await seat.press("enter", sees=(DETAIL, "fix the bug quickly"))
+        await seat.press("escape", "y", sees="what failed")
+        await seat.press("down", "f", until=lambda: (home.state / "copied.txt").exists())
+        assert (home.state / "copied.txt").read_text() == f"{DETAIL}\n"
         await seat.press("w", sees="Its start failed, so there is no conversation.")
         await seat.press("D", sees="nothing was changed on the server", until=lambda: not seat.list_screen.table.ids)
     async with at_conversations(fleet, state=state) as seat:
@@ -122,14 +119,12 @@ def starting() -> FakeFleet:
     return fleet
 
 
-async def test_the_step_of_a_start_is_told_whole_where_there_is_room(starting: FakeFleet) -> None:
+async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(starting: FakeFleet) -> None:
     starting.tasks[0]["status"] = "WAITING_FOR_SANDBOX"
     async with at_conversations(starting) as seat:
         await seat.sees("2/7 waiting for a sandbox")
-
-
-async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(starting: FakeFleet) -> None:
-    async with at_conversations(starting) as seat:
+        starting.tasks[0]["status"] = "PREPARING_REPOSITORY"
+        seat.session.refresh()
         await seat.sees("3/7 preparing", "Which port?")
         assert seat.list_screen.table.cursor_id == "f" * 32
         await seat.press("enter", sees="PREPARING_REPOSITORY")

@@ -41,17 +41,17 @@ async def framed(
         gate.set()
 
 
-async def test_the_frame_looks_like_the_first_screen_without_its_rows(gate: Event, tmp_path: Path) -> None:
+@pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
+async def test_the_frame_looks_like_the_first_screen_in_the_chosen_theme_and_is_left_at_once(
+    gate: Event, theme: str, tmp_path: Path
+) -> None:
     prod = Connection("prod", "http://server.example", read_only=True, colour=Colour.TEAL)
-    async with framed(gate, tmp_path, prod) as seat:
+    async with framed(gate, tmp_path, prod, theme) as seat:
         await seat.sees("[1 Conversations]", "2 Sandboxes", "3 Settings", "prod", "READ-ONLY", "connecting…")
         assert "? Help" in seat.line(-1)
-
-
-@pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
-async def test_the_frame_is_in_the_chosen_theme(gate: Event, theme: str, tmp_path: Path) -> None:
-    async with framed(gate, tmp_path, theme=theme) as seat:
         assert seat.deck.screen.styles.background.hex.lower() == seat.deck.available_themes[theme].background
+        seat.at_once("j", "ctrl+q")
+        await seat.until(lambda: seat.deck.return_value == 0)
 
 
 async def test_what_is_typed_on_the_frame_goes_to_the_screens_in_its_order(
@@ -69,12 +69,6 @@ async def test_what_is_typed_on_the_frame_goes_to_the_screens_in_its_order(
         await seat.sees("[3 Settings]", "user_name", "Author name")
         await seat.pilot.press("escape", "1")
         await seat.sees("No conversations.")
-
-
-async def test_the_frame_is_left_at_once(gate: Event, tmp_path: Path) -> None:
-    async with framed(gate, tmp_path) as seat:
-        seat.at_once("j", "ctrl+q")
-        await seat.until(lambda: seat.deck.return_value == 0)
 
 
 async def test_what_cannot_be_loaded_ends_the_deck_with_a_report(tmp_path: Path) -> None:

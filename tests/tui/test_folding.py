@@ -47,17 +47,12 @@ async def test_a_filter_finds_parts_and_shows_their_parent_and_counts_what_match
         await seat.press("escape", until=lambda: shown(seat) == ["zebra", "head", "apple"])
 
 
-async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_is_told_by_the_number(fleet: FakeFleet) -> None:
-    fleet.conversations["two"]["execution_status"] = "waiting_for_confirmation"
+async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_going_to_it_opens_that(fleet: FakeFleet) -> None:
+    fleet.add("other")
+    fleet.conversations["two"] |= {"execution_status": "waiting_for_confirmation", "sandbox_id": "other"}
     async with at_conversations(fleet) as seat:
         assert shown(seat) == ["head", "zebra", "apple"]
         await seat.sees("1 needs you")
-
-
-async def test_going_to_a_folded_part_opens_its_family(fleet: FakeFleet) -> None:
-    fleet.add("other")
-    fleet.conversations["two"]["sandbox_id"] = "other"
-    async with at_conversations(fleet) as seat:
         await seat.press("2", until=lambda: len(seat.list_screen.table.ids) == 2)
         await seat.go_to("other", "o", sees=("[1 Conversations]", "└ Another part"))
         assert seat.list_screen.table.cursor_id == "two"

@@ -99,15 +99,6 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> Non
         await seat.press("ctrl+r", sees="No conversations.")
 
 
-@pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
-async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
-    listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]
-    server = FakeServer({"GET /api/v1/app-conversations": [Answer(listed)]})
-    async with seated(answering(server), SERVER, size=(120, 30)) as seat:
-        await seat.sees("Fix login", words)
-        assert ("perhaps" in seat.text) == (count == 100)
-
-
 async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
     title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/ a\uffffb\ufdd0 👍🏽 👩\u200d💻 🇩🇪"
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}
@@ -134,13 +125,6 @@ async def test_read_only_changes_nothing_and_says_so(folder: Path) -> None:
                 await seat.press(place, key, sees=f"{label}: this connection is read-only")
 
 
-async def test_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.sees("No conversations.")
-        await seat.press("2", "ctrl+p", *"start", sees="Start a sandbox from a spec")
-        await seat.press("escape")
-
-
 async def test_a_small_terminal_is_survived(sit: Sit) -> None:
     async with sit() as seat:
         await seat.sees("No conversations.")
@@ -164,10 +148,11 @@ async def test_a_narrow_header_says_which_server_it_is_and_how_it_is(sit: Sit) -
         await seat.until(lambda: "nothing read yet, next try" in seat.line(0))
 
 
-async def test_ctrl_c_tells_what_leaves(folder: Path) -> None:
-    async with seated(local(folder)) as seat:
+async def test_ctrl_c_tells_what_leaves_and_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
+    async with sit() as seat:
         await seat.sees("No conversations.")
         await seat.press("ctrl+c", sees="ctrl+q leaves the deck.")
+        await seat.press("2", "ctrl+p", *"start", sees="Start a sandbox from a spec")
 
 
 @pytest.mark.parametrize(("later", "words_then"), [(0.0, "live now"), (5.9, "live now"), (13.0, "live 12s ago")])

@@ -55,19 +55,6 @@ async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to() -> None:
         await seat.until(lambda: seat.list_screen.table.cursor_id == "c6")
 
 
-async def test_one_in_which_a_conversation_is_just_starting_is_no_orphan() -> None:
-    fleet = FakeFleet(nested=True)
-    fleet.add("box")
-    fleet.add("alone")
-    task = {"id": "f" * 32, "status": "WAITING_FOR_SANDBOX", "sandbox_id": "box", "request": {}, "created_at": ago()}
-    fleet.tasks = [task]
-    async with at_sandboxes(fleet) as seat:
-        await seat.until(lambda: seat.session.start_tasks.records)
-        await seat.press("slash", *"no-conversation", "enter", sees=("1 of 2", "alone"))
-        task |= {"status": "ERROR", "detail": "no room"}
-        await seat.press("ctrl+r", sees=("2 of 2", "box"))
-
-
 @pytest.mark.parametrize("answer", [Answer({"detail": "It broke"}, 500), Answer({"items": [{"no": "id"}]})])
 async def test_unlinked_rows_are_called_what_is_known_so_far_while_something_is_unread(answer: Answer) -> None:
     fleet = idle_fleet()

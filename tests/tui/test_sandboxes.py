@@ -65,18 +65,7 @@ async def test_a_key_that_can_do_nothing_says_why_and_what_would(sit: Sit) -> No
         await seat.press("p", sees="It is paused already. r resumes it.")
 
 
-async def test_deleting_needs_the_short_id_to_be_typed(sit: Sit) -> None:
-    async with sit() as seat:
-        await start(seat)
-        (sandbox_id,) = seat.session.sandboxes.records
-        await seat.press("D", sees="The workspace and all files in it are deleted too.")
-        await seat.type("no", "enter", sees="Nothing was done.")
-        assert (await seat.session.client.sandboxes.read([sandbox_id]) or [None])[0] is not None
-        await seat.press("backspace", "backspace")
-        await seat.type(sandbox_id[:6], "enter", sees="No sandboxes.")
-
-
-async def test_the_detail_shows_the_record_but_no_key(sit: Sit) -> None:
+async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_with_it(sit: Sit) -> None:
     async with sit() as seat:
         await start(seat)
         (record,) = seat.session.sandboxes.records.values()
@@ -85,6 +74,11 @@ async def test_the_detail_shows_the_record_but_no_key(sit: Sit) -> None:
         await seat.sees(record.id, "sandbox status", "worker_1", "http://127.0.0.1:", "known, not shown")
         assert record.session_api_key.get_secret_value() not in seat.text
         await seat.press("escape", until=lambda: seat.deck.screen is seat.list_screen)
+        await seat.press("space")
+        await seat.session.start("shell")
+        await seat.sees("2 Running")
+        assert seat.list_screen.table.cursor_id == record.id
+        assert seat.list_screen.table.marks == {record.id}
 
 
 async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_working() -> None:
@@ -106,14 +100,3 @@ async def test_what_is_said_beside_the_list_ages_while_nothing_happens(
         began = seat.deck.clock
         seat.deck.clock = lambda: began() + timedelta(minutes=7)
         await seat.sees("quiet for       7m")
-
-
-async def test_the_cursor_and_the_marks_follow_ids_when_rows_come(sit: Sit) -> None:
-    async with sit() as seat:
-        await start(seat)
-        (first,) = seat.session.sandboxes.records
-        await seat.press("space")
-        await seat.session.start("shell")
-        await seat.sees("2 Running")
-        assert seat.list_screen.table.cursor_id == first
-        assert seat.list_screen.table.marks == {first}

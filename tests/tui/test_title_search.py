@@ -1,6 +1,6 @@
 """While a long list is being read, the server is asked for titles that are not here yet."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -34,26 +34,31 @@ async def at_long_list(answer: Answer) -> AsyncIterator[tuple[Seat, FakeServer]]
         yield seat, server
 
 
-async def test_a_long_list_says_how_much_is_read_and_the_server_finds_what_was_not() -> None:
-    async with at_long_list(Answer({"items": [OLD], "next_page_id": None})) as (seat, server):
-        await seat.press("slash", *"parser")
-        await seat.sees("asked for titles with “parser”", "2 of 340 conversations are read", "Port the old parser")
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            Answer({"items": [OLD], "next_page_id": None}),
+            ("asked for titles with “parser”", "2 of 340 conversations are read", "Port the old parser"),
+        ),
+        (
+            Answer({"items": [OLD], "next_page_id": "2"}),
+            ("told the newest of many, 1 of them new here", "2 of 340", "Port the old parser"),
+        ),
+        (
+            Answer({"items": [], "next_page_id": None}),
+            ("and knows no other. 1 of 340 conversations are read so far.",),
+        ),
+        (Answer({"detail": "It broke"}, 500), ("The server failed with 500: It broke.",)),
+    ],
+)
+async def test_a_long_list_says_how_much_is_read_and_what_the_server_found_of_the_rest(
+    answer: Answer, words: Sequence[str]
+) -> None:
+    async with at_long_list(answer) as (seat, server):
+        await seat.press("slash", *"parser", sees=words)
         asked = [dict(each.query)["title__contains"] for each in server.asked if "title__contains" in dict(each.query)]
         assert asked[-1] == "parser"
-
-
-async def test_that_nothing_was_found_or_could_be_asked_is_said() -> None:
-    async with at_long_list(Answer({"items": [], "next_page_id": None})) as (seat, _):
-        await seat.press("slash", *"parser")
-        await seat.sees("and knows no other. 1 of 340 conversations are read so far.")
-    async with at_long_list(Answer({"detail": "It broke"}, 500)) as (seat, _):
-        await seat.press("slash", *"parser", sees="The server failed with 500: It broke.")
-
-
-async def test_that_it_may_know_more_than_it_told_is_said() -> None:
-    async with at_long_list(Answer({"items": [OLD], "next_page_id": "2"})) as (seat, _):
-        await seat.press("slash", *"parser")
-        await seat.sees("told the newest of many, 1 of them new here", "2 of 340", "Port the old parser")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
-from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.lists.screen import ListScreen
 from tests.client.fakes import Gated, to
 from tests.tui import fake_fleet
@@ -41,14 +40,6 @@ async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet) -> No
         await seat.press("escape")
         assert seat.deck.current_mode == "sandboxes"
     assert fleet.orders == [("delete", row)]
-
-
-async def test_a_connection_is_chosen_at_once(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        seat.at_once("c", "j", "a", *"far", "tab", "tab", "x")
-        await seat.sees("New connection")
-        await seat.until(lambda: [field.value for field in seat.deck.screen.query(Input)][:2] == ["far", "x"])
-        await seat.press("escape", "escape", until=lambda: isinstance(seat.deck.screen, ConnectionsDialog))
 
 
 async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:

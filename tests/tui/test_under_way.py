@@ -99,17 +99,6 @@ async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_
         await seat.press("ctrl+r", sees="The answer was lost, but it was started: new1 is new in the list.")
 
 
-async def test_what_is_typed_while_a_form_is_sent_goes_nowhere(fleet: FakeFleet) -> None:
-    server = slow(fleet, posts(CONVERSATIONS))
-    async with at_conversations(fleet, server=server, size=WIDE) as seat:
-        await seat.press("n", *"port it", "ctrl+s", sees="Creating the conversation")
-        await seat.press(*"np", "ctrl+s", sees=("Creating the conversation", "port it"))
-        server.gate.set()
-        await seat.sees("Created.")
-        assert [each["initial_message"]["content"][0]["text"] for each in fleet.created] == ["port it"]
-        assert fleet.orders == []
-
-
 @pytest.mark.parametrize("refused", [False, True])
 async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_came_of_it(
     fleet: FakeFleet, refused: bool
@@ -119,6 +108,7 @@ async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_cam
         fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
     async with at_conversations(fleet, server=server, size=WIDE) as seat:
         await seat.press("n", *"port it", "ctrl+s", sees="esc goes back to the list meanwhile")
+        await seat.press(*"np", "ctrl+s", sees=("Creating the conversation", "port it"))
         await seat.press("escape", sees="what comes of it is said here")
         await seat.press("enter", sees="Fix login", until=lambda: not seat.deck.screen.is_modal)
         await seat.press("escape", until=lambda: seat.list_screen.is_current)
@@ -126,6 +116,8 @@ async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_cam
         await seat.sees("Not so" if refused else "Created.")
         await seat.press("n", sees=("First message", "port it", "Not so") if refused else "First message")
         assert refused or "port it" not in seat.text
+        created = [each["initial_message"]["content"][0]["text"] for each in fleet.created]
+        assert (created, fleet.orders) == ([] if refused else ["port it"], []), "what was typed meanwhile went nowhere"
 
 
 @pytest.mark.parametrize("elsewhere", ["2", "3"])
@@ -173,33 +165,27 @@ async def test_a_sandbox_reads_as_being_deleted_until_it_is_gone(fleet: FakeFlee
     fleet.deaf = {"box"}
     async with seated(answering(fleet.server), PROD) as seat:
         await seat.press("2", sees=("1 Running", "live"))
-        await seat.press("D", *"box", "enter", sees="Running, deleting")
+        await seat.press("D", sees="The workspace and all files in it are deleted too.")
+        await seat.press(*"box", "enter", sees="Running, deleting")
         del fleet.sandboxes["box"]
         await seat.sees("No sandboxes.")
 
 
-async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells() -> None:
-    fleet = FakeFleet(nested=True)
+async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells_and_as_before_when_refused() -> None:
+    fleet = FakeFleet(nested=True, deaf={"c1"}, fails={"c2"})
     fleet.add("box")
-    fleet.talk("c1", "box", "Fix the build")
-    fleet.deaf = {"c1"}
+    for each in ("c1", "c2"):
+        fleet.talk(each, "box", f"Talk {each}")
     server = slow(fleet, lambda request: request.method == "DELETE")
     async with seated(answering(server), PROD) as seat:
-        await seat.sees("1 Finished", "live")
-        await seat.press("D", *"c1", "enter", sees="1 Deleting")
+        await seat.sees("2 Finished", "live")
+        await seat.go_to("c1", "D", *"c1", "enter", sees="1 Deleting")
         server.gate.set()
-        await seat.sees("1 Finished")
+        await seat.sees("2 Finished")
         fleet.deaf.clear()
-        await seat.press("D", *"c1", "enter", sees="No conversations.")
-
-
-async def test_a_conversation_whose_deletion_is_refused_reads_as_before_although_nothing_can_be_read() -> None:
-    fleet = FakeFleet(nested=True)
-    fleet.talk("c1", fleet.add("box"), "Fix the build")
-    fleet.fails.add("c1")
-    async with at_conversations(fleet) as seat:
+        await seat.go_to("c1", "D", *"c1", "enter", sees="1 Finished", until=lambda: "Talk c1" not in seat.text)
         fleet.says |= dict.fromkeys((f"GET {CONVERSATIONS}", f"GET {CONVERSATIONS}/search"), Answer(status=503))
-        await seat.press("D", *"c1", "enter", sees=("It broke", "1 Finished"))
+        await seat.press("D", *"c2", "enter", sees=("It broke", "1 Finished"))
 
 
 async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: FakeFleet) -> None:

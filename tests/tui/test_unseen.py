@@ -76,34 +76,10 @@ async def test_the_next_run_knows_what_was_seen_even_if_the_look_was_the_last_th
 ) -> None:
     state = KeptState(tmp_path / "state")
     async with at_conversations(fleet, state=state) as seat:
+        await seat.sees("● 3 Working  ✓ 1 Finished")
         await comes_to(seat, fleet, c1="finished", c2="finished")
-        await seat.sees("+ 2 unread")
+        await seat.sees("● 1 Working  ✓ 3 Finished", "+ 2 unread")
         await seat.go_to("c1", "enter", "escape")
     fleet.conversations["c3"]["execution_status"] = "error"
     async with at_conversations(fleet, state=state) as seat:
         await seat.until(lambda: unseen(seat) == {"c2", "c3"})
-
-
-async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    def state() -> KeptState:
-        return KeptState(tmp_path / "state")
-
-    async with at_conversations(fleet, state=state()) as one:
-        async with at_conversations(fleet, state=state()) as other:
-            for seat in (one, other):
-                await comes_to(seat, fleet, c1="finished", c2="finished", c3="finished")
-                await seat.sees("+ 3 unread")
-            other.session.mark_read(["c1"])
-        one.session.mark_read(["c2"])
-        await one.until(lambda: unseen(one) == {"c3"})
-    async with at_conversations(fleet, state=state()) as again:
-        await again.until(lambda: unseen(again) == {"c3"})
-
-
-async def test_counts_stand_in_one_order_however_many_there_are_of_each(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        await seat.sees("● 3 Working  ✓ 1 Finished")
-        await comes_to(seat, fleet, c1="finished", c2="finished")
-        await seat.sees("● 1 Working  ✓ 3 Finished")

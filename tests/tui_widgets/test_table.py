@@ -332,8 +332,4 @@ def test_columns_never_overlap_nor_leave_the_table(columns: list[Column[Keyed]],
         assert place.width >= 1
         edge = place.x + place.width + GAP
         assert place.x + place.width + MARGIN <= room
-
-
-@given(LAYOUTS, st.integers(0, 250))
-def test_a_wider_table_shows_no_fewer_columns(columns: list[Column[Keyed]], room: int) -> None:
-    assert set(shown(columns, room)) <= set(shown(columns, room + 1))
+    assert set(shown(columns, room)) <= set(shown(columns, room + 1)), "a wider table shows no fewer"

@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from wcwidth import wcswidth, wcwidth
 
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
 
@@ -71,7 +70,6 @@ def test_lines_of_note(sent: str, shown: str) -> None:
 
 
 SCRIPTS = st.text(st.sampled_from("ab c漢字한é́ऩि🎉👨‍👩‍👧❤️🇩🇪ａﷺ")) | st.text()
-TONED = st.lists(st.tuples(SCRIPTS.map(text.line), st.sampled_from(Tone)), max_size=5).map(tuple)
 
 
 @given(SCRIPTS.map(text.line), st.integers(0, 30))
