@@ -1,16 +1,17 @@
 import stat
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
-from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
+from tests.tui.seat import NARROW, WIDE, Seat, answering, connecting, seated, seated_at
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
@@ -65,13 +66,16 @@ async def test_its_sandbox_is_gone_to_and_back_and_paused_and_resumed_from_the_c
         await seat.press("D", sees="Its sandbox stays.")
 
 
-async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells() -> None:
+async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tmp_path: Path) -> None:
     fleet = FakeFleet()
     for name, status in (("deaf", "RUNNING"), ("sleepy", "PAUSED"), ("bad", "RUNNING")):
         fleet.talk(name, fleet.add(name, status), f"Talk {name}")
     fleet.deaf |= {"deaf", "sleepy"}
     fleet.fails.add("bad")
-    async with seated(answering(fleet.server), PROD, size=WIDE) as seat:
+    later = timedelta()
+    connect = connecting(answering(fleet.server))
+    deck = Deck(PROD, connect, clock=lambda: datetime.now(UTC) + later, crash_folder=tmp_path)
+    async with seated_at(deck, WIDE) as seat:
         await seat.sees("2 Finished", "1 Sandbox paused")
         await seat.go_to("deaf", "p", sees=("1 Sandbox pausing", "1 Finished"))
         await seat.go_to("sleepy", "r", sees=("1 Sandbox resuming", "1 Sandbox pausing"))
@@ -81,8 +85,7 @@ async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells() 
         await seat.press("ctrl+r", sees=("1 Sandbox paused", "1 Sandbox resuming"))
         fleet.fails, fleet.deaf = set(), {"bad"}
         await seat.go_to("bad", "p", sees="1 Sandbox pausing")
-        began = seat.deck.clock
-        seat.deck.clock = lambda: began() + timedelta(minutes=2)
+        later = timedelta(minutes=2)
         await seat.until(lambda: "1 Finished" in seat.text and "pausing" not in seat.text)
 
 
