@@ -99,6 +99,15 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> Non
         await seat.press("ctrl+r", sees="No conversations.")
 
 
+@pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
+async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
+    listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]
+    server = FakeServer({"GET /api/v1/app-conversations": [Answer(listed)]})
+    async with seated(answering(server), SERVER, size=(120, 30)) as seat:
+        await seat.sees("Fix login", words)
+        assert ("perhaps" in seat.text) == (count == 100)
+
+
 async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
     title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/ a\uffffb\ufdd0 👍🏽 👩\u200d💻 🇩🇪"
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}

@@ -40,9 +40,12 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
         assert fleet.orders == [("pause", "old1")]
 
 
-async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to() -> None:
+async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where_one_just_starts() -> None:
     fleet = idle_fleet()
     fleet.add("asleep", "PAUSED")
+    fleet.add("begun")
+    task = {"id": "f" * 32, "status": "WAITING_FOR_SANDBOX", "sandbox_id": "begun", "request": {}, "created_at": ago()}
+    fleet.tasks = [task]
     async with at_sandboxes(fleet) as seat:
         await seat.sees("Yesterday's", "alone", "asleep")
         await seat.press("X")
@@ -53,6 +56,8 @@ async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to() -> None:
         assert seat.list_screen.table.cursor_id == "alone"
         await seat.press("X", "down", "down", "enter", sees="[1 Conversations]")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "c6")
+        task |= {"status": "ERROR", "detail": "no room"}
+        await seat.press("ctrl+r", "X", sees="3  Sandboxes that no conversation lives in")
 
 
 @pytest.mark.parametrize("answer", [Answer({"detail": "It broke"}, 500), Answer({"items": [{"no": "id"}]})])
