@@ -94,18 +94,14 @@ async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet) 
         assert table.marks == {"off4", "off5"}
 
 
-async def test_columns_are_chosen_and_moved(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
+async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
+    state = KeptState(tmp_path / "state")
+    async with at_sandboxes(fleet, state=state) as seat:
         assert "OWNER" not in seat.line(2)
         await seat.press("C", sees="[x] OWNER")
         await seat.press("end", *("K",) * 10, "down", "space", "enter")
         await seat.until(lambda: seat.line(2).split()[:2] == ["OWNER", "FOR"])
         await seat.press("C", "d", "enter", until=lambda: seat.line(2).split()[:2] == ["STATUS", "FOR"])
-
-
-async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
-    state = KeptState(tmp_path / "state")
-    async with at_sandboxes(fleet, state=state) as seat:
         await seat.press("s", "s", "s", "S", "C", "down", "down", "down", "space", "enter", "slash")
         await seat.type("status:running", "enter")
         await seat.pause()

@@ -38,7 +38,7 @@ async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_det
         await seat.press("pagedown", sees=("sandbox status", "RUNNING", "agent status", "idle"))
 
 
-async def test_title_and_sandbox_are_taken_as_typed(sit: Sit) -> None:
+async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_and_resumed_from_there(sit: Sit) -> None:
     async with sit() as seat:
         await seat.until(lambda: seat.deck.session)
         sandbox = await seat.session.start("shell")
@@ -49,16 +49,9 @@ async def test_title_and_sandbox_are_taken_as_typed(sit: Sit) -> None:
         await seat.sees("A title of mine", "1 Idle")
         (conversation,) = seat.session.conversations.records.values()
         assert (conversation.title, conversation.sandbox_id) == ("A title of mine", sandbox.id)
-
-
-async def test_its_sandbox_is_gone_to_and_back_and_paused_and_resumed_from_the_conversation(sit: Sit) -> None:
-    async with sit() as seat:
-        await create(seat, "hello")
-        await seat.sees("1 Idle")
-        (conversation,) = seat.session.conversations.records.values()
-        await seat.until(lambda: conversation.sandbox_id in seat.session.sandboxes.records)
-        await seat.press("o", sees=("[2 Sandboxes]", "hello"))
-        assert seat.list_screen.table.cursor_id == conversation.sandbox_id
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("o", sees=("[2 Sandboxes]", "A title of mine"))
+        assert seat.list_screen.table.cursor_id == sandbox.id
         await seat.press("o", sees="[1 Conversations]")
         assert seat.list_screen.table.cursor_id == conversation.id
         await seat.press("p", sees="1 Sandbox paused")

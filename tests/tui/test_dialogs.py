@@ -35,14 +35,7 @@ async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet) 
         assert ("sandbox_spec_id", "other-spec") in [pair for asked in server.asked for pair in asked.query]
 
 
-async def test_a_list_that_cannot_be_read_says_why_and_escape_leaves(fleet: FakeFleet) -> None:
-    fleet.says[f"GET {SPECS}"] = Answer({}, 404)
-    async with at_sandboxes(fleet) as seat:
-        await seat.press("n", sees="status 404")
-        await seat.press("enter", "escape", until=lambda: not seat.deck.screen.is_modal)
-
-
-async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet) -> None:
+async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_said(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
         await seat.press("X", sees=("12  Sandboxes that no conversation lives in", "/ filter"))
         await click(seat, "filter")
@@ -52,6 +45,9 @@ async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet) -> Non
         assert seat.list_screen.table.cursor_id == "box10"
         await seat.press("X", sees="esc cancel")
         await click(seat, "cancel", until=lambda: not seat.deck.screen.is_modal)
+        fleet.says[f"GET {SPECS}"] = Answer({}, 404)
+        await seat.press("n", sees="status 404")
+        await seat.press("enter", "escape", until=lambda: not seat.deck.screen.is_modal)
 
 
 async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:

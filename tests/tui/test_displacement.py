@@ -1,11 +1,10 @@
 """What a start or resume costs is foreseen, told, and remembered."""
 
-import asyncio
 from pathlib import Path
 
 from quarterdeck.fleet.displacement import KeptCap
-from quarterdeck.tui.kept_state import KeptState, M
-from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
+from quarterdeck.tui.kept_state import KeptState
+from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 from tests.tui.seat import WIDE
 
 
@@ -38,18 +37,8 @@ async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -
         await seat.go_to("old", "enter", sees="make room for new4")
 
 
-class LateState(KeptState):
-    """State files on a disk that does not answer."""
-
-    async def read(self, model: type[M], about: str) -> M | None:
-        await asyncio.Event().wait()
-        return await super().read(model, about)
-
-
-async def test_a_cap_noted_in_an_earlier_run_is_shown_and_a_disk_that_hangs_holds_nothing_up(tmp_path: Path) -> None:
-    state, late = KeptState(tmp_path / "state"), LateState(tmp_path / "state")
+async def test_a_cap_noted_in_an_earlier_run_is_shown(tmp_path: Path) -> None:
+    state = KeptState(tmp_path / "state")
     await state.change(KeptCap, "http://server.test", lambda kept: KeptCap(cap=7))
     async with at_sandboxes(full_fleet(), state=state, size=WIDE) as seat:
         await seat.sees("Fix login", "running 3 of about 7")
-    async with at_conversations(full_fleet(), state=late, size=WIDE) as seat:
-        await seat.sees("Fix login", "Not everything is noted down for the next run: the disk does not answer.")

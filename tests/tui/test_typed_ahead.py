@@ -61,23 +61,17 @@ async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:
 # What does not wait
 
 
-async def test_a_key_held_down_is_obeyed_as_often_as_it_came(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        seat.at_once(*["j"] * 25, *["k"] * 5, "space")
-        await seat.until(lambda: seat.list_screen.table.marks)
-        table = seat.list_screen.table
-        assert table.marks == {table.ids[20]}
-
-
-async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet) -> None:
+async def test_no_key_waits_for_what_is_only_sent_and_one_held_down_is_obeyed_as_often_as_it_came(
+    fleet: FakeFleet,
+) -> None:
     server = Gated(fleet.answer, to(f"{SANDBOXES}/box0/pause"))
     async with at_conversations(fleet, server=server) as seat:
         await seat.press("2")
         table = seat.list_screen.table
         table.move_to("box0")
-        seat.at_once("p", "j", "j", "space")
+        seat.at_once("p", *["j"] * 25, *["k"] * 5, "space")
         await seat.until(lambda: table.marks)
-        assert table.cursor_id == table.ids[table.ids.index("box0") + 3]
+        assert table.marks == {table.ids[table.ids.index("box0") + 20]}
         await seat.until(lambda: server.waited)
         assert fleet.orders == []
         server.gate.set()

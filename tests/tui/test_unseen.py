@@ -71,15 +71,21 @@ async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFle
         await seat.press("escape", sees="0 of 4 match.")
 
 
-async def test_the_next_run_knows_what_was_seen_even_if_the_look_was_the_last_thing(
+async def test_the_next_run_knows_what_was_seen_in_two_decks_even_if_the_look_was_the_last_thing(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    state = KeptState(tmp_path / "state")
-    async with at_conversations(fleet, state=state) as seat:
-        await seat.sees("● 3 Working  ✓ 1 Finished")
-        await comes_to(seat, fleet, c1="finished", c2="finished")
-        await seat.sees("● 1 Working  ✓ 3 Finished", "+ 2 unread")
-        await seat.go_to("c1", "enter", "escape")
+    def state() -> KeptState:
+        return KeptState(tmp_path / "state")
+
+    async with at_conversations(fleet, state=state()) as one:
+        await one.sees("● 3 Working  ✓ 1 Finished")
+        async with at_conversations(fleet, state=state()) as other:
+            for seat in (one, other):
+                await comes_to(seat, fleet, c1="finished", c2="finished")
+                await seat.sees("● 1 Working  ✓ 3 Finished", "+ 2 unread")
+            await other.go_to("c1", "enter", "escape")
+        one.session.mark_read(["c2"])
+        await one.until(lambda: not unseen(one))
     fleet.conversations["c3"]["execution_status"] = "error"
-    async with at_conversations(fleet, state=state) as seat:
-        await seat.until(lambda: unseen(seat) == {"c2", "c3"})
+    async with at_conversations(fleet, state=state()) as again:
+        await again.until(lambda: unseen(again) == {"c3"})

@@ -1,5 +1,6 @@
 """Watched conversations: a line on every screen, what they came to said wherever one is, kept for the next run."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.tui.app import notice
 from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.text import line
-from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, comes_to
+from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to
 from tests.tui.seat import NARROW, Seat
 
 
@@ -29,33 +30,26 @@ async def watch(seat: Seat, *ids: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(60, 20), NARROW, (120, 36)])
-async def test_a_line_says_how_the_watched_one_is_until_w_ends_it(fleet: FakeFleet, size: tuple[int, int]) -> None:
+async def test_a_line_says_on_every_screen_how_the_watched_one_is_until_w_ends_it(
+    fleet: FakeFleet, size: tuple[int, int]
+) -> None:
     async with at_conversations(fleet, size=size) as seat:
         assert "watching" not in seat.text
         await watch(seat, "c2")
         await seat.sees("Watching Migrate schema: a bell says", " watching: Migrate schema - ● Working\n")
         await seat.until(lambda: "◉ Migrate" in seat.text)
-        await comes_to(seat, fleet, c2="waiting_for_confirmation")
+        for place in "23":
+            await seat.press(place, sees=" watching: Migrate schema - ● Working\n")
+        fleet.conversations["c2"]["execution_status"] = "waiting_for_confirmation"
+        seat.session.conversations.refresh()
         await seat.sees("watching: Migrate schema - ◆ Needs you (<1m)", "Migrate schema: Needs you.")
+        await seat.press("1")
         await watch(seat, "c1")
         await comes_to(seat, fleet, c1="finished", c2="error")
         await seat.sees("watching: Migrate schema - ✕ Error (<1m) +1", "Fix login: Finished.")
         await seat.press("asterisk", "w", sees="No longer watching 2 conversations.")
         await seat.until(lambda: "watching: " not in seat.text and "◉" not in seat.text)
-
-
-@pytest.mark.parametrize("place", ["2", "3"])
-async def test_a_watch_goes_on_whatever_screen_is_shown(fleet: FakeFleet, place: str) -> None:
-    async with at_conversations(fleet) as seat:
-        await watch(seat, "c1")
-        await seat.press(place, sees="watching: Fix login - ● Working")
-        fleet.conversations["c1"]["execution_status"] = "stuck"
-        seat.session.conversations.refresh()
-        await seat.sees("watching: Fix login - ✕ Stuck (<1m)", "Fix login: Stuck.")
-
-
-async def test_the_conversation_of_a_sandbox_is_watched_from_the_list_of_sandboxes(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
+        await seat.press("2")
         await seat.go_to("lonely", "w", sees="no conversation lives in it.")
         await watch(seat, "box")
         assert list(seat.session.unread.watched) == ["c1"]
@@ -97,9 +91,18 @@ class Unreadable(KeptState):
         return await super().read(model, about)
 
 
-async def test_where_nothing_can_be_kept_that_is_said_and_the_watch_works(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, state=Unreadable(tmp_path / "state"), size=(120, 36)) as seat:
-        await seat.sees("noted down for the next run: The page")
+class Late(KeptState):
+    async def read(self, model: type[M], about: str) -> M | None:
+        await asyncio.Event().wait()
+        return await super().read(model, about)
+
+
+@pytest.mark.parametrize(("kind", "why"), [(Unreadable, "The page"), (Late, "the disk does not answer.")])
+async def test_where_nothing_can_be_kept_that_is_said_and_the_watch_works(
+    fleet: FakeFleet, tmp_path: Path, kind: type[KeptState], why: str
+) -> None:
+    async with at_conversations(fleet, state=kind(tmp_path / "state"), size=(120, 36)) as seat:
+        await seat.sees(f"Not everything is noted down for the next run: {why}")
         await watch(seat, "c1")
         await comes_to(seat, fleet, c1="finished")
         await seat.sees("Fix login: Finished.", "+ 1 unread")
