@@ -65,12 +65,12 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
 
 
-async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works() -> None:
+async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_and_then_no_agent_does() -> None:
     fleet = FakeFleet()
     fleet.add("calm")
     fleet.add("busy")
     fleet.talk("c1", "busy", "Fix the build", execution_status="running")
-    async with at_sandboxes(fleet) as seat:
+    async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.sees("Fix the build")
         screen = seat.list_screen
         screen.table.move_to("calm")
@@ -82,6 +82,8 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works()
         await seat.press("enter")
         assert fleet.orders == [("pause", "calm")]
         await seat.press("p", "y", until=lambda: ("pause", "busy") in fleet.orders)
+        await seat.sees("Fix the build  Sandbox paused")
+        assert "at work" not in seat.text, "the conversation was read before its sandbox was paused"
 
 
 async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_about(fleet: FakeFleet) -> None:

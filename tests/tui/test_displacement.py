@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from quarterdeck.fleet.displacement import KeptCap
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 from tests.tui.seat import WIDE
@@ -35,10 +34,3 @@ async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -
         await seat.press("enter")
         assert ("resume", "off") not in fleet.orders
         await seat.go_to("old", "enter", sees="make room for new4")
-
-
-async def test_a_cap_noted_in_an_earlier_run_is_shown(tmp_path: Path) -> None:
-    state = KeptState(tmp_path / "state")
-    await state.change(KeptCap, "http://server.test", lambda kept: KeptCap(cap=7))
-    async with at_sandboxes(full_fleet(), state=state, size=WIDE) as seat:
-        await seat.sees("Fix login", "running 3 of about 7")

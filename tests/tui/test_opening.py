@@ -146,12 +146,11 @@ async def test_a_small_terminal_is_survived(sit: Sit) -> None:
             await seat.sees("smaller than 60x20")
             await seat.pilot.resize_terminal(60, 20)
             await seat.until(lambda: "smaller than" not in seat.text)
-
-
-async def test_a_narrow_header_says_which_server_it_is_and_how_it_is(sit: Sit) -> None:
-    async with sit(size=(60, 20)) as seat:
         await seat.until(lambda: "local service" in seat.line(0) and "live now" in seat.line(0))
         await seat.press("2", until=lambda: "[2 Sandboxes]" in seat.line(0))
+
+
+async def test_a_narrow_header_says_how_the_server_is() -> None:
     down = FakeServer(lambda _: httpx.ConnectError("refused"))
     async with seated(answering(down), SERVER, size=(60, 20)) as seat:
         await seat.until(lambda: "nothing read yet, next try" in seat.line(0))

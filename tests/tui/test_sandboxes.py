@@ -9,7 +9,6 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.tui.glyphs import in_ascii
 from quarterdeck.tui.lists import screen as list_screen
 from tests.local.conftest import processes
-from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 from tests.tui.seat import NARROW, WIDE, Seat
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
@@ -79,15 +78,6 @@ async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_
         await seat.sees("2 Running")
         assert seat.list_screen.table.cursor_id == record.id
         assert seat.list_screen.table.marks == {record.id}
-
-
-async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_working() -> None:
-    fleet = FakeFleet()
-    fleet.talk("c1", fleet.add("box1"), "Fix login", execution_status="running")
-    fleet.sandboxes["box1"]["status"] = "PAUSED"
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.sees("Fix login  Sandbox paused")
-        assert "at work" not in seat.text
 
 
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(
