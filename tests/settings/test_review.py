@@ -1,9 +1,6 @@
 import json
 from typing import Any
 
-from pydantic import SecretStr
-
-from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.options import SchemaField
@@ -31,20 +28,6 @@ def test_each_change_is_a_line_from_old_to_new() -> None:
         Line("set", "Budget per task, USD", "not set", "5"),
         Line("set", "Ask before actions", "not set", "on"),
     )
-
-
-def test_what_a_replacing_server_loses_is_named_until_it_is_typed_again() -> None:
-    draft = Draft(STORED).set("language", "de")
-    known = Draft(STORED.model_copy(update=dict.fromkeys(KNOWN_BY))).set("language", "de")
-    assert [loss.key for loss in review(known, REPLACING).losses] == ["sandbox_api_key"]
-    assert not review(known.set("sandbox_api_key", SecretStr("again")), REPLACING).losses
-    assert [loss.key for loss in review(draft, REPLACING).losses] == [
-        "sandbox_api_key",
-        "llm_api_key",
-        "search_api_key",
-        "secrets_store",
-    ]
-    assert not review(draft, MERGING).losses
 
 
 def test_what_the_server_cannot_clear_is_an_error() -> None:
@@ -107,9 +90,3 @@ def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
     (problem,) = [problem for problem in problems(moved, flat) if problem.stops]
     assert "no such setting" in problem.words
     assert not problems(moved.revert(problem.key), flat)
-
-
-def test_a_value_that_this_server_would_not_read_again_stops_a_save() -> None:
-    (problem,) = errors(DESCRIBED.set("security_analyzer", "invariant"))
-    assert problem.words == "This server takes only llm, none."
-    assert not errors(Draft(Settings()).set("security_analyzer", "invariant"))

@@ -20,14 +20,6 @@ def test_what_a_server_stored_as_it_was_asked_is_verified(draft: Draft) -> None:
         assert (seen.stored, seen.good, seen.returned) == (True, seen.readable, ())
 
 
-def test_nothing_arrived() -> None:
-    seen = verify(Draft(BASE).set("language", "fr"), BASE)
-    assert seen.untouched
-    (difference,) = seen.differences
-    assert (difference.label, difference.meant, difference.found) == ("Language", "fr · French", "de · German")
-    assert difference.asked
-
-
 def test_a_field_that_nobody_here_touched_is_named_too_and_empty_text_counts_as_not_set() -> None:
     found = BASE.model_copy(update={"language": "fr", "git_user_name": None})
     (difference,) = verify(Draft(BASE).set("language", "fr"), found).differences
@@ -61,14 +53,3 @@ def test_a_removed_copy_that_the_server_adds_itself_is_told_and_is_no_failure() 
         Draft(twice).change_servers(without_duplicates), Settings(mcp_config=McpConfig(stdio_servers=(FILES,)))
     )
     assert (gone.readable, gone.good, gone.returned) == (1, 1, ())
-
-
-def test_what_the_server_dropped_beside_the_settings_of_the_form_is_named() -> None:
-    base = Settings.model_validate({"language": "de", "theme_colour": "red", "provider_tokens_set": {"github": None}})
-    found = Settings.model_validate({"language": "fr", "provider_tokens_set": {}})
-    differences = verify(Draft(base).set("language", "fr"), found, secrets_gone={"TOKEN"}).differences
-    assert [(each.label, each.meant, each.found, each.asked) for each in differences] == [
-        ("Provider tokens", "github", "none", False),
-        ("Custom secrets", "TOKEN", "not there", False),
-        ("theme_colour", "red", "not there", False),
-    ]

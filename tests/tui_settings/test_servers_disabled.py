@@ -122,6 +122,16 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(si
         await seat.choose("Enable", sees="1 edited")
         await seat.save_verified(1)
         assert await seat.stored() == before
+        assert await kept(tmp_path) == ()
+        await disable(seat, seat.form.row.id, "s")
+        await seat.save_verified(1)
+        posts = seat.posts
+        await go_to_disabled(seat)
+        await seat.press("d", "ctrl+s")
+        await seat.sees("Review the changes", "Kept on this machine only")
+        await seat.press("r", sees="this concerns only what this machine keeps")
+        await seat.agree(sees=("Done on this machine", "As stored"))
+        assert seat.posts == posts
     assert await kept(tmp_path) == ()
 
 
@@ -134,20 +144,6 @@ async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(seat: FormS
     await seat.save(sees=("Not saved:", "1 edited"))
     assert seat.posts == 0
     assert await seat.stored() == before
-
-
-async def test_a_disabled_server_that_is_deleted_concerns_only_this_machine(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        await disable(seat, "mcp:2", "s")
-        await seat.save_verified(1)
-        posts = seat.posts
-        await go_to_disabled(seat)
-        await seat.press("d", "ctrl+s")
-        await seat.sees("Review the changes", "Kept on this machine only")
-        await seat.press("r", sees="this concerns only what this machine keeps")
-        await seat.agree(sees=("Done on this machine", "As stored"))
-        assert seat.posts == posts
-    assert await kept(tmp_path) == ()
 
 
 async def test_two_decks_disable_without_losing_what_the_other_keeps(sit: Sit, tmp_path: Path) -> None:

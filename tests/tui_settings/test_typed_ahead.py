@@ -10,7 +10,7 @@ from tests.tui_settings.conftest import Sit
 from tests.tui_settings.form import FormSeat
 
 
-async def test_a_field_is_edited_by_one_burst_of_keys(seat: FormSeat) -> None:
+async def test_fields_are_edited_pasted_into_and_reviewed_by_one_burst_of_keys(seat: FormSeat) -> None:
     seat.at_once("slash", *"iterations", "enter", "g", "enter", "ctrl+u", *"77", "enter", "j", "j", "k")
     await seat.until(lambda: seat.form.draft.edits == {"max_iterations": 77})
     await seat.until(lambda: seat.form.editor is None)
@@ -18,6 +18,13 @@ async def test_a_field_is_edited_by_one_burst_of_keys(seat: FormSeat) -> None:
     await seat.until(lambda: seat.form.draft.edits.get("llm_model") == "dUxu" and seat.form.editor is None)
     assert seat.form.draft.count == 2
     assert len(seat.form.draft.servers.entries) == 3
+    await seat.go_to("git_user_name")
+    seat.at_once("enter", "ctrl+u")
+    seat.paste_at_once("Grace")
+    seat.at_once("ctrl+s")
+    await seat.sees("Grace", "show the request")
+    await seat.press("enter", sees="Saved · 3 of 3 verified")
+    assert (await seat.stored()).git_user_name == "Grace"
 
 
 async def test_tab_goes_on_editing_in_the_next_field(seat: FormSeat) -> None:
@@ -37,16 +44,6 @@ async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
         await own.until(lambda: own.form.draft)
         seat.at_once("enter", *"duty", "enter", "j")
         await seat.until(lambda: own.form.draft.edits == {"llm_model": "duty"})
-
-
-async def test_an_edit_is_pasted_reviewed_and_saved_by_one_burst_of_keys(seat: FormSeat) -> None:
-    await seat.go_to("git_user_name")
-    seat.at_once("enter", "ctrl+u")
-    seat.paste_at_once("Grace")
-    seat.at_once("ctrl+s")
-    await seat.sees("Grace", "show the request")
-    await seat.press("enter", sees="Saved · 1 of 1 verified")
-    assert (await seat.stored()).git_user_name == "Grace"
 
 
 async def test_quitting_behind_an_edit_asks_about_it(seat: FormSeat) -> None:
