@@ -22,10 +22,7 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 PLAIN = StdioServer(name="plain", command="uvx")
 STORED = Settings(
-    language="de",
-    llm_api_key_set=True,
-    search_api_key_set=False,
-    mcp_config=McpConfig(stdio_servers=(FILES, PLAIN)),
+    language="de", llm_api_key_set=True, search_api_key_set=False, mcp_config=McpConfig(stdio_servers=(FILES, PLAIN))
 )
 
 

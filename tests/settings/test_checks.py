@@ -6,12 +6,13 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import LOAD_ONLY, Settings
 from quarterdeck.settings.catalogue import CATALOGUE
-from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.form_fields import CANONICAL
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_checks import problems, server_problems
+from quarterdeck.settings.merge import merge
 from tests.settings.strategies import EDITS, RECORDS, edited, errors
 
 
@@ -26,14 +27,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "max_budget_per_task": ("-1", "NaN", "1e999", "five"),
     "max_iterations": ("0", "1.5", "999999999999999999999999999999"),
     "remote_runtime_resource_factor": ("0",),
-    "llm_base_url": (
-        "gateway.example.com",
-        "ftp://gateway.example.com",
-        "https://",
-        "https://host:port/x",
-        "https://[::1/x",
-        "https://a b.example",
-    ),
+    "llm_base_url": ("a.example", "ftp://a.example", "https://", "https://a:port/x", "https://[::1/x", "https://a b.c"),
     "llm_model": ("openai/gpt 5", "********"),
     "llm_api_key": ("**********", "••••••", "<hidden>", "Bearer sk-1", '"sk-1"', "sk-1\nsk-2", "   "),
     "git_user_name": ("Ada $(reboot)", 'Ada "the" L', "Ada `x`", "Ada\x1b[2J"),
@@ -122,13 +116,6 @@ def test_equal_names_stop_and_equal_addresses_of_two_types_warn() -> None:
     assert of(SseServer(url=address), ShttpServer(url=address)) == [(0, "url", False), (1, "url", False)]
 
 
-def test_doubles_that_the_server_made_stop_nothing() -> None:
-    stored = Settings.model_validate({"mcp_config": {"stdio_servers": [STDIO.model_dump()] * 2}})
-    draft = Draft(stored)
-    assert len(draft.problems) == 2
-    assert not errors(draft)
-
-
 def test_a_header_behind_a_mask_has_to_be_typed_again() -> None:
     headers = {"X-Key": SecretStr(MASK), "X-Other": SecretStr("typed")}
     (found,) = server_problems(SseServer.model_validate({"url": "https://a.example/sse", "headers": headers}))
@@ -152,9 +139,10 @@ def test_changes_hold_only_what_was_edited_and_the_stored_value_is_no_edit() -> 
 
 
 def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_set() -> None:
-    stored = Settings(max_iterations=-5, llm_base_url="", git_user_email="")
+    doubles = McpConfig(stdio_servers=(STDIO, STDIO))
+    stored = Settings(max_iterations=-5, llm_base_url="", git_user_email="", mcp_config=doubles)
     assert not errors(Draft(stored))
-    assert [problem.key for problem in Draft(stored).problems] == ["max_iterations"]
+    assert sorted(problem.key for problem in Draft(stored).problems) == ["max_iterations", MCP, MCP]
     assert errors(Draft(stored).set("max_iterations", -6))
 
 
@@ -165,6 +153,9 @@ def test_unknown_members_of_servers_and_of_the_list_are_carried() -> None:
     sent = draft.change_servers(Servers.edit, 0, server.model_copy(update={"command": "uvx"})).changes["mcp_config"]
     assert sent.model_dump()["mode"] == "x"
     assert sent.stdio_servers[0].model_dump()["cwd"] == "/w"
+    newer = Settings(mcp_config=McpConfig.model_validate({"mode": "new"}))
+    added = merge(draft.change_servers(Servers.add, STDIO), newer).draft.changes["mcp_config"]
+    assert (added.model_extra, added.stdio_servers) == ({"mode": "new"}, (STDIO,))
 
 
 @given(RECORDS, EDITS, st.data())

@@ -14,6 +14,7 @@ from tests.settings.strategies import MARKED_SERVER
 FILES = StdioServer(name="files", command="npx", args=("-y", "pkg"), env={"K": SecretStr("v")})
 GIVEN_FILES = {"command": "npx", "args": ["-y", "pkg"], "env": {"K": "v"}}
 LINEAR = SseServer(url="https://mcp.linear.app/sse", api_key=SecretStr("tok"))
+TOLD_LINEAR = {"url": "https://mcp.linear.app/sse", "api_key": "tok"}
 GIVEN_LINEAR = {"url": "https://mcp.linear.app/sse", "headers": {"Authorization": "Bearer tok"}}
 
 
@@ -27,11 +28,7 @@ GIVEN_LINEAR = {"url": "https://mcp.linear.app/sse", "headers": {"Authorization"
         [{"name": "files", **GIVEN_FILES}, {"name": "linear", **GIVEN_LINEAR}],
         {"mcpServers": [{"name": "files", **GIVEN_FILES}, {"name": "linear", **GIVEN_LINEAR}]},
         {"mcp_config": {"files": GIVEN_FILES, "linear": {"transport": "sse", **GIVEN_LINEAR}}},
-        {
-            "stdio_servers": [{"name": "files", "command": "npx", "args": ["-y", "pkg"], "env": {"K": "v"}}],
-            "sse_servers": [{"url": "https://mcp.linear.app/sse", "api_key": "tok"}],
-            "shttp_servers": None,
-        },
+        {"stdio_servers": [{"name": "files", **GIVEN_FILES}], "sse_servers": [TOLD_LINEAR], "shttp_servers": None},
     ],
 )
 def test_every_usual_shape_is_read(data: object) -> None:
@@ -121,19 +118,15 @@ def test_what_holds_no_server_is_refused_in_words(text: str, words: str) -> None
         pasted(text)
 
 
+MEMBERS = st.sampled_from(
+    ["mcpServers", "servers", "sse_servers", "command", "args", "env", "url", "headers", "type", "x"]
+)
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(
-                    ["mcpServers", "servers", "sse_servers", "command", "args", "env", "url", "headers", "type", "x"]
-                ),
-                inner,
-                max_size=4,
-            )
-        ),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(MEMBERS, inner, max_size=4),
         max_leaves=12,
     )
 )

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import Entry, EntryState, Servers
+from quarterdeck.settings.mcp import Entry, EntryState
 from quarterdeck.settings.merge import Side, is_another, merge, settle
 from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, counted, edited, marked_drafts
 
@@ -116,26 +116,10 @@ def test_a_merge_loses_nothing_kept_here_is_settled_by_theirs_and_is_made_once(b
         assert not again.arrived
 
 
-def test_what_both_sides_made_of_one_thing_is_a_conflict() -> None:
-    mine = Draft(Settings()).change_servers(Servers.add, TOOLS.model_copy(update={"api_key": SecretStr("mine")}))
-    theirs = TOOLS.model_copy(update={"api_key": SecretStr("theirs")})
-    merged = merge(mine, records(theirs))
-    (conflict,) = merged.conflicts
-    assert conflict.base is None
-    assert settle(merged.draft, conflict, Side.THEIRS).servers.config().sse_servers == (theirs,)
-    unknown = Draft(records(FILES)).change_servers(Servers.edit, 0, FILES.model_copy(update={"cwd": "/mine"}))
-    (conflict,) = merge(unknown, records(FILES.model_copy(update={"cwd": "/theirs"}))).conflicts
-    assert conflict.row == 0
+def test_a_key_that_was_typed_and_cleared_is_a_conflict() -> None:
     key = Draft(Settings(llm_api_key_set=True)).set("llm_api_key", SecretStr("new"))
     (conflict,) = merge(key, Settings(llm_api_key_set=False)).conflicts
     assert (conflict.key, conflict.base, conflict.theirs) == ("llm_api_key", True, False)
-
-
-def test_members_of_the_list_that_are_unknown_are_theirs() -> None:
-    theirs = Settings(mcp_config=McpConfig.model_validate({"mode": "new"}))
-    config = merge(Draft(records(FILES)).change_servers(Servers.add, TOOLS), theirs).draft.changes["mcp_config"]
-    assert config.model_extra == {"mode": "new"}
-    assert config.sse_servers == (TOOLS,)
 
 
 def test_another_persons_record_is_known_by_its_email_or_by_having_nothing_in_common() -> None:

@@ -29,9 +29,8 @@ async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(sit: Sit
 async def test_canonical_fields_are_saved_as_differences(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested", size=WIDE) as seat:
         before = await seat.stored()
-        await seat.fill("security_analyzer", "invariant", sees="This server takes only llm,")
-        await seat.press("ctrl+u")
-        await seat.type("none", "enter")
+        await seat.fill("security_analyzer", "invariant", "escape", sees=("This server takes only llm,", "1 error"))
+        await seat.edit("security_analyzer", "none")
         await seat.edit("max_iterations", "77")
         await seat.go_to("confirmation_mode", "x", sees="always on or off")
         await seat.save_verified(2)

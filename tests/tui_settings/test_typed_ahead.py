@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-from textual.widgets import Input
-
 from quarterdeck.tui.screens.settings import SettingsScreen
 from tests.tui.seat import local, seated
-from tests.tui_settings.conftest import Sit
 from tests.tui_settings.form import FormSeat
 
 
@@ -53,13 +50,3 @@ async def test_quitting_behind_an_edit_asks_about_it(seat: FormSeat) -> None:
     assert seat.deck.return_value is None
     seat.at_once("ctrl+q", "d")
     await seat.until(lambda: seat.deck.return_value == 0)
-
-
-async def test_a_variable_typed_at_once_falls_into_name_and_hidden_value(sit: Sit) -> None:
-    async with sit() as seat:
-        seat.at_once("a", "enter", *"mine", "tab", *"uvx", "tab", "tab", *"KEY=sesame")
-        await seat.until(lambda: any(field.value == "sesame" for field in seat.deck.screen.query(Input)))
-        (value,) = (field for field in seat.deck.screen.query(Input) if field.value == "sesame")
-        assert value.password
-        assert "KEY" in seat.text
-        assert "sesame" not in seat.text
