@@ -159,6 +159,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
     Place.SETTINGS: (
         Command("save", "ctrl+s", "Review & save", "Review the changes and save them", changes=True, bar=2),
         Command("edit", "enter", "Edit", "Edit the field or row; escape keeps the edit", changes=True, bar=3),
+        Command("detail", "i", "Detail", "Show all that is known of the field or row"),
         Command("filter", "slash", "Filter", "Show only fields whose name, key or help matches", bar=11),
         Command("revert", "u", "Revert", "Drop the edit of the field or MCP server", bar=6),
         Command("unset", "x", "Not set", "Unset the field, or clear the secret", changes=True, bar=7),
@@ -187,7 +188,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
     Place.CONVERSATION: (
         Command("message", "m", "Message", "Write a message; ctrl+s sends it", changes=True, row=True, bar=2),
         Command("answer", "tab", "Answer", "Go to what the agent asks; y, n and a work only there", row=True, bar=3),
-        Command("stop", "p", "Pause agent", "Stop the agent", changes=True, row=True, bar=4),
+        Command("stop", "p", "Pause agent", "Pause the agent", changes=True, row=True, bar=4),
         Command("unfold", "enter", "Unfold", "Show all of the entry, or fold it", row=True, bar=5),
         Command("message_before", "left_square_bracket", "Messages", "Go to your message before; ] to the next", bar=6),
         Command("message_after", "right_square_bracket", "Next message", "Go to your next message"),

@@ -38,9 +38,9 @@ from quarterdeck.tui.widgets.filter_bar import FILTERING, FilterBar
 from quarterdeck.tui.widgets.form.actions import acts_at_once, on_row, row_commands, row_hints, why_not
 from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.form import SettingsForm
-from quarterdeck.tui.widgets.form.help import title
+from quarterdeck.tui.widgets.form.help import full_help, title
 from quarterdeck.tui.widgets.form.lines import GAP
-from quarterdeck.tui.widgets.form.rows import RowKind
+from quarterdeck.tui.widgets.form.rows import NOWHERE, RowKind
 
 KEYS_WAIT = 1.0
 """Seconds that typed keys wait for the settings to be read, because they were meant for the form."""
@@ -222,6 +222,15 @@ class SettingsScreen(DeckScreen):
     def row_commands(self) -> Iterable[Command]:
         """The commands for the row under the cursor, and those for all settings."""
         return row_commands(self.form.row)
+
+    async def action_detail(self) -> None:
+        """Show all that is known of the row, kept up to date."""
+        row_id, form = self.form.row.id, self.form
+
+        def said() -> Sequence[Cell]:
+            return full_help(form.view, form.view.rows.get(row_id, NOWHERE))[1:]  # without its title
+
+        await self.app.push_screen(PageDialog(self.row_title(), said))
 
     def action_copy(self) -> None:
         """Copy the name of the field under the cursor, or an MCP server without its secrets."""

@@ -70,8 +70,8 @@ _OF_ROW: Mapping[RowKind, tuple[Command, ...]] = {
     ),
 }
 """The commands of each kind of row, in the order of its menu."""
-_OF_ALL = tuple(map(_command, ("undo_save", "export", "import", "unsaved_edits")))
-"""Commands for all settings, at the end of each menu."""
+_OF_ALL = tuple(map(_command, ("detail", "undo_save", "export", "import", "unsaved_edits")))
+"""Commands for every row and for all settings, at the end of each menu."""
 _BY_NAME = {kind: {command.name: command for command in commands} for kind, commands in _OF_ROW.items()}
 _ANYWHERE = frozenset({"add", "import_servers", "servers_file", "copy_servers", "check_all", "remove_duplicates"})
 """Commands among them that need no row."""
@@ -87,7 +87,7 @@ def row_commands(row: Row) -> tuple[Command, ...]:
     if row.entry is not None:
         labels["disable"] = "Enable" if row.entry.disabled else "Disable"
         labels["convert"] = f"Convert to {'SSE' if isinstance(row.entry.server, ShttpServer) else 'HTTP'}"
-    commands = (*_OF_ROW[row.kind], *_OF_ALL)
+    commands = (*(on_row(command, row) for command in _OF_ROW[row.kind]), *_OF_ALL)
     return tuple(command._replace(label=labels.get(command.name, command.label)) for command in commands)
 
 
@@ -101,8 +101,11 @@ def row_hints(row: Row, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
 
 
 def on_row(command: Command, row: Row) -> Command:
-    """Return a command as the menu of a row has it."""
-    return _BY_NAME[row.kind].get(command.name, command)
+    """Return a command as the menu of a row has it; in an empty list, enter adds to it."""
+    own = _BY_NAME[row.kind]
+    if command.name == "edit" and "add" in own and not row.name:
+        return command._replace(label=own["add"].label, help=own["add"].help)
+    return own.get(command.name, command)
 
 
 def acts_at_once(name: str, row: Row) -> bool:
