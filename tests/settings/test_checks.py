@@ -131,13 +131,6 @@ def test_every_documented_field_has_an_entry() -> None:
     assert len(documented) == 25
 
 
-def test_changes_hold_only_what_was_edited_and_the_stored_value_is_no_edit() -> None:
-    draft = Draft(STORED).set("git_user_name", "Ada").unset("max_iterations")
-    assert draft.changes == {"git_user_name": "Ada", "max_iterations": None}
-    assert not Draft(STORED).set("language", "fr").set("language", "de").edited
-    assert not Draft(STORED).set("enable_sound_notifications", False).edited
-
-
 def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_set() -> None:
     doubles = McpConfig(stdio_servers=(STDIO, STDIO))
     stored = Settings(max_iterations=-5, llm_base_url="", git_user_email="", mcp_config=doubles)

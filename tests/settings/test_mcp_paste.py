@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings.mcp_json import PasteError, pasted, without_secrets
-from quarterdeck.settings.mcp_server import bare, missing, place_of
+from quarterdeck.settings.mcp_server import bare, place_of
 from tests.settings.strategies import MARKED_SERVER
 
 FILES = StdioServer(name="files", command="npx", args=("-y", "pkg"), env={"K": SecretStr("v")})
@@ -88,14 +88,6 @@ def test_what_this_service_cannot_hold_is_named() -> None:
     )
     (tools,) = pasted(json.dumps({"my tools": given_members}), nested=True).servers
     assert tools.model_extra == {"headers": {"X-Org": "o"}, "alwaysAllow": ["x"], "name": "my tools"}
-
-
-def test_a_placeholder_has_to_be_typed_over() -> None:
-    result = pasted('{"x": {"command": "npx", "args": ["--token=${input:t}"], "env": {"K": "$K"}}}')
-    assert tuple(missing(result.servers[0])) == ("an argument", "K")
-    assert result.servers == (
-        bare(StdioServer(name="x", command="npx", args=("--token=1",), env={"K": SecretStr("1")})),
-    )
 
 
 @pytest.mark.parametrize(

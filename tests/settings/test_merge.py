@@ -4,20 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer, listed
+from quarterdeck.client.models.mcp import McpConfig, McpServer, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import Entry, EntryState
 from quarterdeck.settings.merge import Side, is_another, merge, settle
 from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, counted, edited, marked_drafts
-
-FILES = StdioServer(name="files", command="npx")
-OTHER = StdioServer(name="files", command="uvx")
-TOOLS = SseServer(url="https://a.example/sse")
-
-
-def records(*servers: McpServer) -> Settings:
-    return Settings(mcp_config=McpConfig.of(servers))
 
 
 @given(RECORDS, EDITS, RECORDS)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from quarterdeck.config.connections import Connection
-from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.client.fakes import Answer, FakeServer
 from tests.tui.seat import NARROW, WIDE, answering, seated
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
@@ -271,12 +271,8 @@ async def test_nothing_counts_as_changed_in_the_first_record_that_somebody_saves
         assert "changed on server" not in seat.text
 
 
-def flat(asked: Asked) -> Answer:
-    """A flat server of the real kind, without lists beside its settings."""
-    return Answer({"llm_model": "a/b", "max_iterations": 50}) if asked.path == "/api/settings" else NO_ROUTE
-
-
 async def test_fields_that_conversations_do_not_go_by_say_so(sit_before: Sit) -> None:
+    flat = {"GET /api/settings": [Answer({"llm_model": "a/b", "max_iterations": 50})]}
     async with sit_before(FakeServer(flat)) as seat:
         await seat.go_to("max_iterations")
         assert "V0 only" in line_of(seat, "Max iterations")

@@ -14,7 +14,7 @@ from tests.tui_settings.form import FormSeat
 NOBODY = "http://127.0.0.1:1/mcp"
 PASTED = {
     "mcpServers": {
-        "db": {"command": "uvx", "args": ["mcp-db"], "env": {"TOKEN": "${TOKEN}"}},
+        "db": {"command": "uvx", "args": ["mcp-db"], "env": {"TOKEN": "$TOKEN"}},
         "files": {"command": "npx", "args": ["-y", "@acme/files"]},
         "far": {
             "type": "sse",
