@@ -117,6 +117,29 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
     assert servers["db"]["env"]["TOKEN"].get_secret_value() == "sentinel-again"
 
 
+async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(sit_before: Sit) -> None:
+    fields: list[dict[str, Any]] = [
+        {"key": "agent_context.auth_token", "label": "Auth token", "value_type": "string", "secret": False, **MAJOR},
+        {"key": "agent_context.mode", "label": "Mode", "value_type": "string", **MAJOR},
+    ]
+    keeper = NestedServer(fields=fields)
+    keeper.agent["agent_context"] = {"auth_token": "sentinel-stored", "mode": "fast"}
+    async with sit_before(FakeServer(keeper)) as seat:
+        await seat.find("Auth token")
+        await seat.until(lambda: seat.form.row.id == "agent_settings.agent_context.auth_token")
+        await seat.press("down", sees=("Auth token", "Mode", "fast"))
+        await seat.press("up")
+        assert "sentinel" not in seat.text
+        await seat.press("enter")
+        await seat.type("sentinel-typed")
+        assert "sentinel" not in seat.text
+        await seat.press("enter", "ctrl+s", sees=("Review the changes", "new value"))
+        assert "sentinel" not in seat.text
+        await seat.press("enter")
+        await seat.until(lambda: keeper.agent["agent_context"]["auth_token"] == "sentinel-typed")
+        assert "sentinel" not in seat.text
+
+
 async def test_values_that_a_field_cannot_have_are_shown_and_stay_as_they_are(sit_before: Sit) -> None:
     choices = [{"value": "low", "label": "Low"}, {"value": "high", "label": "High"}]
     fields: list[dict[str, Any]] = [
