@@ -42,3 +42,18 @@ def test_a_stored_key_does_not_follow_its_name_to_another_address(run: Run, home
         keep_key(home, "mine", "http://127.0.0.1:9")
         ended = run("doctor", "--connection", "mine", status=1)
     assert "for another address" in ended.out
+
+
+def test_a_key_of_the_file_opens_the_connection_it_belongs_to(run: Run, home: Home) -> None:
+    with answering(keeping(home.data)) as url:
+        home.write("connections.toml", f'[connections.mine]\nurl = "{url}"\n')
+        run("doctor", "--connection", "mine", status=1)
+        keep_key(home, "mine", url)
+        found = run("doctor", "--connection", "mine")
+        assert "from: key file" in found.out
+        run("settings", "set", "language=fr", "--connection", "mine")
+        run("sandboxes", "list", "--connection", "mine")
+        (home.config / "keys.toml").chmod(0o644)
+        refused = run("doctor", "--connection", "mine", status=1)
+    assert "chmod 600" in refused.out
+    assert KEY not in found.out + found.err + refused.out + refused.err

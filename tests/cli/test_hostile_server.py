@@ -12,6 +12,7 @@ from tests.cli.serving import at_an_address
 from tests.client.fakes import NO_ROUTE, Answer
 
 CONVERSATIONS = "/api/v1/app-conversations/search"
+SANDBOXES = "/api/v1/sandboxes/search"
 GOOD: dict[str, Any] = {"id": "g" * 32, "title": "good one", "sandbox_id": "s", "updated_at": "2026-03-14T10:00:00Z"}
 DATES: list[Any] = ["9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+14:00", "2026-06-30T23:59:60Z", 1e300, -1, True]
 DATES += ["2026-03-14T10:00:00", "2026-03-14T10:00:00+05:45", "yesterday", "١٢٣", None, {"a": 1}]
@@ -61,3 +62,13 @@ def test_an_export_acts_on_no_terminal_and_says_what_is_stored(run: Run, more: t
     assert all(line.isprintable() for line in ended.out.splitlines())
     read = json.loads(ended.out) if more else tomllib.loads(ended.out)
     assert read["settings"]["git_user_name"] == name
+
+
+def test_members_that_are_missing_or_null_leave_a_row(run: Run) -> None:
+    bare = {"id": "b1", "status": "PAUSED"}
+    null: dict[str, Any] = {"id": "b2", "status": "PAUSED"}
+    null |= dict.fromkeys(("created_at", "sandbox_spec_id", "exposed_urls", "session_api_key", "created_by_user_id"))
+    with answering(SANDBOXES, [bare, null, {"id": "b3"}, {}]) as url:
+        listed = run("--url", url, "sandboxes", "list", status=1)
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["ID", "b1", "b2"]
+    assert "could not be read" in listed.err

@@ -155,10 +155,12 @@ def test_a_signal_ends_a_deck_that_is_stuck() -> None:
         assert_as_it_was(terminal)
 
 
-def test_a_closed_terminal_ends_it_and_is_no_crash(deck: Terminal, home: Home) -> None:
-    deck.hang_up()
-    assert deck.process.wait(10) == 128 + signal.SIGHUP
-    assert not (home.state / "crashes").exists()
+def test_a_closed_terminal_ends_it_and_is_no_crash(home: Home) -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service")
+        terminal.hang_up()
+        assert terminal.process.wait(10) == 128 + signal.SIGHUP
+    assert not home.state.exists()
 
 
 IGNORING = (

@@ -14,6 +14,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.models.mcp import McpConfig, SseServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.redact import is_secret_name
 from tests.client.fakes import error_of
 from tests.client.recorded import FLAT, NESTED, Exchange, exchange, question_of, replaying
 
@@ -230,3 +231,26 @@ async def test_what_a_real_server_echoes_of_a_refused_body_is_not_passed_on(
     client, _ = replaying(one)
     error = await error_of(client.settings.store(None, {"language": "en"}))
     assert repeated not in f"{error!r} {error.words} {error.problems}"
+
+
+async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
+    agent, talk = (exchange(NESTED, f"settings-{name}-schema") for name in ("agent", "conversation"))
+    client, _ = replaying(agent, talk)
+    fields = await client.settings.schema()
+    raw = [field["key"] for section in agent.answer.body["sections"] for field in section["fields"]]
+    canonical = ("agent", "mcp_config", "condenser.enabled", "condenser.max_size", "llm.model", "llm.api_key")
+    assert [field.place for field in fields] == [
+        f"agent_settings.{key}" for key in raw if key not in (*canonical, "llm.base_url")
+    ]
+    by_place = {field.place: field for field in fields if field.variant == "openhands"}
+    summary = by_place["agent_settings.llm.reasoning_summary"]
+    assert [choice.value for choice in summary.choices] == ["auto", "concise", "detailed"]
+    verification = "agent_settings.verification"
+    assert by_place[f"{verification}.critic_threshold"].depends_on == (
+        f"{verification}.critic_enabled",
+        f"{verification}.enable_iterative_refinement",
+    )
+    secret = {field.place.removeprefix("agent_settings.") for field in fields if field.secret}
+    of_aws = {f"llm.aws_{name}" for name in ("access_key_id", "secret_access_key", "session_token")}
+    assert secret == {*of_aws, "verification.critic_api_key"}
+    assert all(field.secret is (is_secret_name(field.place) and field.value_type == "string") for field in fields)

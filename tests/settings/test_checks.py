@@ -168,3 +168,10 @@ def test_edits_change_no_other_field_and_are_undone_and_redone(
     while undone.future:
         undone = undone.redo()
     assert undone.edits == draft.edits
+
+
+def test_no_problem_quotes_a_secret() -> None:
+    server = STDIO.model_copy(update={"env": {"TOKEN": SecretStr("<hidden>")}})
+    (problem,) = problems(Servers().add(server))
+    assert "hidden" not in problem.words
+    assert "TOKEN" in problem.words

@@ -1,4 +1,5 @@
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -84,3 +85,9 @@ def test_a_file_of_the_first_version_is_read_and_one_of_a_later_one_is_not() -> 
     assert changes == {"language": "fr", MCP: McpConfig(stdio_servers=(stored,))}
     with pytest.raises(ImportRefused, match="another version"):
         imported("[quarterdeck]\nversion = 3\n[settings]\n", Draft(STORED))
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_refused_or_read(text: str) -> None:
+    with suppress(ImportRefused):
+        imported(f"[settings]\n{text}", Draft(STORED))
