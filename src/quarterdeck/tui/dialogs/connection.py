@@ -92,7 +92,7 @@ def _fields(connection: Connection) -> tuple[Field, ...]:
             "ca-file",
             "CA file, PEM",
             connection.ca_file or "",
-            placeholder="~/team-ca.pem; empty: the usual",
+            placeholder="a path; empty: the system's",
             check=_problem_with_file,
         ),
         Field("key", "Key", control=OneOf(key_now, [(Shown(choice.value), choice.value) for choice in keys])),
