@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.base import moment, plain
+from quarterdeck.client.models.base import json_data, moment
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.paging import Page
 from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of, error_of, first_page
@@ -216,7 +216,7 @@ async def test_numbers_and_flags_are_taken_in_any_spelling() -> None:
     metrics = {"accumulated_cost": "0.5", "max_budget_per_task": 2, "accumulated_token_usage": usage}
     told = {"id": "c", "public": 1, "pr_number": ["7", 8], "metrics": metrics}
     client, _ = client_of({"GET /api/v1/app-conversations/search": [Answer([told])]})
-    read = plain((await anext(aiter(client.conversations.pages()))).items[0])
+    read = json_data((await anext(aiter(client.conversations.pages()))).items[0])
     assert (read["public"], read["pr_number"]) == (True, [7, 8])
     assert read["metrics"].pop("accumulated_token_usage") == {"prompt_tokens": 12, "completion_tokens": 3, **counts}
     assert read["metrics"] == {"model_name": None, "accumulated_cost": 0.5, "max_budget_per_task": 2.0}

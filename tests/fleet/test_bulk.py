@@ -217,7 +217,7 @@ def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
     rows = map(box, ("a", "b", "c"))
     planned = plan(rows, lambda row: "No." if row.id == "b" else None, hidden={"b", "c"})
     assert [row.id for row in planned.with_hidden().rows] == ["a", "c"]
-    job = BulkJob(Fleet(0).job.order, planned)
+    job = BulkJob(Fleet(0).job.action, planned)
     assert job.summary.splitlines()[2:] == ["b  skipped  No.", "c  skipped  The filter hides it."]
 
 

@@ -47,9 +47,9 @@ def test_edits_that_were_exported_are_edits_again_and_take_no_server_away(draft:
     text = files.as_json(files.exported(draft))
     result = imported(text, Draft(draft.base)).draft
     assert all(result.value(key) == value for key, value in draft.edits.items() if key != MCP)
-    there = {place_of(bare(entry.server)) for entry in result.servers.left}
-    assert {place_of(bare(entry.server)) for entry in draft.servers.left} <= there
-    assert len(imported(text, Draft(other)).draft.servers.left) >= len(Draft(other).servers.left)
+    there = {place_of(bare(entry.server)) for entry in result.servers.remaining}
+    assert {place_of(bare(entry.server)) for entry in draft.servers.remaining} <= there
+    assert len(imported(text, Draft(other)).draft.servers.remaining) >= len(Draft(other).servers.remaining)
 
 
 def test_only_what_the_file_names_is_changed_and_a_secret_that_was_filled_in_is_taken() -> None:

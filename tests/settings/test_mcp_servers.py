@@ -13,7 +13,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import EntryState, Servers, converted
 from quarterdeck.settings.merge import merge
-from quarterdeck.settings.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, Line, review
+from quarterdeck.settings.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, ReviewLine, review
 from quarterdeck.settings.words import differences, server_details
 from tests.settings.strategies import MARKED_SERVER, counted, marked_drafts
 
@@ -27,8 +27,8 @@ STORED = Settings(mcp_config=McpConfig(stdio_servers=(FILES,), sse_servers=(TOOL
 def test_the_review_says_what_is_disabled_and_what_is_used_again() -> None:
     draft = Draft(STORED, disabled=(TOOLS.model_copy(update={"url": "https://b.example/sse"}),))
     assert review(draft.change_servers(Servers.disable, 0).change_servers(Servers.enable, 2), FLAT).lines == (
-        Line(EntryState.DISABLED, "SSE https://a.example/sse", "", KEPT_HERE),
-        Line(EntryState.ENABLED, "SSE https://b.example/sse", KEPT_HERE, ""),
+        ReviewLine(EntryState.DISABLED, "SSE https://a.example/sse", "", KEPT_HERE),
+        ReviewLine(EntryState.ENABLED, "SSE https://b.example/sse", KEPT_HERE, ""),
     )
     kept = Draft(Settings(), disabled=(StdioServer(name="files", command="npx"),)).change_servers(
         Servers.edit, 0, FILES
@@ -50,15 +50,15 @@ def test_where_secrets_are_not_read_back_disabling_loses_them_unless_they_are_ty
 @given(marked_drafts(), st.lists(MARKED_SERVER, max_size=2))
 def test_no_server_is_lost_whatever_is_kept_here(draft: Draft, others: list[McpServer]) -> None:
     gone = sum(entry.removed for entry in draft.servers.entries)
-    assert len(draft.servers.left) + len(draft.servers.to_keep_here) + gone == len(draft.servers.entries)
+    assert len(draft.servers.remaining) + len(draft.servers.to_keep_here) + gone == len(draft.servers.entries)
     assert merge(draft, draft.base, draft.disabled).draft.edits == draft.edits
     known = merge(draft, draft.base, draft.servers.to_keep_here).draft
     assert all(
         known.servers.to_keep_here.count(server) >= draft.servers.to_keep_here.count(server)
         for server in draft.servers.to_keep_here
     )
-    assert counted(entry.server for entry in known.servers.left) == counted(
-        entry.server for entry in draft.servers.left
+    assert counted(entry.server for entry in known.servers.remaining) == counted(
+        entry.server for entry in draft.servers.remaining
     )
     beside = merge(draft, draft.base, (*draft.disabled, *others)).draft
     held = [entry.kept for entry in beside.servers.entries]

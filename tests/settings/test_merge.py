@@ -53,8 +53,8 @@ def test_the_merged_list_is_theirs_with_each_change_of_mine_on_it(both: tuple[Dr
     merge_of_both = merge(mine, theirs)
     merged, stored = merge_of_both.draft.servers, counted(listed(theirs.mcp_config))
     assert counted(entry.was for entry in merged.entries if entry.was is not None) == stored
-    untouched = counted(entry.server for entry in mine.servers.left if entry.state is EntryState.KEPT)
-    assert not (untouched & stored) - counted(entry.server for entry in merged.left)
+    untouched = counted(entry.server for entry in mine.servers.remaining if entry.state is EntryState.KEPT)
+    assert not (untouched & stored) - counted(entry.server for entry in merged.remaining)
     contested = {conflict.row for conflict in merge_of_both.conflicts if conflict.row is not None}
     if not merged.edited:
         assert not contested
@@ -98,9 +98,9 @@ def test_a_merge_loses_nothing_kept_here_is_settled_by_theirs_and_is_made_once(b
         settled = settle(settled, conflict, Side.THEIRS)
     of_servers = [conflict for conflict in merge_of_both.conflicts if conflict.row is not None]
     rows = {conflict.row for conflict in of_servers}
-    others = counted(entry.server for entry in merged.servers.left if entry.row not in rows)
+    others = counted(entry.server for entry in merged.servers.remaining if entry.row not in rows)
     their_versions = counted(conflict.theirs for conflict in of_servers if conflict.theirs is not None)
-    assert counted(entry.server for entry in settled.servers.left) == others + their_versions
+    assert counted(entry.server for entry in settled.servers.remaining) == others + their_versions
     for draft, record in ((mine, mine.base), (merged, theirs)):
         again = merge(draft, record)
         assert again.draft.edits == draft.edits

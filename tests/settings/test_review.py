@@ -6,7 +6,7 @@ from quarterdeck.client.options import SchemaField
 from quarterdeck.client.settings import rules_of
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import fields_on
-from quarterdeck.settings.review import Line, problems, review, until_when
+from quarterdeck.settings.review import ReviewLine, problems, review, until_when
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
@@ -21,9 +21,9 @@ STORED = Settings(llm_model="openai/gpt-5", llm_api_key_set=True)
 def test_each_change_is_a_line_from_old_to_new() -> None:
     draft = Draft(STORED).set("llm_model", "a/b").set("confirmation_mode", True).set("max_budget_per_task", 5.0)
     assert review(draft, MERGING).lines == (
-        Line("set", "Model", "openai/gpt-5", "a/b"),
-        Line("set", "Budget per task, USD", "not set", "5"),
-        Line("set", "Ask before actions", "not set", "on"),
+        ReviewLine("set", "Model", "openai/gpt-5", "a/b"),
+        ReviewLine("set", "Budget per task, USD", "not set", "5"),
+        ReviewLine("set", "Ask before actions", "not set", "on"),
     )
 
 
@@ -62,7 +62,7 @@ DESCRIBED = Draft(Settings(leaves=LEAVES), fields=fields_on(NESTED, SCHEMA, "ope
 
 def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
     place = "agent_settings.llm.timeout"
-    assert review(DESCRIBED.set(place, 30), NESTED).lines == (Line("set", "timeout", "60", "30", place=place),)
+    assert review(DESCRIBED.set(place, 30), NESTED).lines == (ReviewLine("set", "timeout", "60", "30", place=place),)
     edited = DESCRIBED.set(place, 30).set("language", "de")
     flat = Server(Generation.FLAT, KeyState.ACCEPTED)
     moved = edited.with_fields(fields_on(flat, (), "openhands"))

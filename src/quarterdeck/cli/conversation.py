@@ -9,13 +9,14 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import until_signal, utc_now, with_client, words_of
-from quarterdeck.cli.output import CommandError, answer, as_json, note, say, typed_text
+from quarterdeck.cli.oneshot import until_signal, with_client, words_of
+from quarterdeck.cli.output import CommandError, answer, note, print_json, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
 from quarterdeck.client.models.event import Event
 from quarterdeck.config.load import Config
+from quarterdeck.fleet.ages import utc_now
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.entries import Entries, Entry, Outcome
 from quarterdeck.fleet.following import Following, Origin
@@ -164,7 +165,7 @@ def show(arguments: CommandLine, config: Config) -> int:
             for event in conversation.transcript.listed_after(told):
                 told = event.id
                 if arguments.json:
-                    as_json(event.model_dump(mode="json"), indent=None)
+                    print_json(event.model_dump(mode="json"), indent=None)
                 else:
                     _print(event, following)
             sys.stdout.flush()

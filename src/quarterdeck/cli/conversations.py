@@ -3,12 +3,13 @@
 import asyncio
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter, utc_now, with_client, with_session
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, utc_minute, with_client, with_session
 from quarterdeck.cli.output import CommandError, answer, note, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask, conversation_plain
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.config.load import Config
+from quarterdeck.fleet.ages import utc_now
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
 from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.session import Session
@@ -32,7 +33,7 @@ def show(arguments: CommandLine, config: Config) -> int:
         # Without the list of sandboxes, only a sandbox that the server calls missing counts as missing.
         await session.conversations.read_all()
         rows = kept(session.conversation_rows, wanted, utc_now())
-        cells = [(row.id, row.state.word, row.title, moment(row.told.changed_at)) for row in rows]
+        cells = [(row.id, row.state.word, row.title, utc_minute(row.told.changed_at)) for row in rows]
         records = [conversation_plain(row.record) for row in rows if row.record is not None]
         answer(arguments, records, table(("ID", "STATE", "TITLE", "UPDATED (UTC)"), cells))
         if unreadable := session.conversations.health.unreadable:

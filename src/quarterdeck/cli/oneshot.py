@@ -19,6 +19,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
+from quarterdeck.fleet.ages import utc_now
 from quarterdeck.fleet.filters import Filter, Grammar, R, parse
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.text import Shown, line
@@ -70,14 +71,9 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Iterat
         yield Shown("  ".join(padded).rstrip())
 
 
-def moment(when: datetime | None) -> str:
+def utc_minute(when: datetime | None) -> str:
     """Format a time in UTC to the minute; empty if there is none."""
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if when is not None else ""
-
-
-def utc_now() -> datetime:
-    """Return the current time."""
-    return datetime.now(UTC)
 
 
 async def until_signal(work: Coroutine[Any, Any, int | None]) -> int:

@@ -29,7 +29,7 @@ def note(words: str, advice: str = "") -> None:
     print(line(f"quarterdeck: {words} {advice}"), file=sys.stderr)
 
 
-def as_json(value: Any, indent: int | None = 2) -> None:
+def print_json(value: Any, indent: int | None = 2) -> None:
     """Print JSON, on one line if `indent` is None; control characters are escaped."""
     print(json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f"))
 
@@ -37,7 +37,7 @@ def as_json(value: Any, indent: int | None = 2) -> None:
 def answer(arguments: CommandLine, data: Any, words: Iterable[Shown]) -> None:
     """Print the result of a command: its data as JSON with --json, else its lines."""
     if arguments.json:
-        as_json(data)
+        print_json(data)
     else:
         for each in words:
             print(each)

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter, utc_now, with_client, with_session
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, utc_minute, with_client, with_session
 from quarterdeck.cli.output import CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import SandboxSpec, sandbox_plain
 from quarterdeck.config.load import Config
-from quarterdeck.fleet.ages import age
+from quarterdeck.fleet.ages import age, utc_now
 from quarterdeck.fleet.filters import Filter, Kind, kept
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow
 from quarterdeck.fleet.session import Session
@@ -87,7 +87,9 @@ def show(arguments: CommandLine, config: Config) -> int:
 def _table(rows: list[SandboxRow], now: datetime) -> Iterator[Shown]:
     """Return a table; values from conversations have columns only if those were read."""
     titles = ["ID", "STATUS", "SPEC", "CREATED (UTC)"]
-    cells = [[row.id, row.state(now).words, row.record.sandbox_spec_id, moment(row.record.created_at)] for row in rows]
+    cells = [
+        [row.id, row.state(now).words, row.record.sandbox_spec_id, utc_minute(row.record.created_at)] for row in rows
+    ]
     if any(row.complete for row in rows):
         titles += ["QUIET", "SPENT", "CONVERSATION"]
         for row, row_cells in zip(rows, cells, strict=True):

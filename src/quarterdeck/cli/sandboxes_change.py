@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, utc_now, with_session
-from quarterdeck.cli.output import CommandError, answer, as_json, note, say
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, with_session
+from quarterdeck.cli.output import CommandError, answer, note, print_json, say
 from quarterdeck.cli.sandboxes import GRAMMAR, read
 from quarterdeck.config.load import Config
+from quarterdeck.fleet.ages import utc_now
 from quarterdeck.fleet.bulk import BulkJob, BulkRow, RowState, counted, plan
 from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.sandbox_state import Action, why_not
@@ -50,8 +51,8 @@ def run(arguments: CommandLine, config: Config) -> int:
             elif row.state in NOT_DONE or row.state is RowState.SKIPPED:
                 note(f"{row.id}: {row.state}. {row.words}")
 
-        order = session.order(Action[arguments.verb.upper()])
-        job = BulkJob(order, plan(rows, lambda row: why_not(arguments.verb, row.state(now))), progress=tell)
+        bulk_action = session.bulk_action(Action[arguments.verb.upper()])
+        job = BulkJob(bulk_action, plan(rows, lambda row: why_not(arguments.verb, row.state(now))), progress=tell)
         found = job.rows | {each: BulkRow(each, RowState.GONE, "There is no sandbox of this id.") for each in unknown}
         job.rows = {each: found[each] for each in ids or known if each in found}
         if arguments.dry_run or (arguments.verb == "delete" and not arguments.yes):
@@ -62,7 +63,7 @@ def run(arguments: CommandLine, config: Config) -> int:
                 tell(found[each])
         await _carry_out(job, session)
         if arguments.json:
-            as_json(_plain(job, status))
+            print_json(_plain(job, status))
         elif len(job.rows) > 1:
             note(f"{counted(job.rows.values())}.")
         undone = [
@@ -70,7 +71,7 @@ def run(arguments: CommandLine, config: Config) -> int:
             for row in job.rows.values()
             if row.state in NOT_DONE
             # A skipped row counts as an error only if it was named and is not in the requested state.
-            or (row.state is RowState.SKIPPED and row.id in ids and order.verdict(row.id) is not RowState.DONE)
+            or (row.state is RowState.SKIPPED and row.id in ids and bulk_action.verdict(row.id) is not RowState.DONE)
         ]
         return 1 if undone or unreadable else 0
 

@@ -4,12 +4,13 @@ import sys
 from itertools import islice
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import typed_filter, until_signal, utc_now, with_client, words_of
-from quarterdeck.cli.output import as_json, note, say
+from quarterdeck.cli.oneshot import typed_filter, until_signal, with_client, words_of
+from quarterdeck.cli.output import note, print_json, say
 from quarterdeck.cli.sandboxes import GRAMMAR, lists_for
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.config.load import Config
+from quarterdeck.fleet.ages import utc_now
 from quarterdeck.fleet.filters import Filter
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -86,7 +87,7 @@ class _Watching:
             cause, why = (events[-1].cause, events[-1].words) if events else (Cause.UNKNOWN, "")
         if self._json:
             change = {"time": now, "id": sandbox_id, "from": was, "to": word, "cause": cause, "why": why}
-            as_json(change, indent=None)
+            print_json(change, indent=None)
         else:
             say(f"{now}  {sandbox_id}  {was or 'new'} -> {word or 'gone'}  {cause}")
         sys.stdout.flush()

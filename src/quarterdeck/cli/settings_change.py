@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import utc_now, with_client
-from quarterdeck.cli.output import FROM_INPUT, CommandError, answer, as_json, from_input, note, say
+from quarterdeck.cli.oneshot import with_client
+from quarterdeck.cli.output import FROM_INPUT, CommandError, answer, from_input, note, print_json, say
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
@@ -20,6 +20,7 @@ from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
 from quarterdeck.config.state import StateFiles
+from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
@@ -27,7 +28,7 @@ from quarterdeck.settings.kept import Journal, last, undone, with_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import paired, versions
 from quarterdeck.settings.merge import Conflict, Side
-from quarterdeck.settings.review import Line, Review, problems
+from quarterdeck.settings.review import Review, ReviewLine, problems
 from quarterdeck.settings.save import Caller, SaveResult, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
@@ -136,8 +137,8 @@ def _servers(held: Servers, text: str) -> Servers:
             f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors(include_input=False)
         )
         raise CommandError(f"mcp_config: {where}.", "Give the three lists as one JSON object.", status=2) from None
-    rows = paired(versions(enumerate(wanted)), versions((entry.row, entry.server) for entry in held.left))
-    gone = [entry.row for entry in held.left if entry.row not in rows.values()]
+    rows = paired(versions(enumerate(wanted)), versions((entry.row, entry.server) for entry in held.remaining))
+    gone = [entry.row for entry in held.remaining if entry.row not in rows.values()]
     for number, server in enumerate(wanted):
         held = held.edit(rows[number], server) if number in rows else held.add(server)
     return held.remove(*gone)
@@ -203,7 +204,7 @@ def _report(result: SaveResult, *, as_data: bool) -> int:
     if as_data:
         differences = {each.key: {"meant": each.meant, "found": each.found} for each in seen.differences}
         counts = {"asked": seen.asked, "verified": seen.good, "accepted": len(seen.accepted)}
-        as_json({**counts, "not_known": [each.key for each in seen.not_known], "differences": differences})
+        print_json({**counts, "not_known": [each.key for each in seen.not_known], "differences": differences})
     else:
         say(_outcome(result, seen))
         for each in seen.differences:
@@ -239,6 +240,6 @@ def _plan_lines(review: Review) -> Iterable[str]:
     yield "Nothing was sent."
 
 
-def _plain(change: Line) -> dict[str, Any]:
+def _plain(change: ReviewLine) -> dict[str, Any]:
     what = change.place or change.label
     return {"act": str(change.act), "what": what, "old": change.old, "new": change.new, "note": change.note}

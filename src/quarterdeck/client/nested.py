@@ -27,7 +27,7 @@ Whole = Annotated[int, pydantic.Field(ge=-(2**53), le=2**53)]
 Secret = InstanceOf[SecretStr]
 
 
-class Field(NamedTuple):
+class NestedField(NamedTuple):
     """A canonical field: the type of its values, how it is unset, and its place unless that is the top level."""
 
     type: Any
@@ -40,35 +40,35 @@ _SET = FieldRules(clearable=False)
 # The server would replace null with the address of the model's provider.
 _ADDRESS = FieldRules(clear_with="")
 
-FIELDS: Mapping[str, Field] = {
-    "language": Field(str),
-    "remote_runtime_resource_factor": Field(Whole),
-    "enable_sound_notifications": Field(bool, _SET),
-    "enable_proactive_conversation_starters": Field(bool, _SET),
-    "user_consents_to_analytics": Field(bool, _SET),
-    "sandbox_base_container_image": Field(str),
-    "sandbox_runtime_container_image": Field(str),
-    "disabled_skills": Field(Sequence[str], _SET),
-    "search_api_key": Field(Secret),
-    "sandbox_api_key": Field(Secret, FieldRules(in_effect=False)),
-    "max_budget_per_task": Field(float),
-    "email": Field(str),
-    "email_verified": Field(bool),
-    "git_user_name": Field(str),
-    "git_user_email": Field(str),
-    "git_full_clone": Field(bool, _SET),
-    "v1_enabled": Field(bool, _SET),
-    "sandbox_grouping_strategy": Field(Grouping, _SET),
-    "default_sandbox_spec_id": Field(str),
-    "agent": Field(str, _SET, f"{AGENT}.agent"),
-    "llm_model": Field(str, _SET, f"{AGENT}.llm.model"),
-    "llm_api_key": Field(Secret, place=f"{AGENT}.llm.api_key"),
-    "llm_base_url": Field(str, _ADDRESS, f"{AGENT}.llm.base_url"),
-    "enable_default_condenser": Field(bool, _SET, f"{AGENT}.condenser.enabled"),
-    "condenser_max_size": Field(Whole, _SET, f"{AGENT}.condenser.max_size"),
-    "max_iterations": Field(Whole, _SET, f"{CONVERSATION}.max_iterations"),
-    "confirmation_mode": Field(bool, _SET, f"{CONVERSATION}.confirmation_mode"),
-    "security_analyzer": Field(Literal["llm", "none"], _SET, f"{CONVERSATION}.security_analyzer"),
+FIELDS: Mapping[str, NestedField] = {
+    "language": NestedField(str),
+    "remote_runtime_resource_factor": NestedField(Whole),
+    "enable_sound_notifications": NestedField(bool, _SET),
+    "enable_proactive_conversation_starters": NestedField(bool, _SET),
+    "user_consents_to_analytics": NestedField(bool, _SET),
+    "sandbox_base_container_image": NestedField(str),
+    "sandbox_runtime_container_image": NestedField(str),
+    "disabled_skills": NestedField(Sequence[str], _SET),
+    "search_api_key": NestedField(Secret),
+    "sandbox_api_key": NestedField(Secret, FieldRules(in_effect=False)),
+    "max_budget_per_task": NestedField(float),
+    "email": NestedField(str),
+    "email_verified": NestedField(bool),
+    "git_user_name": NestedField(str),
+    "git_user_email": NestedField(str),
+    "git_full_clone": NestedField(bool, _SET),
+    "v1_enabled": NestedField(bool, _SET),
+    "sandbox_grouping_strategy": NestedField(Grouping, _SET),
+    "default_sandbox_spec_id": NestedField(str),
+    "agent": NestedField(str, _SET, f"{AGENT}.agent"),
+    "llm_model": NestedField(str, _SET, f"{AGENT}.llm.model"),
+    "llm_api_key": NestedField(Secret, place=f"{AGENT}.llm.api_key"),
+    "llm_base_url": NestedField(str, _ADDRESS, f"{AGENT}.llm.base_url"),
+    "enable_default_condenser": NestedField(bool, _SET, f"{AGENT}.condenser.enabled"),
+    "condenser_max_size": NestedField(Whole, _SET, f"{AGENT}.condenser.max_size"),
+    "max_iterations": NestedField(Whole, _SET, f"{CONVERSATION}.max_iterations"),
+    "confirmation_mode": NestedField(bool, _SET, f"{CONVERSATION}.confirmation_mode"),
+    "security_analyzer": NestedField(Literal["llm", "none"], _SET, f"{CONVERSATION}.security_analyzer"),
 }
 """Everything that may be sent, except MCP servers and leaves (SERVERS.md: the top level is stored unread)."""
 

@@ -14,6 +14,11 @@ CLOCKS_DIFFER = timedelta(hours=1)
 _NONE_YET = {JUST_NOW: "0s", UNDER_A_MINUTE: "0m"}
 
 
+def utc_now() -> datetime:
+    """Return the current time by this machine's clock."""
+    return datetime.now(UTC)
+
+
 class ServerClock(NamedTuple):
     """Converts between the server's clock and this machine's."""
 

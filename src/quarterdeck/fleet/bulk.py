@@ -182,14 +182,14 @@ class BulkJob:
 
     def __init__(
         self,
-        order: BulkAction,
+        action: BulkAction,
         planned: Plan[N],
         *,
         progress: Callable[[BulkRow], None] = lambda row: None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.order = order
+        self.action = action
         left_out = (*planned.skipped, *((row, "The filter hides it.") for row in planned.hidden))
         self.named: Mapping[str, NamedRow] = {row.id: row for row in (*planned.rows, *(row for row, _ in left_out))}
         """The rows of the plan as they were when the command was given."""
@@ -227,8 +227,8 @@ class BulkJob:
     def title(self) -> str:
         """What the command does."""
         count = sum(row.state is not RowState.SKIPPED for row in self.rows.values())
-        order = self.order
-        return f"{'Quiet sandboxes: pause' if order.pauses_quiet else order.verb} {order.noun.counted(count)}"
+        action = self.action
+        return f"{'Quiet sandboxes: pause' if action.pauses_quiet else action.verb} {action.noun.counted(count)}"
 
     @property
     def result(self) -> str:
@@ -238,7 +238,7 @@ class BulkJob:
     @property
     def saved(self) -> str:
         """What the pause of quiet sandboxes stopped, and what those had cost."""
-        if not self.order.pauses_quiet:
+        if not self.action.pauses_quiet:
             return ""
         done = [self.named[row_id].spent for row_id, row in self.rows.items() if row.state is RowState.DONE]
         return f"It stopped {len(done):,}, which had cost ${sum(done):,.2f} so far."
@@ -248,7 +248,7 @@ class BulkJob:
         """The result as text to copy: the counts, then one line per row."""
         rows = self.rows.values()
         lines = [f"{row.id}  {row.state}" + (f"  {' '.join(row.words.split())}" if row.words else "") for row in rows]
-        return "\n".join([f"{self.order.noun.counted(len(rows))}: {counted(rows)}", *lines])
+        return "\n".join([f"{self.action.noun.counted(len(rows))}: {counted(rows)}", *lines])
 
     # Requests of the person
 
@@ -292,7 +292,7 @@ class BulkJob:
     async def _send(self, row_id: str) -> None:
         self._say(row_id, RowState.SENT)
         try:
-            await self.order.act(row_id)
+            await self.action.act(row_id)
         except ServiceError as error:
             self._not_answered(row_id, error)
         else:
@@ -340,11 +340,11 @@ class BulkJob:
 
     def _judge(self, row: BulkRow) -> None:
         """Apply what the readings say of one row; a row that is done may be changed back while the others continue."""
-        if row.state is RowState.DONE and self.order.verdict(row.id) is not RowState.DONE:
+        if row.state is RowState.DONE and self.action.verdict(row.id) is not RowState.DONE:
             self._say(row.id, RowState.UNDONE, _WHY[RowState.UNDONE])
         if row.id not in self._pending:
             return
-        (until, otherwise), verdict = self._pending[row.id], self.order.verdict(row.id)
+        (until, otherwise), verdict = self._pending[row.id], self.action.verdict(row.id)
         if verdict is None and self._clock() < until:
             return
         del self._pending[row.id]

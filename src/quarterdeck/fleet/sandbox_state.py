@@ -154,7 +154,7 @@ class SandboxMemory(NamedTuple):
     """Its addresses, as last read while it was up; kept during a pause, because they may be the same afterwards."""
     key: SecretStr | None = None
     """The key of its agent server, as last read since it runs."""
-    left: PreviousState | None = None
+    previous: PreviousState | None = None
     doubted: str = ""
     """A new word that is not believed yet."""
     doubts: int = 0
@@ -214,7 +214,9 @@ def after_reading(memory: SandboxMemory | None, record: Sandbox, now: datetime, 
     word = StateWord.RUNNING if idle else WORDS.get(status, status)
     doubts = memory.doubts + 1 if memory.doubted == word else 1
     if doubts < _needed(memory, word, now):
-        return memory._replace(left=memory.left and memory.left._replace(at=now), doubted=word, doubts=doubts)
+        return memory._replace(
+            previous=memory.previous and memory.previous._replace(at=now), doubted=word, doubts=doubts
+        )
     has_run = status == SandboxStatus.RUNNING or (memory.has_run and status not in _STOPPED)
     after = _settled(memory, word, now)._replace(
         status=status,
@@ -225,7 +227,7 @@ def after_reading(memory: SandboxMemory | None, record: Sandbox, now: datetime, 
         answered=memory.answered if idle else None,
         urls=(record.exposed_urls or memory.urls) if status in _HAS_ADDRESS else (),
         key=(record.session_api_key or memory.key) if has_run else None,
-        left=_left(memory, word, now),
+        previous=_previous(memory, word, now),
         doubted="",
         doubts=0,
     )
@@ -243,7 +245,7 @@ def _before_any_reading(status: str, now: datetime, *, beginning: bool) -> Sandb
 
 def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
     """Note that the server answered 404 for it; the next reading may correct this."""
-    return _settled(memory, StateWord.MISSING, now)._replace(asked=None, quiet=0, left=None)
+    return _settled(memory, StateWord.MISSING, now)._replace(asked=None, quiet=0, previous=None)
 
 
 def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
@@ -262,16 +264,16 @@ def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:
         if word != StateWord.ERROR or memory.asked.action not in (Action.START, Action.RESUME):
             return 1
         return ERRORS_BELIEVED if now - memory.asked.at >= BOOTED_WITHIN else memory.doubts + 2  # not by this one
-    flips = memory.left is not None and word == memory.left.word and now - memory.left.at < FLIPS
+    flips = memory.previous is not None and word == memory.previous.word and now - memory.previous.at < FLIPS
     return 2 if flips else 1
 
 
-def _left(memory: SandboxMemory, word: str, now: datetime) -> PreviousState | None:
+def _previous(memory: SandboxMemory, word: str, now: datetime) -> PreviousState | None:
     """Return the state it left, after a believed reading; a return from an unknown word is not a flip."""
     if memory.asked is not None:
         return None
     if word == memory.word:
-        return memory.left
+        return memory.previous
     return PreviousState(memory.word, now) if word in _KNOWN else None
 
 

@@ -165,7 +165,7 @@ class Session:
         """The rows of all conversations, in the server's order."""
         return [row for row in map(self.conversation_row, self.conversations.records) if row is not None]
 
-    def became(self, row_id: str) -> str:
+    def current_id(self, row_id: str) -> str:
         """Return the id of the conversation that a start task became; any other id is returned as it is."""
         task = self.start_tasks.records.get(row_id)
         return row_id if task is None else task.app_conversation_id or row_id
@@ -249,7 +249,7 @@ class Session:
         self._update_viewports()
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
         living_there = (record.id for sandbox_id in came_or_went for record in self.by_sandbox.of(sandbox_id))
-        self._publish_beside(About.CONVERSATIONS, living_there, changes, self.sandboxes)
+        self._publish_other_list(About.CONVERSATIONS, living_there, changes, self.sandboxes)
         for news in self.displacement.read(now):
             self._publish(news)
         if (found := self._starts.find_lost(self.sandboxes)) is not None:
@@ -275,13 +275,13 @@ class Session:
         # A start task's row disappears once its conversation is listed.
         starts = self.start_tasks.records.keys() if changes or not changes.all_known else ()
         self._publish(News(About.CONVERSATIONS, other.union(changes.gone, marked, kept, starts)))
-        self._publish_beside(About.SANDBOXES, touched, changes, self.conversations)
+        self._publish_other_list(About.SANDBOXES, touched, changes, self.conversations)
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
         before, tasks = self._beginning.keys(), self.start_tasks.records.values()
         self._beginning = {task.sandbox_id: task for task in tasks if not has_ended(task)}
         touched = frozenset(filter(None, before ^ self._beginning.keys()))
-        self._publish_beside(About.SANDBOXES, touched, changes, self.start_tasks)
+        self._publish_other_list(About.SANDBOXES, touched, changes, self.start_tasks)
         self._update_viewports()
         ended = {record.app_conversation_id for record in changes.read} - {None}
         if not ended <= self.conversations.records.keys() and changes:
@@ -296,7 +296,7 @@ class Session:
             words = "The answer was lost, but it was created: its start is followed in the list."
             self._publish(News(About.CONVERSATIONS, frozenset({found}), words=words, wanted=found))
 
-    def _publish_beside(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
+    def _publish_other_list(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
         """Publish what a reading of one list means for the rows of the other.
 
         If this list has just become complete (or incomplete), that concerns all rows of the other list: only a complete
@@ -337,7 +337,7 @@ class Session:
 
     # Requests about sandboxes
 
-    def order(self, action: Action) -> BulkAction:
+    def bulk_action(self, action: Action) -> BulkAction:
         """Return a bulk action that sends this request, with the result according to the readings."""
         memories = self.memories.by_id
         return BulkAction(

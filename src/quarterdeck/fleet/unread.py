@@ -21,7 +21,7 @@ KEPT = 2_000
 """How many conversations are kept, the most recently changed ones."""
 DISMISSED = 300
 """How many dismissed start tasks are kept, the latest; servers list only the newest ones."""
-MOST = 20
+MOST_WATCHED = 20
 """How many conversations can be watched at a time: each is read at every tick."""
 AT_WORK = ConversationWord.WORKING
 Moment = Annotated[float, Field(ge=0, lt=1e11, allow_inf_nan=False)]
@@ -112,7 +112,7 @@ def joined_results(mine: Mapping[str, LastResult], theirs: Mapping[str, LastResu
 def watched_by_both(mine: Mapping[str, str], ended: Collection[str], theirs: Mapping[str, str]) -> dict[str, str]:
     """Merge the watched titles of two decks, without those that this deck `ended`."""
     others = {each: title for each, title in theirs.items() if each not in ended}
-    return dict([*{**others, **mine}.items()][:MOST])
+    return dict([*{**others, **mine}.items()][:MOST_WATCHED])
 
 
 class Unread(KeptPart[KeptUnread]):
@@ -221,7 +221,7 @@ class Unread(KeptPart[KeptUnread]):
         """Watch these conversations as well; returns the ids for which there was no room."""
         left_out = []
         for record in records:
-            if record.id in self.watched or len(self.watched) < MOST:
+            if record.id in self.watched or len(self.watched) < MOST_WATCHED:
                 self._ended.discard(record.id)
                 self.watched[record.id] = record.title or ""
             else:

@@ -125,7 +125,7 @@ def _field_changes(draft: Draft, seen: Draft | None) -> Iterator[tuple[str, Fiel
         if draft.field_at(key).secret:
             yield key, FieldChange(secret=True, stored=draft.stored(key), cleared=edit is None)
             continue
-        old, new = plain(key, draft.was(key)), plain(key, edit if seen is None else seen.was(key))
+        old, new = masked(key, draft.was(key)), masked(key, edit if seen is None else seen.was(key))
         if seen is None or not holds(seen, key, old) or holds_hidden(new):
             yield key, FieldChange(old=old, new=new)
 
@@ -191,14 +191,14 @@ def restored(changes: KeptChanges, draft: Draft, *, over_others: bool = True) ->
     return Restored(draft.set_all(values), tuple(left_out), tuple(moved))
 
 
-def plain(key: str, value: Any) -> Any:
+def masked(key: str, value: Any) -> Any:
     """Return a field's value as JSON with secrets masked; unreadable text is masked completely."""
     return masks.MASK if isinstance(value, Unreadable) else masks.document(value, key)
 
 
 def holds(draft: Draft, key: str, value: Any) -> bool:
-    """Whether the draft's record has a value that `plain` returned."""
-    return is_same(plain(key, draft.was(key)), value)
+    """Whether the draft's record has a value that `masked` returned."""
+    return is_same(masked(key, draft.was(key)), value)
 
 
 def fits(entry: Field, value: Any) -> bool:

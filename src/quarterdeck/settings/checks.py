@@ -34,7 +34,7 @@ def problems(entry: Field, value: Any) -> Iterator[Problem]:
     if entry.secret:
         usual = secret
     elif isinstance(value, str):
-        usual = plain
+        usual = one_line
     else:
         usual = hidden_inside
     for check in (usual, *entry.checks):
@@ -46,7 +46,7 @@ def problems(entry: Field, value: Any) -> Iterator[Problem]:
         yield error(f"This server takes only {named}.") if entry.only_choices else others
 
 
-def plain(value: str) -> Problem | None:
+def one_line(value: str) -> Problem | None:
     """Require one line without control characters that is not a mask."""
     if _CONTROL.search(value):
         return error("This contains a line break or control character; type one plain line.")

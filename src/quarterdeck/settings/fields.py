@@ -69,7 +69,7 @@ def as_number(text: str) -> float:
     return float(digits.replace(",", "."))
 
 
-def as_json(shape: type[list[Any]] | type[dict[str, Any]]) -> Reader:
+def json_of(shape: type[list[Any]] | type[dict[str, Any]]) -> Reader:
     """Return a reader of JSON that must be a list, or an object."""
 
     def read(text: str) -> Any:
@@ -101,8 +101,8 @@ class Kind:
 TEXT = Kind("text", str)
 WHOLE = Kind("a whole number", as_whole, "3")
 NUMBER = Kind("a number", as_number, "0.5")
-LIST = Kind("a JSON list", as_json(list), '["a", "b"]')
-OBJECT = Kind("a JSON object", as_json(dict), '{"a": 1}')
+LIST = Kind("a JSON list", json_of(list), '["a", "b"]')
+OBJECT = Kind("a JSON object", json_of(dict), '{"a": 1}')
 
 
 def typed(value: object) -> str:

@@ -16,7 +16,7 @@ import tomlkit
 from pydantic import SecretStr
 
 from quarterdeck.settings import words
-from quarterdeck.settings.changes import fits, holds, plain
+from quarterdeck.settings.changes import fits, holds, masked
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import LIST, OBJECT, Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
@@ -45,12 +45,12 @@ class Imported:
 def exported(draft: Draft) -> dict[str, Any]:
     """Return the settings of a draft, with its edits, as data for a file; secrets are named and left out."""
     values = {
-        entry.key: plain(entry.key, draft.value(entry.key))
+        entry.key: masked(entry.key, draft.value(entry.key))
         for entry in draft.fields.fields
         if _is_written(draft, entry)
     }
-    if draft.servers.left:
-        values[MCP] = json.loads(without_secrets(entry.server for entry in draft.servers.left))
+    if draft.servers.remaining:
+        values[MCP] = json.loads(without_secrets(entry.server for entry in draft.servers.remaining))
     return {
         "quarterdeck": {"version": VERSION},
         "settings": {key: value for key, value in values.items() if value is not None},

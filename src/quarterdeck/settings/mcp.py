@@ -128,7 +128,7 @@ class Servers:
         return any(not entry.local for entry in self.edited)
 
     @cached_property
-    def left(self) -> tuple[Entry, ...]:
+    def remaining(self) -> tuple[Entry, ...]:
         """The rows that the server has after a save."""
         return tuple(entry for entry in self.entries if entry.stays)
 
@@ -180,7 +180,7 @@ class Servers:
 
     def config(self) -> McpConfig:
         """Return what a save sends: three lists in row order, and the unknown members."""
-        return McpConfig.of((entry.server for entry in self.left), **dict(self.unknown))
+        return McpConfig.of((entry.server for entry in self.remaining), **dict(self.unknown))
 
     @cached_property
     def next_row(self) -> int:
@@ -196,7 +196,9 @@ class Servers:
 
 def held_of(servers: Servers, there: Sequence[McpServer]) -> dict[int, McpServer]:
     """Return, by row, the server found in a record for each row that was to be stored: equal, or with the same name."""
-    held = paired((Version(entry.row, entry.server) for entry in servers.left), map(Version, range(len(there)), there))
+    held = paired(
+        (Version(entry.row, entry.server) for entry in servers.remaining), map(Version, range(len(there)), there)
+    )
     return {row: there[number] for row, number in held.items()}
 
 
@@ -216,7 +218,7 @@ def copy_of(server: McpServer, servers: Servers) -> McpServer:
 def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
     """Return groups of rows with equal servers, among those that stay; the first row of each is the one to keep."""
     alike: dict[object, list[list[Entry]]] = defaultdict(list)
-    for entry in servers.left:
+    for entry in servers.remaining:
         groups = alike[place_of(entry.server)]
         same = next((group for group in groups if group[0].server == entry.server), None)
         if same is None:

@@ -24,7 +24,7 @@ _seconds = checks.between(1, 3600)
 def problems(servers: Servers) -> Iterator[Problem]:
     """Yield all problems of the list; stored servers that were not edited only warn, so they prevent no save."""
     by_name: dict[str, list[Entry]] = defaultdict(list)
-    for entry in servers.left:
+    for entry in servers.remaining:
         by_name[name_of(entry.server)].append(entry)
         for problem in server_problems(entry.server):
             yield _placed(entry, problem, touched=entry.edited)
@@ -101,7 +101,7 @@ def _command(value: str) -> Problem | None:
         return error("A command is needed, such as npx.")
     if checks.BLANK.search(value):
         return error("The command is one word; put what follows it under Arguments.")
-    return checks.plain(value)
+    return checks.one_line(value)
 
 
 def _environment(value: Mapping[str, SecretStr]) -> Problem | None:

@@ -134,7 +134,7 @@ HERE_ONLY = "Kept on this machine only; the server is not asked."
 
 
 @dataclass(frozen=True)
-class Line:
+class ReviewLine:
     """One change. All texts are raw; `note` says why it may have no effect."""
 
     act: str
@@ -152,7 +152,7 @@ class Review:
     """Everything to know before a save."""
 
     losses: tuple[Problem, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ReviewLine, ...]
     warnings: tuple[Problem, ...]
     fields: FormFields
 
@@ -174,7 +174,7 @@ def _is_edited(draft: Draft, problem: Problem) -> bool:
     return entry is not None and entry.edited
 
 
-def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
+def lines(draft: Draft, server: Server | None = None) -> Iterator[ReviewLine]:
     """Yield each change of a draft, in the order of the form."""
     for key in (entry for entry in draft.fields.by_key if entry in draft.edits):
         if key == MCP:
@@ -184,10 +184,10 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
         act = UNSET if draft.edits[key] is None else SET
         entry, new = draft.field_at(key), words.after_save(draft, key)
         place = key if entry.described else ""
-        yield Line(act, entry.label, words.former(draft, key), new, effect(key, server), place)
+        yield ReviewLine(act, entry.label, words.former(draft, key), new, effect(key, server), place)
 
 
-def _server_line(entry: Entry, *, copied: bool) -> Line:
+def _server_line(entry: Entry, *, copied: bool) -> ReviewLine:
     """Return the change of an MCP server; `copied` means that the server has an equal one."""
     before, server, state = entry.before or entry.server, entry.server, entry.state
     if state is EntryState.EDITED:
@@ -201,4 +201,4 @@ def _server_line(entry: Entry, *, copied: bool) -> Line:
     elif entry.disabled:
         notes += [WITH_SECRETS] if bare(server) != server else []
         notes += filter(None, [words.to_type(server)])
-    return Line(state, words.server_title(before), old, new, " ".join(notes))
+    return ReviewLine(state, words.server_title(before), old, new, " ".join(notes))

@@ -179,9 +179,11 @@ async def _read_back(
         secrets_gone=() if secrets is None or left is None else secrets - left,
     )
     if lost is not None and seen.untouched:
-        return SaveResult(seen.left, "It was not stored; your edits are kept.", error=True)
+        return SaveResult(seen.remaining, "It was not stored; your edits are kept.", error=True)
     words = _words(seen) if not seen.not_known else _not_known(seen, lost)
-    return SaveResult(seen.left, words, saved=seen.stored, error=not seen.stored, meant=meant, found=found, seen=seen)
+    return SaveResult(
+        seen.remaining, words, saved=seen.stored, error=not seen.stored, meant=meant, found=found, seen=seen
+    )
 
 
 def _words(seen: Verified) -> str:
@@ -230,7 +232,7 @@ def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Prob
 
 def _row(servers: Servers, place: Sequence[str | int]) -> int | None:
     """Return the row for a place in what was sent: in one of the three lists, or in a map by name."""
-    sent = {name: [entry.row for entry in servers.left if isinstance(entry.server, LISTS[name])] for name in LISTS}
+    sent = {name: [entry.row for entry in servers.remaining if isinstance(entry.server, LISTS[name])] for name in LISTS}
     match place:
         case (str(name), int(number), *_) if name in LISTS:
             return sent[name][number] if 0 <= number < len(sent[name]) else None

@@ -40,7 +40,7 @@ class UnverifiedSecret(NamedTuple):
 class Verified:
     """The result of a save, verified by reading: how many of the changes the server has."""
 
-    left: Draft
+    remaining: Draft
     """The draft based on what was read, with only those edits that were not stored or are not known to be."""
     asked: int
     accepted: tuple[UnverifiedSecret, ...] = ()
@@ -167,7 +167,7 @@ def _server_differences(meant: Servers, found: Settings | None, *, hidden: bool)
     returned: list[str] = []
     there = list(listed(found.mcp_config if found is not None else None))
     held = held_of(meant, there)
-    for entry in meant.left:
+    for entry in meant.remaining:
         one = held.get(entry.row)
         if one is not None:
             there.remove(one)
@@ -183,7 +183,7 @@ def _server_differences(meant: Servers, found: Settings | None, *, hidden: bool)
     }
     for server in there:
         title, left_by = words.server_title(server), leaving.get(place_of(server))
-        if left_by is not None and left_by.removed and any(left.server == server for left in meant.left):
+        if left_by is not None and left_by.removed and any(left.server == server for left in meant.remaining):
             returned.append(title)
         else:
             wanted, note = ("not there", "") if left_by is None else ("deleted", "" if hidden else ADDED_AGAIN)

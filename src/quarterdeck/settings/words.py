@@ -29,7 +29,7 @@ def value_words(entry: Field, value: Any) -> str:
     if isinstance(value, Unreadable):
         return value.text
     if isinstance(value, Servers):
-        return counted(len(value.left), "server")
+        return counted(len(value.remaining), "server")
     if isinstance(value, str | int | float):
         text = typed(value)
         words = entry.choices.get(value, "")

@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +25,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from quarterdeck.config.connections import Connection
+from quarterdeck.fleet.ages import utc_now
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.commands import Place, commands_at, key_bar_hints
@@ -57,11 +58,6 @@ ANSWERED_WITHIN = 3.0
 """Seconds that the app waits for unanswered writes when a person leaves."""
 LONGEST_NOTICE = 200
 """Characters of a desktop notification; desktops show no more."""
-
-
-def utc_now() -> datetime:
-    """Return the current time in UTC."""
-    return datetime.now(UTC)
 
 
 class ReadingPosition(NamedTuple):

@@ -33,7 +33,7 @@ def read_as(kind: type[T], content: object) -> T:
     return TypeAdapter(kind).validate_python(content)
 
 
-def plain(record: object, *without: str) -> dict[str, Any]:
+def json_data(record: object, *without: str) -> dict[str, Any]:
     """Return a record as plain JSON data, without these members."""
     members: dict[str, Any] = TypeAdapter(type(record)).dump_python(record, mode="json", exclude=set(without))
     return members

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, SecretStr
 from pydantic.dataclasses import dataclass
 
-from quarterdeck.client.models.base import LENIENT, Moment, NullIsEmpty, Wire, plain
+from quarterdeck.client.models.base import LENIENT, Moment, NullIsEmpty, Wire, json_data
 
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
@@ -94,7 +94,7 @@ class NewConversation(Wire):
 
 def conversation_plain(conversation: Conversation) -> dict[str, Any]:
     """Return a conversation as JSON data, without its sandbox's key and its address, which may contain the key."""
-    return plain(conversation, "session_api_key", "conversation_url")
+    return json_data(conversation, "session_api_key", "conversation_url")
 
 
 @dataclass(frozen=True, slots=True, config=LENIENT)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic.dataclasses import dataclass
 
-from quarterdeck.client.models.base import LENIENT, EmptyIsNull, Moment, NullIsEmpty, Wire, plain
+from quarterdeck.client.models.base import LENIENT, EmptyIsNull, Moment, NullIsEmpty, Wire, json_data
 
 
 def _of_whole_letters(url: SecretStr) -> SecretStr:
@@ -46,7 +46,7 @@ class Sandbox:
 def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
     """Return a sandbox as JSON data without its key, and addresses without queries."""
     addresses = [{"name": url.name, "address": url.address, "port": url.port} for url in sandbox.exposed_urls]
-    return plain(sandbox, "session_api_key", "exposed_urls") | {"exposed_urls": addresses}
+    return json_data(sandbox, "session_api_key", "exposed_urls") | {"exposed_urls": addresses}
 
 
 class SandboxSpec(Wire):

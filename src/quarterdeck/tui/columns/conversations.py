@@ -13,7 +13,7 @@ from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
 from quarterdeck.tui.columns.details import (
     age_cell,
     cost_cell,
-    counted,
+    counts_by_word,
     fact,
     heading,
     moment_fact,
@@ -146,7 +146,7 @@ def counts(words: Counter[str]) -> Cell:
     """How many conversations are in each state, except those already counted by `wanting`."""
     trouble = (ConversationWord.STUCK, ConversationWord.ERROR, FAILED, ConversationWord.SANDBOX_ERROR)
     others = {word: count for word, count in words.items() if word != ConversationWord.NEEDS_YOU}
-    return counted((*trouble, BEING_STARTED, *ConversationWord), Counter(others))
+    return counts_by_word((*trouble, BEING_STARTED, *ConversationWord), Counter(others))
 
 
 # Everything known about one

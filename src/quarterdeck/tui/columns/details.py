@@ -36,7 +36,7 @@ def health_cell(health: Health, now: float) -> Cell:
     return cell(text.line(health_words(health, now)), HEALTH_TONES[health.state])
 
 
-def counted(first: Iterable[str], counts: Counter[str]) -> Cell:
+def counts_by_word(first: Iterable[str], counts: Counter[str]) -> Cell:
     """How many rows show each word, in the order of `first`, which has trouble first: a narrow screen cuts the end.
 
     The numbers have the same tone, so that a change sends few bytes.
@@ -92,7 +92,7 @@ def fact(label: str, *value: tuple[Shown, Tone]) -> Cell:
     return ((Shown(f"{label:<{LABEL_WIDE}}"), Tone.MUTED), *(value or (UNKNOWN,)))
 
 
-def known(said: Iterable[Cell]) -> list[Cell]:
+def without_unknown(said: Iterable[Cell]) -> list[Cell]:
     """Return the lines of a detail that have a value, for a place with little room."""
     return [line for line in said if not line or line[-1] != UNKNOWN]
 

@@ -17,7 +17,7 @@ from quarterdeck.tui.columns.details import (
     LABEL_WIDE,
     age_cell,
     cost_cell,
-    counted,
+    counts_by_word,
     fact,
     heading,
     logged_line,
@@ -111,7 +111,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
 
 def counts(words: Counter[str]) -> Cell:
     """How many sandboxes are in each state."""
-    return counted((StateWord.ERROR, StateWord.MISSING, *StateWord), words)
+    return counts_by_word((StateWord.ERROR, StateWord.MISSING, *StateWord), words)
 
 
 # Everything known about one

@@ -13,7 +13,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import Field, FormDialog, Typed
+from quarterdeck.tui.dialogs.form import FormDialog, InputField, Typed
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
@@ -134,7 +134,9 @@ class Talk:
             if said is not None:
                 self._say(said, Tone.GOOD)
 
-        field = Field(name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty")
+        field = InputField(
+            name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty"
+        )
         self._screen.app.push_screen(FormDialog(Shown("Reject"), (field,), reject, verb="reject"), rejected)
 
     def _confirm(self, title: str, said: tuple[str, ...], tell: Tell) -> None:

@@ -87,7 +87,7 @@ class ProgressDialog(Dialog[Copyable]):
     def body(self) -> Iterable[Widget]:
         """The counts, and one line per row."""
         yield Static(id="counts")
-        job, title = self._job, self._job.order.noun.one.upper()
+        job, title = self._job, self._job.action.noun.one.upper()
 
         def words(row: BulkRow, now: datetime) -> Cell:
             said = text.line(row.words or job.named[row.id].name)

@@ -14,7 +14,7 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.connections import Verdict
-from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
+from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.paint import mark
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.inputs import ChoiceLine, OneOf
@@ -68,7 +68,7 @@ def edit_connection(connection: Connection, taken: Collection[str]) -> FormDialo
     return FormDialog(title, _fields(connection), take)
 
 
-def _fields(connection: Connection) -> tuple[Field, ...]:
+def _fields(connection: Connection) -> tuple[InputField, ...]:
     new = not connection.kept
     colours = [(mark(None) + "none", ""), *((mark(each) + each.value, each.value) for each in Colour)]
     headers = [(words, header) for header, words in HEADERS.items()]
@@ -77,26 +77,26 @@ def _fields(connection: Connection) -> tuple[Field, ...]:
     if connection.key_env is not None:
         key_now = KeyChoice.VARIABLE
     return (
-        Field("name", "Name", connection.name, placeholder="work", check=_checked(check_name)),
-        Field("colour", "Colour", control=OneOf(connection.colour or "", colours)),
-        Field(
+        InputField("name", "Name", connection.name, placeholder="work", check=_checked(check_name)),
+        InputField("colour", "Colour", control=OneOf(connection.colour or "", colours)),
+        InputField(
             "address",
             "Address",
             connection.url or "",
             placeholder="https://agents.example.org",
             check=_checked(check_url),
         ),
-        Field("header", "Key is sent as", control=OneOf(connection.header, headers)),
-        Field("read-only", "Read-only", control=ChoiceLine(READ_ONLY, connection.read_only)),
-        Field(
+        InputField("header", "Key is sent as", control=OneOf(connection.header, headers)),
+        InputField("read-only", "Read-only", control=ChoiceLine(READ_ONLY, connection.read_only)),
+        InputField(
             "ca-file",
             "CA file, PEM",
             connection.ca_file or "",
             placeholder="a path; empty: the system's",
             check=_problem_with_file,
         ),
-        Field("key", "Key", control=OneOf(key_now, [(Shown(choice.value), choice.value) for choice in keys])),
-        Field(
+        InputField("key", "Key", control=OneOf(key_now, [(Shown(choice.value), choice.value) for choice in keys])),
+        InputField(
             "variable",
             "Its name",
             connection.key_env or "",
@@ -155,8 +155,8 @@ def ask_key(connection: Connection, prove: Callable[[SecretStr], Awaitable[Verdi
         proven = verdict.key is KeyState.ACCEPTED
         return GivenKey(key, proven, to_keep=proven and typed.get("keep", False))
 
-    field = Field("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
-    keeping = Field("keep", "Keep it", control=ChoiceLine(KEEPS, value=True))
+    field = InputField("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
+    keeping = InputField("keep", "Keep it", control=ChoiceLine(KEEPS, value=True))
     said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
     return FormDialog(
         text.line(f"Key of {connection.name}"),

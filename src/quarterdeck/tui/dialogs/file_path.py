@@ -11,7 +11,7 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Result, ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
+from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.text import Shown
 
 
@@ -28,7 +28,7 @@ def path_dialog(
         except ConfigError as error:
             raise RefusedError(f"{error}.", "path") from error
 
-    field = Field(name="path", label="Path", value=path, placeholder=path or "settings.toml")
+    field = InputField(name="path", label="Path", value=path, placeholder=path or "settings.toml")
     return FormDialog(Shown(title), [field], send, said=said, verb="go on", sending="Waiting for the disk…")
 
 

@@ -41,7 +41,7 @@ class RefusedError(Exception):
         """Whether the field is emptied."""
 
 
-class Field(FormRow):
+class InputField(FormRow):
     """A named field: a line of text, or another control.
 
     `check` returns what is wrong. `only_if` is another field and the value it must have for this field to be shown.
@@ -83,7 +83,7 @@ class FieldsDialog(Dialog[Result]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Go on", show=False, priority=True)]
 
-    def __init__(self, title: Shown, fields: Iterable[Field], *, said: Iterable[Cell] = (), verb: str) -> None:
+    def __init__(self, title: Shown, fields: Iterable[InputField], *, said: Iterable[Cell] = (), verb: str) -> None:
         super().__init__(title, said)
         self.fields = {field.key: field for field in fields}
         self._may_go: list[Mapping[str, Any]] = []
@@ -172,7 +172,7 @@ class FormDialog(FieldsDialog[Result]):
     def __init__(
         self,
         title: Shown,
-        fields: Sequence[Field],
+        fields: Sequence[InputField],
         send: Callable[[Typed], Awaitable[Result]],
         *,
         said: Iterable[Cell] = (),

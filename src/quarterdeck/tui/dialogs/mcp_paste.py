@@ -11,7 +11,7 @@ from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import MergedPaste, PasteError, merge_pasted, pasted
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.dialogs.form import Field, FieldsDialog
+from quarterdeck.tui.dialogs.form import FieldsDialog, InputField
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.inputs import PlainArea
@@ -27,7 +27,7 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
     """Asks for JSON; the answer is the list with the servers added; `nested` is passed to `pasted`."""
 
     def __init__(self, servers: Servers, *, nested: bool) -> None:
-        field = Field("pasted", "", control=PlainArea(soft_wrap=False))
+        field = InputField("pasted", "", control=PlainArea(soft_wrap=False))
         title = Shown("Paste MCP servers as JSON")
         super().__init__(title, [field], said=[cell(ASKED, Tone.MUTED)], verb="take over")
         self._servers = servers

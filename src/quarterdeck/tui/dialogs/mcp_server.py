@@ -23,7 +23,7 @@ from quarterdeck.settings.fields import WHOLE, Problem, Unreadable, typed
 from quarterdeck.settings.mcp import converted
 from quarterdeck.settings.mcp_server import MODELS, holds_hidden
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.dialogs.form import Field, FieldsDialog
+from quarterdeck.tui.dialogs.form import FieldsDialog, InputField
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.lines import brief
@@ -287,31 +287,31 @@ class McpServerDialog(FieldsDialog[McpServer]):
             self.fields["type"].say_problem(problem if problem is not None and not problem.stops else None)
 
 
-def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[Field]:
+def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputField]:
     """Yield the fields of the transport, filled with what is known."""
     hint = UNTOLD if hidden and stored and not words.has_secret(server) else ""
     if isinstance(server, StdioServer):
         arguments, variables = ArgumentsArea(server.args), EnvironmentRows(server.env)
-        yield Field("name", "Name", server.name)
-        yield Field("command", "Command", control=CommandInput(server.command, arguments, variables))
-        yield Field("args", "Arguments", hint=ONE_A_LINE, check=lambda _: arguments.problem, control=arguments)
+        yield InputField("name", "Name", server.name)
+        yield InputField("command", "Command", control=CommandInput(server.command, arguments, variables))
+        yield InputField("args", "Arguments", hint=ONE_A_LINE, check=lambda _: arguments.problem, control=arguments)
         yield _rows("env", "Environment", variables, hint)
         return
     wait = server.timeout if isinstance(server, ShttpServer) else None
-    yield Field("type", "Type", control=ChoiceLine({kind: Shown(kind) for kind in REMOTE}, server.kind))
+    yield InputField("type", "Type", control=ChoiceLine({kind: Shown(kind) for kind in REMOTE}, server.kind))
     address = LineInput(server.url, shown=masks.address(server.url), placeholder="https://")
-    yield Field("url", "Address", control=address)
+    yield InputField("url", "Address", control=address)
     key = SecretControl(stored=words.has_secret(server), none=NOT_TOLD if hint else NONE)
-    yield Field("api_key", "API key", hint=hint, control=key)
+    yield InputField("api_key", "API key", hint=hint, control=key)
     is_http = ("type", ShttpServer.kind)
-    yield Field("timeout", "Time-out, s", typed(wait), "", _no_number, is_http, placeholder="server default, 60")
+    yield InputField("timeout", "Time-out, s", typed(wait), "", _no_number, is_http, placeholder="server default, 60")
     headers = (server.model_extra or {}).get("headers")
     if hidden or _by_name(headers) is not None:
         yield _rows("headers", "Headers", EnvironmentRows(headers, separator=":"))
 
 
-def _rows(name: str, label: str, rows: EnvironmentRows, hint: str = "") -> Field:
-    return Field(name, label, hint=hint, check=lambda _: rows.problem, control=rows)
+def _rows(name: str, label: str, rows: EnvironmentRows, hint: str = "") -> InputField:
+    return InputField(name, label, hint=hint, check=lambda _: rows.problem, control=rows)
 
 
 def _no_number(value: str) -> str:

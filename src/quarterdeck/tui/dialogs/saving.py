@@ -14,7 +14,7 @@ from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.fields import Field
 from quarterdeck.settings.mcp import EntryState
 from quarterdeck.settings.merge import Conflict, Side
-from quarterdeck.settings.review import UNSET, Line, Review
+from quarterdeck.settings.review import UNSET, Review, ReviewLine
 from quarterdeck.settings.words import differences
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -164,7 +164,7 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
         yield cell(text.line(f"· {review.fields.by_key[problem.key].label}: {problem.words}"), Tone.WARN)
 
 
-def _change_lines(line: Line) -> Iterator[Cell]:
+def _change_lines(line: ReviewLine) -> Iterator[Cell]:
     """Yield one change as `label  old → new`, and why it may have no effect."""
     label = (Shown(text.line(line.label).ljust(LABEL_WIDTH - 1) + " "), Tone.STRONG)
     tone = _TONES.get(line.act, Tone.EDITED)

@@ -36,7 +36,7 @@ class Arranging(Generic[R]):
         show_anew: Callable[[], None],
     ) -> None:
         self._screen = screen
-        self._contents = listing.contents
+        self._definition = listing.definition
         self._listing = listing
         self._table = table
         self._filter_bar = filter_bar
@@ -61,8 +61,8 @@ class Arranging(Generic[R]):
         except ServiceError as error:
             self._screen.say_error(error)
             return
-        view = (kept.views.get(self._contents.about.value) if kept is not None else None) or View()
-        view = view.among([column.key for column in self._contents.columns])
+        view = (kept.views.get(self._definition.about.value) if kept is not None else None) or View()
+        view = view.among([column.key for column in self._definition.columns])
         if self._listing.view == before != view and connection == self._view_of:
             self._show_columns(view.columns)
             self.filter_by(view.filter)
@@ -76,7 +76,7 @@ class Arranging(Generic[R]):
     async def _keep(self, connection: Connection) -> None:
         def change(kept: KeptViews | None) -> KeptViews:
             views = kept.views if kept is not None else {}
-            return KeptViews(views={**views, self._contents.about.value: self._listing.view})
+            return KeptViews(views={**views, self._definition.about.value: self._listing.view})
 
         try:
             await self._screen.app.state.change(KeptViews, connection.about, change)
@@ -87,7 +87,7 @@ class Arranging(Generic[R]):
 
     async def action_columns(self) -> None:
         """Choose the columns and their order."""
-        titles = {column.key: column.title for column in self._contents.columns}
+        titles = {column.key: column.title for column in self._definition.columns}
 
         def answered(names: tuple[str, ...] | None) -> None:
             if names is not None:
@@ -99,7 +99,7 @@ class Arranging(Generic[R]):
     def _show_columns(self, names: tuple[str, ...] | None) -> None:
         """Show these columns; None for as many as fit."""
         self._listing.view = self._listing.view._replace(columns=names)
-        self._table.show_columns(chosen(self._contents.columns, names))
+        self._table.show_columns(chosen(self._definition.columns, names))
 
     def action_sort(self) -> None:
         """Sort by the next column; after the last one the default order comes back."""
@@ -135,7 +135,7 @@ class Arranging(Generic[R]):
 
     async def action_statuses(self) -> None:
         """Choose which statuses are shown."""
-        typed, status, counts = self._listing.view.filter, self._contents.status, self._listing.counts
+        typed, status, counts = self._listing.view.filter, self._definition.status, self._listing.counts
 
         def answered(statuses: tuple[str, ...] | None) -> None:
             if statuses is not None:
@@ -160,6 +160,6 @@ class Arranging(Generic[R]):
         listing = self._listing
         problems = listing.filter.problems
         if not listing.ids:  # a word may look like a token as long as rows have it
-            problems = parse(listing.view.filter, self._contents.grammar, finished=True).problems
+            problems = parse(listing.view.filter, self._definition.grammar, finished=True).problems
         said = tuple(map(text.line, problems))
         self._filter_bar.say_found(len(listing.ids), len(listing.rows), said)

@@ -21,7 +21,7 @@ from quarterdeck.tui.columns.conversations import title_of
 from quarterdeck.tui.conversation.composer import drop_draft
 from quarterdeck.tui.dialogs.bulk import titles_listed
 from quarterdeck.tui.dialogs.file_path import choose_dialog
-from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
+from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.inputs import OneOf, PlainArea
@@ -136,10 +136,10 @@ class ConversationCommands:
         def verdict(row_id: str) -> RowState | None:
             return None if row_id in session.conversations.records else RowState.DONE
 
-        order = BulkAction("Delete", delete, verdict, CONVERSATIONS)
+        bulk_action = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is not a conversation yet.", hidden)
         await self._screen.sandboxes.delete(
-            session, order, planned, _goes_with(session, {row.id for row in planned.rows})
+            session, bulk_action, planned, _goes_with(session, {row.id for row in planned.rows})
         )
 
     # Rename, and the trajectory
@@ -271,23 +271,23 @@ def new_conversation(
         await send(begun.model_copy(update={name: value or None for name, value in typed.items()}))
 
     fields = (
-        Field("message", "First message", control=PlainArea(begun.message or "")),
-        Field("title", "Title", begun.title or "", placeholder="empty: the server names it"),
-        Field(
+        InputField("message", "First message", control=PlainArea(begun.message or "")),
+        InputField("title", "Title", begun.title or "", placeholder="empty: the server names it"),
+        InputField(
             "selected_repository",
             "Repository",
             begun.selected_repository or "",
             placeholder="none, or owner/name",
             check=_problem_with_repository,
         ),
-        Field(
+        InputField(
             "selected_branch",
             "Branch",
             begun.selected_branch or "",
             placeholder="the repository's own",
             check=_problem_with_branch,
         ),
-        Field("sandbox_id", "Sandbox", control=OneOf(sandbox or "", [(Shown("a new one"), ""), *sandboxes])),
+        InputField("sandbox_id", "Sandbox", control=OneOf(sandbox or "", [(Shown("a new one"), ""), *sandboxes])),
     )
     title = Shown("New conversation" if asked is None else "Try it again")
     sending = "Creating the conversation… esc goes back to the list meanwhile."
@@ -302,7 +302,7 @@ def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) 
             await rename(typed["title"])
         return text.line(f"It is called {typed['title']}.")
 
-    field = Field(
+    field = InputField(
         "title",
         "Title",
         title,

@@ -22,7 +22,7 @@ from quarterdeck.tui.widgets.table_layout import Column
 R = TypeVar("R", bound=NamedRow)
 
 
-class Contents(NamedTuple, Generic[R]):
+class ListDefinition(NamedTuple, Generic[R]):
     """The definition of a list: where its rows come from, how they are shown, and which commands they allow."""
 
     about: About
@@ -81,7 +81,7 @@ class View(NamedTuple):
 class Listing(Generic[R]):
     """The rows of a list, updated at a cost that depends on the number of changed rows."""
 
-    def __init__(self, contents: Contents[R], clock: Callable[[], datetime]) -> None:
+    def __init__(self, definition: ListDefinition[R], clock: Callable[[], datetime]) -> None:
         self.rows: dict[str, R] = {}
         """All rows, whether they match the filter or not."""
         self.folding = Folding(self.rows)
@@ -89,12 +89,12 @@ class Listing(Generic[R]):
         """Ids of rows whose word or rank may change as time passes."""
         self.view = View()
         self.filter: Filter[R] = Filter()
-        self.contents = contents
+        self.definition = definition
         self._clock = clock
         self._words: dict[str, str] = {}
         """The word by which each row is counted."""
         self._order = Order()
-        self._sorts = {column.key: column.sort for column in contents.columns if column.sort is not None}
+        self._sorts = {column.key: column.sort for column in definition.columns if column.sort is not None}
         self._passed: set[str] = set()
         """The ids that match the filter, if there is one."""
 
@@ -122,29 +122,29 @@ class Listing(Generic[R]):
 
         Returns the ids of changed rows, the ids of removed rows, and whether the visible ids or their order changed.
         """
-        now, contents = self._clock(), self.contents
+        now, definition = self._clock(), self.definition
         ranks: dict[str, Rank] = {}
         gone: set[str] = set()
         for row_id in ids:
-            row = contents.row(session, row_id)
+            row = definition.row(session, row_id)
             if row is None:
                 if self.rows.pop(row_id, None) is not None:
                     del self._words[row_id]
                     self.passing.discard(row_id)
                     gone.add(row_id)
                 continue
-            word = contents.word(row, now)
+            word = definition.word(row, now)
             if row == self.rows.get(row_id) and word == self._words[row_id]:
                 continue
             self.rows[row_id], self._words[row_id] = row, word
             ranks[row_id] = self._rank(row, now)
-            if contents.passing(row):
+            if definition.passing(row):
                 self.passing.add(row_id)
             else:
                 self.passing.discard(row_id)
-            if (parent := contents.parent(row)) is not None:
+            if (parent := definition.parent(row)) is not None:
                 self.folding.parents[row_id] = parent
-        for successor in self.rows.keys() & set(map(session.became, gone)):  # the cursor moves here from a start task
+        for successor in self.rows.keys() & set(map(session.current_id, gone)):
             ranks[successor] = self._rank(self.rows[successor], now)._replace(urgent=True)
         moved = self._order.take(ranks, gone, monotonic())
         return ranks.keys(), gone, self._sift(ranks, gone) or moved
@@ -181,7 +181,7 @@ class Listing(Generic[R]):
     def filter_by(self, words: str) -> None:
         """Show only rows that match the typed filter."""
         self.view = self.view._replace(filter=words)
-        self.filter = parse(words, self.contents.grammar)
+        self.filter = parse(words, self.definition.grammar)
         self._passed = self._let_through(self.rows)
 
     def sort_by(self, column: str | None, *, reverse: bool) -> None:
@@ -196,7 +196,7 @@ class Listing(Generic[R]):
         return keys[(keys.index(self.view.sort) + 1) % len(keys)]
 
     def _rank(self, row: R, now: datetime) -> Rank:
-        return self.contents.rank(row, now) if self.view.sort is None else Rank(self._sorts[self.view.sort](row))
+        return self.definition.rank(row, now) if self.view.sort is None else Rank(self._sorts[self.view.sort](row))
 
     def _sift(self, changed: Collection[str], gone: Collection[str] = ()) -> bool:
         """Apply the filter to changed rows; returns whether other rows match than before."""

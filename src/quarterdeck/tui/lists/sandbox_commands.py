@@ -86,18 +86,18 @@ class SandboxCommands:
             await self.change_many(action, planned)
         elif warnings := _warnings(session, action, planned.rows):
             question = ConfirmDialog(text.line(f"{action.verb} {rows[0].short_id}?"), warnings)
-            await self._ask(session, session.order(action), lambda: planned, question)
+            await self._ask(session, session.bulk_action(action), lambda: planned, question)
         else:
-            await self._carry_out(session, session.order(action), planned)
+            await self._carry_out(session, session.bulk_action(action), planned)
 
     async def change_many(self, action: Action, planned: Plan[SandboxRow], *, pauses_quiet: bool = False) -> None:
         """Show the plan, and run it if the person agrees."""
         session = self._screen.app.session
         if session is not None and not self._is_busy():
-            order = replace(session.order(action), pauses_quiet=pauses_quiet)
+            bulk_action = replace(session.bulk_action(action), pauses_quiet=pauses_quiet)
             title = Shown(f"{action.verb} {SANDBOXES.counted(len(planned.rows))}?")
             dialog = PlanDialog(title, action.verb, planned, _warnings(session, action, planned.rows))
-            await self._ask(session, order, lambda: dialog.planned, dialog)
+            await self._ask(session, bulk_action, lambda: dialog.planned, dialog)
 
     # Delete
 
@@ -107,9 +107,11 @@ class SandboxCommands:
         rows, hidden = self._targets()
         if session is not None and rows:
             planned = plan(rows, lambda row: None, hidden)
-            await self.delete(session, session.order(Action.DELETE), planned, gone_with(planned.rows))
+            await self.delete(session, session.bulk_action(Action.DELETE), planned, gone_with(planned.rows))
 
-    async def delete(self, session: Session, order: BulkAction, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
+    async def delete(
+        self, session: Session, bulk_action: BulkAction, planned: Plan[N], goes_with: Sequence[Cell]
+    ) -> None:
         """Delete rows after the person typed the short id of the only one, or the number of several."""
         rows = planned.rows
         if not planned.alone and self._is_busy():
@@ -120,46 +122,46 @@ class SandboxCommands:
             return
         if planned.alone:
             word, what = text.line(rows[0].short_id), [cell(name_of(rows[0]), Tone.STRONG)]
-            title = text.line(f"Delete {order.noun.one} {word}?")
+            title = text.line(f"Delete {bulk_action.noun.one} {word}?")
         else:
             word, what = Shown(str(len(rows))), plan_lines("Delete", planned)
-            title = Shown(f"Delete {order.noun.counted(len(rows))}?")
+            title = Shown(f"Delete {bulk_action.noun.counted(len(rows))}?")
         question = TypedConfirmDialog(title, (*what, EMPTY, *goes_with), word)
-        await self._ask(session, order, lambda: planned, question)
+        await self._ask(session, bulk_action, lambda: planned, question)
 
     # Running commands
 
     async def _ask(
-        self, session: Session, order: BulkAction, planned: Callable[[], Plan[N]], question: Dialog[bool]
+        self, session: Session, bulk_action: BulkAction, planned: Callable[[], Plan[N]], question: Dialog[bool]
     ) -> None:
         """Ask, and run what is planned by then if the person agrees."""
 
         async def answered(agreed: bool | None) -> None:
             if agreed:
-                await self._carry_out(session, order, planned())
+                await self._carry_out(session, bulk_action, planned())
 
         await self._screen.app.push_screen(question, answered)
 
-    async def _carry_out(self, session: Session, order: BulkAction, planned: Plan[N]) -> None:
+    async def _carry_out(self, session: Session, bulk_action: BulkAction, planned: Plan[N]) -> None:
         self._unmark()
-        if planned.alone and not order.pauses_quiet:
-            self._screen.run_worker(self._do_one(order, planned.rows[0]), group="change")
+        if planned.alone and not bulk_action.pauses_quiet:
+            self._screen.run_worker(self._do_one(bulk_action, planned.rows[0]), group="change")
             return
-        session.begin(BulkJob(order, planned))
+        session.begin(BulkJob(bulk_action, planned))
         await self.action_bulk_job()
 
-    async def _do_one(self, order: BulkAction, row: NamedRow) -> None:
+    async def _do_one(self, bulk_action: BulkAction, row: NamedRow) -> None:
         # For a paused sandbox, servers respond only after ten seconds or more (SERVERS.md: deleting a sandbox).
         say = self._screen.say
-        say(text.line(f"{order.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
+        say(text.line(f"{bulk_action.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
         try:
-            await order.act(row.id)
+            await bulk_action.act(row.id)
         except ServiceError as error:
-            say(text.line(f"{order.verb} {row.short_id}: {error.sentences}"), Tone.BAD)
+            say(text.line(f"{bulk_action.verb} {row.short_id}: {error.sentences}"), Tone.BAD)
         else:
             shared = len(row.conversations) if isinstance(row, SandboxRow) else 0
             others = f" {shared} conversations live in it." if shared > 1 else ""
-            say(text.line(f"{order.verb} of {row.short_id} asked for; the list shows when it is done.{others}"))
+            say(text.line(f"{bulk_action.verb} of {row.short_id} asked for; the list shows when it is done.{others}"))
 
     def _is_busy(self) -> bool:
         """Whether the last bulk command is still running; shows a message if so."""

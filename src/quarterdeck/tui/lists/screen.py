@@ -15,17 +15,17 @@ from quarterdeck.fleet.health import Health, HealthState
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
-from quarterdeck.fleet.unread import MOST
+from quarterdeck.fleet.unread import MOST_WATCHED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, known
+from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, without_unknown
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.copying import copy, pick_copy
 from quarterdeck.tui.dialogs.list_pickers import RowPlace, pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.external import can_open_browser, may_hold_secret
 from quarterdeck.tui.lists.arranging import Arranging
-from quarterdeck.tui.lists.listing import Contents, Listing, R
+from quarterdeck.tui.lists.listing import ListDefinition, Listing, R
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
@@ -55,18 +55,18 @@ NEED_ROWS = ("row_menu", "mark_all")
 
 
 class ListScreen(DeckScreen, Generic[R]):
-    """A list of live rows; a subclass passes its contents, and adds the commands that only this list has."""
+    """A list of live rows; a subclass passes its definition, and adds the commands that only this list has."""
 
     AUTO_FOCUS = "Table"
     HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style all widgets again before the first frame
 
-    def __init__(self, contents: Contents[R]) -> None:
+    def __init__(self, definition: ListDefinition[R]) -> None:
         super().__init__()
-        self.contents = contents
-        self.listing = Listing(contents, self._now)
+        self.definition = definition
+        self.listing = Listing(definition, self._now)
         self.rows = self.listing.rows
-        self.table: Table[R] = Table(contents.columns, clock=self._now, id="table")
-        self.filter_bar = FilterBar(Shown(contents.grammar.hint))
+        self.table: Table[R] = Table(definition.columns, clock=self._now, id="table")
+        self.filter_bar = FilterBar(Shown(definition.grammar.hint))
         self._side_text = Lines(hang=LABEL_WIDE, id="side-text")
         self._side = VerticalScroll(self._side_text, id="side", can_focus=False)
         self.arranging = Arranging(self, self.listing, self.table, self.filter_bar, partial(self.show_rows, anew=True))
@@ -109,9 +109,9 @@ class ListScreen(DeckScreen, Generic[R]):
             return
         if self.app.session is not self._session or (news.all_rows and news.about is About.SERVER):
             self._follow()
-        elif news.about is self.contents.about and self._session is not None:
+        elif news.about is self.definition.about and self._session is not None:
             idle = not self._due
-            ids = chain(self.rows, self.contents.ids(self._session)) if news.all_rows else news.ids
+            ids = chain(self.rows, self.definition.ids(self._session)) if news.all_rows else news.ids
             self._due.update(dict.fromkeys(ids))
             if news.wanted is None and self._only_unseen(news.ids):
                 if idle:
@@ -134,7 +134,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self.listing.clear()
             self.show_rows(anew=True)
         if session is not None:
-            self._due.update(dict.fromkeys(chain(self.rows, self.contents.ids(session))))
+            self._due.update(dict.fromkeys(chain(self.rows, self.definition.ids(session))))
             self._make_due()
         self._say_what_changed()
         self._report_viewport()
@@ -161,7 +161,7 @@ class ListScreen(DeckScreen, Generic[R]):
         """
         if self._session is None:
             return
-        came = map(self._session.became, ids)
+        came = map(self._session.current_id, ids)
         changed, gone, rearranged = self.listing.update(self._session, dict.fromkeys(chain(ids, came)))
         if gone & self.table.marks:
             self.table.set_marks(self.table.marks - gone)
@@ -191,7 +191,7 @@ class ListScreen(DeckScreen, Generic[R]):
     @on(Table.Seen)
     def _report_viewport(self) -> None:
         if self.app.session is not None and self.is_current:
-            self.app.session.set_viewport(self.contents.about, self.table.visible_ids)
+            self.app.session.set_viewport(self.definition.about, self.table.visible_ids)
 
     def action_refresh(self) -> None:
         """Read again now, and sort all rows."""
@@ -207,21 +207,21 @@ class ListScreen(DeckScreen, Generic[R]):
         before = self.table.cursor_id
         self.table.show(self.listing.shown, self.rows, anew=anew)
         if self._session is not None and before is not None and before not in self.rows:
-            self.table.move_to(self._session.became(before))
+            self.table.move_to(self._session.current_id(before))
         self.arranging.say_found()
         self._describe_row()
         self._say_what_changed()
 
     def _describe_row(self) -> None:
         row = self.table.cursor_row
-        self._side_text.say(known(self.detail_of(row.id)) if row is not None else ())
+        self._side_text.say(without_unknown(self.detail_of(row.id)) if row is not None else ())
 
     def detail_of(self, row_id: str) -> list[Cell]:
         """Everything known about a row, or the conversation that it became; empty if it is gone."""
         if self._session is None:
             return []
-        row = self.rows.get(row_id) or self.rows.get(self._session.became(row_id))
-        return self.contents.detail(self._session, row, self._now()) if row is not None else []
+        row = self.rows.get(row_id) or self.rows.get(self._session.current_id(row_id))
+        return self.definition.detail(self._session, row, self._now()) if row is not None else []
 
     @on(Table.Highlighted)
     def _cursor_moved(self, event: Table.Highlighted) -> None:
@@ -280,7 +280,7 @@ class ListScreen(DeckScreen, Generic[R]):
             return cell(Shown("connecting…"), Tone.BUSY) if waiting else cell(Shown("no server"), Tone.BAD)
         if session.server.key_refused:
             return cell(Shown("key refused"), Tone.BAD)
-        return health_cell(self.contents.watch(session).health, monotonic())
+        return health_cell(self.definition.watch(session).health, monotonic())
 
     def resting_line(self) -> Cell:
         """The progress of a bulk job, otherwise the error of the last reading."""
@@ -288,7 +288,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if trouble is not None:
             wrong = trouble.sentences
         else:
-            wrong = session.reading_error(self.contents.about) if session is not None else ""
+            wrong = session.reading_error(self.definition.about) if session is not None else ""
         return self.sandboxes.job_line or (cell(text.line(wrong), Tone.BAD) if wrong else ())
 
     def hints(self) -> tuple[Hint, ...]:
@@ -309,12 +309,12 @@ class ListScreen(DeckScreen, Generic[R]):
             self.table.say_empty(*self._why_no_rows())
 
     def _why_no_rows(self) -> tuple[Shown, Shown]:
-        session, noun = self.app.session, self.contents.about
+        session, noun = self.app.session, self.definition.about
         if self.rows:
             return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
         if self.app.trouble is not None:
             return text.line(self.app.trouble.words), Shown("ctrl+r tries again, c chooses another server.")
-        health = self.contents.watch(session).health if session is not None else Health()
+        health = self.definition.watch(session).health if session is not None else Health()
         if (session is not None and session.server.key_refused) or health.state is HealthState.REFUSED:
             return Shown(f"The {noun} were not read: the key is refused."), Shown("c, then K gives another key.")
         if health.read_at is None and health.error is not None:
@@ -323,7 +323,7 @@ class ListScreen(DeckScreen, Generic[R]):
             return Shown(f"Reading the {noun}…"), Shown("")
         if health.unreadable:
             return Shown(f"{health.unreadable:,} {noun} could not be read."), Shown("L shows what was answered.")
-        return Shown(f"No {noun}."), self.contents.none_yet
+        return Shown(f"No {noun}."), self.definition.none_yet
 
     # Which rows a command applies to
 
@@ -341,10 +341,10 @@ class ListScreen(DeckScreen, Generic[R]):
             case "mark_none" if not marks:
                 return "Nothing is marked; space marks a row."
             case "show_all" if not self.filter_bar.words:
-                return f"All {self.contents.about} are shown; / filters them."
+                return f"All {self.definition.about} are shown; / filters them."
         if row is None or session is None or (marks and command.name in FOR_MARKED):
             return None
-        return self.contents.why_not(session, command.name, row, self._now())
+        return self.definition.why_not(session, command.name, row, self._now())
 
     def at_cursor(self) -> tuple[Session, R] | None:
         """Return the session and the row under the cursor, None if there is no row."""
@@ -354,7 +354,7 @@ class ListScreen(DeckScreen, Generic[R]):
     def row_title(self) -> Shown:
         """The name of the row under the cursor."""
         row = self.table.cursor_row
-        return self.contents.title(row) if row is not None else Shown("")
+        return self.definition.title(row) if row is not None else Shown("")
 
     def targets(self) -> tuple[list[R], frozenset[str]]:
         """Return the rows a command applies to, and the ids of those that the filter hides."""
@@ -374,7 +374,7 @@ class ListScreen(DeckScreen, Generic[R]):
             return [], frozenset()
         found: dict[str, tuple[SandboxRow, bool]] = {}
         for row in rows:  # shown ones come first
-            if sandbox := self.contents.sandbox(session, row):
+            if sandbox := self.definition.sandbox(session, row):
                 found.setdefault(sandbox.id, (sandbox, row.id in out_of_sight))
         hidden = frozenset(each for each, (_, is_hidden) in found.items() if is_hidden)
         return [sandbox for sandbox, _ in found.values()], hidden
@@ -395,7 +395,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if row is not None:
             row_id = row.id
             self.mark_read(row_id)
-            dialog = PageDialog(self.contents.title(row), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
+            dialog = PageDialog(self.definition.title(row), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
             await self.app.push_screen(dialog, lambda _: self.mark_read(row_id))
 
     def mark_read(self, row_id: str) -> None:
@@ -409,7 +409,7 @@ class ListScreen(DeckScreen, Generic[R]):
         """Choose what to copy of the row."""
         row = self.table.cursor_row
         if row is not None:
-            dialog = pick_copy(self.contents.title(row), self.contents.copies(row))
+            dialog = pick_copy(self.definition.title(row), self.definition.copies(row))
             await self.app.push_screen(dialog, partial(copy, self))
 
     def open_address(self, address: str, shown: str) -> None:
@@ -426,7 +426,7 @@ class ListScreen(DeckScreen, Generic[R]):
         """Watch the conversation of the row, or those of all marked rows; if all are watched, stop watching them."""
         session = self.app.session
         rows, hidden = self.targets()
-        named = (self.contents.conversation(row) for row in rows if row.id not in hidden)
+        named = (self.definition.conversation(row) for row in rows if row.id not in hidden)
         found = tuple(dict.fromkeys(filter(None, named)))
         if session is None or not found:
             self.say(Shown("None of these has a conversation to watch."), Tone.WARN)
@@ -438,7 +438,7 @@ class ListScreen(DeckScreen, Generic[R]):
             session.unwatch(found)
             self.say(text.line(f"No longer watching {what}."))
         elif left_out := session.watch(found):
-            words = f"{MOST} can be watched at a time; {len(left_out)} of these are not. w again ends one."
+            words = f"{MOST_WATCHED} can be watched at a time; {len(left_out)} of these are not. w again ends one."
             self.say(Shown(words), Tone.WARN)
         else:
             tells = "this line says" if self.app.quiet else "a bell says"

@@ -37,7 +37,7 @@ from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import conversation_copies
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, title_words
-from quarterdeck.tui.lists.listing import Contents
+from quarterdeck.tui.lists.listing import ListDefinition
 from quarterdeck.tui.lists.sandbox_commands import refusal
 from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.text import Shown
@@ -67,7 +67,7 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
     return "Its sandbox is not there." if row.sandbox_id is not None else "It has no sandbox."
 
 
-CONVERSATIONS: Contents[ConversationRow] = Contents(
+CONVERSATIONS: ListDefinition[ConversationRow] = ListDefinition(
     About.CONVERSATIONS,
     none_yet=Shown("n creates one; 2 shows the sandboxes they live in."),
     status="state",
@@ -147,7 +147,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         if (at := self.at_cursor()) is None:
             return
         session, row = at
-        conversation_id = session.became(row.id)
+        conversation_id = session.current_id(row.id)
         if row.record is not None or conversation_id != row.id:
             self.mark_read(row.id)
             await self.app.show_conversation(session, conversation_id)

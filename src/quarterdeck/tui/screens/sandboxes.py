@@ -21,7 +21,7 @@ from quarterdeck.tui.commands import Place, bindings_at
 from quarterdeck.tui.copying import Copyable, as_json
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.dialogs.quiet import QuietDialog
-from quarterdeck.tui.lists.listing import Contents
+from quarterdeck.tui.lists.listing import ListDefinition
 from quarterdeck.tui.lists.sandbox_commands import REMEDIES, refusal
 from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.text import Shown
@@ -60,7 +60,7 @@ def _why_not(session: Session, name: str, row: SandboxRow, now: datetime) -> str
     return f"{row.short_id}: {reason}" if reason is not None else None
 
 
-SANDBOXES: Contents[SandboxRow] = Contents(
+SANDBOXES: ListDefinition[SandboxRow] = ListDefinition(
     About.SANDBOXES,
     none_yet=Shown("n starts one from a spec of the server."),
     status="status",

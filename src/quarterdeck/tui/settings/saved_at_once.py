@@ -22,7 +22,7 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed, failure_words
+from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed, failure_words
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
@@ -119,7 +119,7 @@ class AtOnceActions:
         def create(typed: Typed) -> Awaitable[object]:
             return client.secrets.create(typed["name"], SecretStr(typed["value"]), typed["description"] or None)
 
-        about = Field("description", "Description", placeholder="what it is for")
+        about = InputField("description", "Description", placeholder="what it is for")
         fields = (_secret_name(), _value_field("Value"), about)
         await self._ask("New secret", fields, create, f"The secret {TYPED} is stored.")
 
@@ -127,7 +127,7 @@ class AtOnceActions:
         def describe(typed: Typed) -> Awaitable[object]:
             return client.secrets.update(secret.name, new_name=typed["name"], description=typed["description"])
 
-        fields = (Field("description", "Description", secret.about), _secret_name(secret.name))
+        fields = (InputField("description", "Description", secret.about), _secret_name(secret.name))
         said = ["Its value stays as it is; f2 gives it a new one."]
         await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said)
 
@@ -186,8 +186,8 @@ class AtOnceActions:
 
         hint = "•••• kept; type to replace" if is_stored else "type or paste it"
         fields = (
-            Field("token", "Token", placeholder=hint, secret=True, check=check),
-            Field("host", "Host", view.draft.tokens.get(provider) or "", placeholder="the provider's usual one"),
+            InputField("token", "Token", placeholder=hint, secret=True, check=check),
+            InputField("host", "Host", view.draft.tokens.get(provider) or "", placeholder="the provider's usual one"),
         )
         said = (
             "The server asks the provider whether it accepts the token, then stores it.",
@@ -212,7 +212,7 @@ class AtOnceActions:
     async def _ask(
         self,
         title: str,
-        fields: Sequence[Field],
+        fields: Sequence[InputField],
         send: Callable[[Typed], Awaitable[object]],
         done: str,
         said: Sequence[str] = (),
@@ -248,16 +248,16 @@ class AtOnceActions:
         return session.writes.under_way("a change of the settings") if session is not None else nullcontext()
 
 
-def _value_field(label: str) -> Field:
+def _value_field(label: str) -> InputField:
     def check(value: str) -> str | None:
         if not value:
             return "Nothing is typed."
         return "This is a mask, not a value; type the value itself." if is_mask(value) else None
 
-    return Field("value", label, placeholder="type or paste it", secret=True, check=check)
+    return InputField("value", label, placeholder="type or paste it", secret=True, check=check)
 
 
-def _secret_name(held: str = "") -> Field:
+def _secret_name(held: str = "") -> InputField:
     """Return the field for the name of a secret; the name it has may stay, valid or not."""
 
     def check(typed: str) -> str | None:
@@ -265,10 +265,10 @@ def _secret_name(held: str = "") -> Field:
             return None
         return "A name has letters, digits and _ only, and begins with no digit."
 
-    return Field("name", "Name", held, NAME_RULE, check, placeholder="API_TOKEN")
+    return InputField("name", "Name", held, NAME_RULE, check, placeholder="API_TOKEN")
 
 
-def _profile_name(view: FormView, held: str = "") -> Field:
+def _profile_name(view: FormView, held: str = "") -> InputField:
     """Return the field for the name of a profile; the name it has may stay."""
 
     def check(typed: str) -> str | None:
@@ -276,4 +276,4 @@ def _profile_name(view: FormView, held: str = "") -> Field:
             return f"A name has {PROFILE_RULE}."
         return "Another profile has this name." if typed in view.lists.profile_names - {held} else None
 
-    return Field("name", "Name", held, PROFILE_RULE, check, placeholder="fast-and-cheap")
+    return InputField("name", "Name", held, PROFILE_RULE, check, placeholder="fast-and-cheap")

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.widgets.form.editors import FieldEditor
-from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, Line
+from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, FormLine
 from quarterdeck.tui.widgets.strips import CURSOR, Highlight, LineOfText, Palette, fit_cell
 
 STRUCK = Style(strike=True)
@@ -29,10 +29,10 @@ class LinePainter(Widget):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
-        self._lines: list[tuple[Line, Highlight]] = []
+        self._lines: list[tuple[FormLine, Highlight]] = []
         self._palette: Palette | None = None
 
-    def show(self, lines: Sequence[Line], cursor: str, *, focused: bool) -> None:
+    def show(self, lines: Sequence[FormLine], cursor: str, *, focused: bool) -> None:
         """Show these lines, with the cursor on the lines of a row (empty: on none); paints only what changed."""
         at_cursor, elsewhere = Highlight(cursor=True, focused=focused), Highlight()
         before = self._lines
@@ -58,7 +58,7 @@ class LinePainter(Widget):
 
     def render_line(self, y: int) -> Strip:
         """Return one line."""
-        line, highlight = self._lines[y] if y < len(self._lines) else (Line(), Highlight())
+        line, highlight = self._lines[y] if y < len(self._lines) else (FormLine(), Highlight())
         if self._palette is None:
             self._palette = Palette(self)
         tones, width = self._palette.tones(highlight), self.size.width
@@ -98,7 +98,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.above, self.below = LinePainter(id="lines-above"), LinePainter(id="lines-below")
         self.cursor = ""
         self.editor: FieldEditor | None = None
-        self._lines: Sequence[Line] = ()
+        self._lines: Sequence[FormLine] = ()
         self._spans: dict[str, range] = {}
         """The lines of each row, in the order shown."""
 
@@ -113,7 +113,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     # Methods for the form
 
-    def show(self, lines: Sequence[Line]) -> None:
+    def show(self, lines: Sequence[FormLine]) -> None:
         """Show these lines; if the cursor's row is gone, the cursor moves to the row in its place."""
         place = self._rows.index(self.cursor) if self.cursor in self._spans else 0
         self._lines, self._spans = lines, _spans(lines)
@@ -243,7 +243,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.scroll_to_region(Region(0, above, 1, own.start - above + height), animate=False, force=True)
 
 
-def _spans(lines: Iterable[Line]) -> dict[str, range]:
+def _spans(lines: Iterable[FormLine]) -> dict[str, range]:
     """Return the lines of each row; the lines of a row are adjacent."""
     spans: dict[str, range] = {}
     for number, line in enumerate(lines):

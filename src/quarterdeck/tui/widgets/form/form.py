@@ -33,13 +33,13 @@ from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.strips import CURSOR
 
 
-class Rail(Static):
+class GroupTabs(Static):
     """The groups, one per line, or in one line on a narrow screen; a click goes to a group."""
 
     ALLOW_SELECT = False
 
     def __init__(self, go_to: Callable[[str], None]) -> None:
-        super().__init__(id="rail")
+        super().__init__(id="tabs")
         self.auto_links = False
         self._go_to = go_to
         self._groups: Sequence[str] = ()
@@ -90,7 +90,7 @@ class SettingsForm(Vertical):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rail, self.list = Rail(self._go_to_group), FieldList()
+        self.tabs, self.list = GroupTabs(self._go_to_group), FieldList()
         self.help_full, self.help_short = Lines(id="help-full"), Static(id="help-short")
         self.help_pane = VerticalScroll(self.help_full, id="help-pane", can_focus=False)
         self.view = FormView(Draft())
@@ -102,7 +102,7 @@ class SettingsForm(Vertical):
     def compose(self) -> ComposeResult:
         """Groups, list and help side by side, short help below; the width decides which are shown."""
         with Horizontal(id="form-columns"):
-            yield self.rail
+            yield self.tabs
             yield self.list
             yield self.help_pane
         yield self.help_short
@@ -266,7 +266,7 @@ class SettingsForm(Vertical):
 
     def _paint_around(self) -> None:
         row = self.row
-        self.rail.show(self.view, row.group, slim=self.screen.has_class("-slim"))
+        self.tabs.show(self.view, row.group, slim=self.screen.has_class("-slim"))
         self.help_short.update(cut(content(short_help(self.view, row)), self.help_short.content_size), layout=False)
         if self.help_pane.display:
             self.help_full.say(full_help(self.view, row))

@@ -32,7 +32,7 @@ DOT = (Shown(" · "), Tone.MUTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FormLine:
     """One line: cells with their widths (0 takes the rest) and the chip at its right end.
 
     `row` is the id of the row it belongs to; a line without one is never under the cursor.
@@ -45,7 +45,7 @@ class Line:
     struck: bool = False
 
 
-NO_MATCH = Line(((cell(Shown("Nothing matches; / then esc shows all fields."), Tone.MUTED), 0),))
+NO_MATCH = FormLine(((cell(Shown("Nothing matches; / then esc shows all fields."), Tone.MUTED), 0),))
 
 
 def brief(value: str) -> Shown:
@@ -53,12 +53,12 @@ def brief(value: str) -> Shown:
     return line(value[:LONGEST])
 
 
-def form_lines(view: FormView, width: int) -> Sequence[Line]:
+def form_lines(view: FormView, width: int) -> Sequence[FormLine]:
     """Return all lines of the form; `width` is in cells. A group without matches is left out."""
-    found: list[Line] = []
+    found: list[FormLine] = []
     for group, rows in groupby(view.rows.values(), key=lambda row: row.group):
         if found:
-            found.append(Line())
+            found.append(FormLine())
         found.append(_heading(view, group))
         shown = list(rows)
         if group == Group.MCP and shown[0].entry is not None:
@@ -69,13 +69,13 @@ def form_lines(view: FormView, width: int) -> Sequence[Line]:
     return found or [NO_MATCH]
 
 
-def _heading(view: FormView, group: str) -> Line:
+def _heading(view: FormView, group: str) -> FormLine:
     """Return the heading of a group, with the number of its edits and errors."""
     edits, errors = view.counts(group)
     counted = [cell(Shown(f"{edits} edited"), Tone.EDITED)] if edits else []
     counted += [cell(Shown(words.counted(errors, "error")), Tone.BAD)] if errors else []
     chip = _joined(GAP, *counted) if group not in AT_ONCE else cell(Shown("changes act at once"), Tone.MUTED)
-    return Line(((cell(line(group), Tone.KEY), 0),), chip, heading=group)
+    return FormLine(((cell(line(group), Tone.KEY), 0),), chip, heading=group)
 
 
 def _joined(between: tuple[Shown, Tone], *cells: Cell) -> Cell:
@@ -84,25 +84,25 @@ def _joined(between: tuple[Shown, Tone], *cells: Cell) -> Cell:
     return tuple(span for each in spans for span in each)[1:]
 
 
-def _lines(view: FormView, row: Row, width: int) -> Iterator[Line]:
+def _lines(view: FormView, row: Row, width: int) -> Iterator[FormLine]:
     """Yield the line of a row outside a table, and what is wrong with it."""
     if row.field is not None:
         dim = row.field.absent or view.draft.off_for(row.name) is not None
         label = cell(brief(row.field.label), Tone.MUTED if dim else Tone.PLAIN)
-        yield Line(((label, LABEL_WIDTH), (_value(view, row.field), 0)), _chip(view, row, row.field), row.id)
+        yield FormLine(((label, LABEL_WIDTH), (_value(view, row.field), 0)), _chip(view, row, row.field), row.id)
         yield from _problem_lines(view, row, LABEL_WIDTH, width)
     elif row.kind is RowKind.MORE:
         said = _spans((f"{row.about} more: ", Tone.MUTED), ("/", Tone.KEY), (" finds them.", Tone.MUTED))
-        yield Line(((said, 0),), row=row.id)
+        yield FormLine(((said, 0),), row=row.id)
     elif not row.name:
-        yield Line(((_why_empty(view, row), 0),), row=row.id)
+        yield FormLine(((_why_empty(view, row), 0),), row=row.id)
     else:
         tones = (Tone.PLAIN, Tone.GOOD) if row.at_once else (Tone.MUTED, Tone.MUTED)
         named = (cell(brief(row.name), tones[0]), LABEL_WIDTH), (cell(brief(row.about), Tone.MUTED), 0)
-        yield Line(named, cell(Shown(row.stands), tones[1]), row.id)
+        yield FormLine(named, cell(Shown(row.stands), tones[1]), row.id)
 
 
-def _problem_lines(view: FormView, row: Row, indent: int, width: int) -> Iterator[Line]:
+def _problem_lines(view: FormView, row: Row, indent: int, width: int) -> Iterator[FormLine]:
     """Yield the sentence about what is wrong with an edited row."""
     problem = view.problems.get(row.id)
     if problem is None or not view.is_edited(row):
@@ -110,7 +110,7 @@ def _problem_lines(view: FormView, row: Row, indent: int, width: int) -> Iterato
     mark, tone = ("! ", Tone.BAD) if problem.stops else ("· ", Tone.WARN)
     said = wrap(line(problem.words), max(width - indent - EDGES, SHORTEST), initial_indent=mark, subsequent_indent="  ")
     for part in said:
-        yield Line((((), indent), (cell(Shown(part), tone), 0)), row=row.id)
+        yield FormLine((((), indent), (cell(Shown(part), tone), 0)), row=row.id)
 
 
 def _spans(*spans: tuple[str, Tone]) -> Cell:
@@ -219,24 +219,24 @@ _MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments"
 """The word for a member that has a problem."""
 
 
-def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[Line]:
+def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[FormLine]:
     """Yield the banner about duplicate servers, the table header, and the servers."""
     entries = [row.entry for row in rows if row.entry is not None]
     groups = () if view.query else duplicates(view.draft.servers)
     more = sum(len(group) - 1 for group in groups)
     if more:
         said = f" removes {more} that {'appears' if more == 1 else 'appear'} twice, likely from config.toml"
-        yield Line(((_spans(("f2", Tone.KEY), (said, Tone.WARN)), 0),))
+        yield FormLine(((_spans(("f2", Tone.KEY), (said, Tone.WARN)), 0),))
     shared = width - GUTTER - MARGIN - STATE - KIND - KEY
     longest = max(len(name_of(entry.server)) for entry in entries) + 2
     name_width = 0 if shared < LEAST_SHARED else min(max(longest, LEAST_NAME), int(shared * NAME_SHARE))
     titles = [("state", STATE), ("type", KIND), ("key", KEY), ("name or address", name_width)]
     titles += [("details", 0)] if name_width else []
-    yield Line(tuple((cell(Shown(title), Tone.MUTED), cells) for title, cells in titles))
+    yield FormLine(tuple((cell(Shown(title), Tone.MUTED), cells) for title, cells in titles))
     twice = frozenset(row for group in groups for row in group)
     for row, entry in zip(rows, entries, strict=True):
         chip = _server_chip(view, row, entry, twice=entry.row in twice)
-        yield Line(_columns(view, entry, name_width), chip, row.id, struck=entry.removed)
+        yield FormLine(_columns(view, entry, name_width), chip, row.id, struck=entry.removed)
         if not entry.removed:
             yield from _problem_lines(view, row, STATE, width)
 
