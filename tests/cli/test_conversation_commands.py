@@ -1,6 +1,7 @@
 """One conversation from the command line: read, written to, answered, stopped and waited for."""
 
 import json
+import shlex
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -122,9 +123,14 @@ def test_what_is_gone_says_so(on: Simulated) -> None:
     assert on("show", asleep).out
 
 
-@pytest.mark.parametrize("words", ["", "hello --reject no", "--accept a --reject no", "hello --timeout soon"])
+@pytest.mark.parametrize("words", ["", "' '", "hello --reject no", "--accept a --reject no", "hello --timeout soon"])
 def test_what_means_nothing_is_wrong_usage(run: Run, words: str) -> None:
-    run("conversations", "send", "0" * 32, *words.split(), status=2)
+    run("conversations", "send", "0" * 32, *shlex.split(words), status=2)
+
+
+def test_an_empty_message_creates_nothing(run: Run) -> None:
+    assert "empty" in run("conversations", "create", "--message", "-", typed="\n", status=2).err
+    assert run("conversations", "list", "--json").json == []
 
 
 def test_following_goes_on_until_it_is_ended(on: Simulated) -> None:

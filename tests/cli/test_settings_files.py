@@ -44,7 +44,8 @@ def test_an_export_is_a_private_file_without_secrets_over_nothing_that_brings_th
         run("settings", "set", "language=de", "max_iterations=")
         assert run("settings", "import", str(file)).out == "2 of 2 changes verified\n"
         assert stored(run) == before
-    assert tomllib.loads(run("settings", "export").out)["settings"]["max_iterations"] == 30
+    for standard in ((), ("-",)):
+        assert tomllib.loads(run("settings", "export", *standard).out)["settings"]["max_iterations"] == 30
     assert run("settings", "export", "--json").json["settings"]["max_iterations"] == 30
 
 

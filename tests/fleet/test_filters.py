@@ -90,7 +90,7 @@ def test_a_value_that_means_nothing_is_said_and_hides_nothing(typed: str) -> Non
     assert ("30m" in problem) is typed.startswith("idle")
 
 
-@pytest.mark.parametrize("typed", [*HALF, "idel>30m", "stauts:paused", "!stauts:paused", "idle>abc"])
+@pytest.mark.parametrize("typed", [*HALF, '"half', "idel>30m", "stauts:paused", "!stauts:paused", "idle>abc"])
 def test_a_script_is_told_of_everything_that_is_no_condition(typed: str) -> None:
     wanted = parse(f"fix {typed}", GRAMMAR, finished=True)
     assert len(wanted.problems) == 1

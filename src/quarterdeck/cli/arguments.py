@@ -194,8 +194,8 @@ def _serve(add: AddParser) -> None:
     serve.set_defaults(command="serve.run")
 
 
-def _filter(command: ArgumentParser) -> None:
-    words = "only what it lets through: words, or tokens such as status:paused, quiet>30m, cost>1, !no-conversation"
+def _filter(command: ArgumentParser, tokens: str = "status:paused, quiet>30m, cost>1, !no-conversation") -> None:
+    words = f"only what it lets through: words, or tokens such as {tokens}"
     command.add_argument("--filter", metavar="FILTER", help=words)
 
 
@@ -244,7 +244,8 @@ def _sandboxes(add: AddParser) -> None:
 
 
 def _conversations(add: AddParser) -> None:
-    _filter(_command(add, "list", "conversations.show", "list the conversations, newest first"))
+    listing = _command(add, "list", "conversations.show", "list the conversations, newest first")
+    _filter(listing, "status:finished, updated>2d, cost>1, !no-sandbox")
     create = _command(add, "create", "conversations.create", "create a conversation and follow it until it is ready")
     create.add_argument("--message", metavar="TEXT", help="first message; - reads it from standard input")
     create.add_argument("--title", metavar="TEXT")

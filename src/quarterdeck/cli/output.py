@@ -43,13 +43,16 @@ def answer(arguments: CommandLine, data: Any, words: Iterable[Shown]) -> None:
             print(each)
 
 
-FROM_INPUT = "-"
-"""An argument that means: read the value from standard input."""
+STANDARD = "-"
+"""An argument that means standard input, or standard output as the file to write."""
 
 
 def typed_text(typed: str | None, what: str) -> str | None:
-    """Return the text of an argument, or standard input if it says so; raises CommandError (status 2)."""
-    return from_input(what) if typed == FROM_INPUT else typed
+    """Return the text of an argument, or standard input if it says so; raises CommandError (status 2) if blank."""
+    text = from_input(what) if typed == STANDARD else typed
+    if text is not None and not text.strip():
+        raise CommandError(f"The {what} is empty.", "Nothing was sent.", status=2)
+    return text
 
 
 def from_input(what: str) -> str:

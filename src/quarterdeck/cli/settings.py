@@ -7,7 +7,7 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import table, with_client
-from quarterdeck.cli.output import CommandError, answer, note
+from quarterdeck.cli.output import STANDARD, CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import LISTS, McpServer, ShttpServer, StdioServer, listed
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
@@ -77,7 +77,7 @@ def export(arguments: CommandLine, config: Config) -> int:
 
 
 def _write(text: str, name: str | None) -> None:
-    if name is None:
+    if name in (None, STANDARD):
         sys.stdout.write(text)
         return
     try:

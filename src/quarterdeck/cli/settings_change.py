@@ -10,7 +10,7 @@ from pydantic import SecretStr, ValidationError
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import with_client
-from quarterdeck.cli.output import FROM_INPUT, CommandError, answer, from_input, note, print_json, say
+from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, note, print_json, say
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
@@ -45,7 +45,7 @@ def change(arguments: CommandLine, config: Config) -> int:
     assignments = arguments.assignments
     if len(dict(assignments)) < len(assignments):
         raise CommandError("A setting is named twice.", "Name each setting once.", status=2)
-    if sum(text == FROM_INPUT for _, text in assignments) > 1:
+    if sum(text == STANDARD for _, text in assignments) > 1:
         raise CommandError("Only one setting can come from standard input.", "Use one command for each.", status=2)
 
     def edit(draft: Draft) -> Draft:
@@ -59,7 +59,7 @@ def change(arguments: CommandLine, config: Config) -> int:
 def take(arguments: CommandLine, config: Config) -> int:
     """Store what a file contains; 0 only if all of it was verified by reading."""
     try:
-        text = from_input("settings") if arguments.file == FROM_INPUT else files.read(Path(arguments.file or ""))
+        text = from_input("settings") if arguments.file == STANDARD else files.read(Path(arguments.file or ""))
     except ConfigError as error:
         raise CommandError(f"{error}.", status=2) from None
 
@@ -108,10 +108,10 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
     if entry is None or entry.absent or entry.control is Control.READ_ONLY:
         advice = "`quarterdeck settings show --all` lists those of a server."
         raise CommandError(f"{key!a} is not a setting that can be changed.", advice, status=2)
-    if text not in ("", FROM_INPUT) and (entry.secret or key == MCP):
+    if text not in ("", STANDARD) and (entry.secret or key == MCP):
         advice = f"Write {key}=- and give the value on standard input."
         raise CommandError(f"{key} may hold a secret, and arguments are seen by others.", advice, status=2)
-    if text == FROM_INPUT:
+    if text == STANDARD:
         text = from_input("value").strip()
         if not text:  # for example after a failed command: nobody meant to clear the value
             raise CommandError("Standard input is empty, nothing was changed.", f"{key}= clears it.", status=2)

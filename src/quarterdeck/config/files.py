@@ -76,13 +76,19 @@ def parsed_toml(path: Path, text: str, *, private: bool = False) -> dict[str, An
         raise ConfigError(f"{path} is not TOML a person would write") from None
 
 
+def make_folder(path: Path) -> None:
+    """Create a folder and those above it, as far as they are missing, for this user alone (XDG base directories)."""
+    for folder in (*reversed(path.parents), path):
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def write(path: Path, content: str | bytes) -> None:
     """Replace a file atomically by one of mode 0600, following a link.
 
     The old file is kept if the content cannot be written (OSError, UnicodeEncodeError).
     """
     target = path.resolve()
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(target.parent)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -116,7 +116,7 @@ def _write(path: Path, content: StateModel) -> None:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Hold the lock of a file; a process that ends releases it."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.make_folder(path.parent)
     handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -186,7 +186,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term[R] | str |
         return f"{typed}: there is no token {spelt}{sign}; there are {grammar.hint}"
     else:
         term = Term("", _ANYWHERE, (word,), inverted=inverted) if word else None
-    return f"{typed}: it is incomplete." if term is None and finished else term
+    return f"{typed}: it is incomplete." if finished and (term is None or typed.count('"') % 2) else term
 
 
 def with_statuses(words: str, token: str, statuses: Collection[str]) -> str:

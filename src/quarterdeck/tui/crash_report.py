@@ -28,7 +28,8 @@ def describe(error: BaseException) -> str:
 def write_report(error: BaseException, folder: Path) -> Path:
     """Write a report to a new file of mode 0600 and return its path; raises OSError."""
     reports = folder / "crashes"
-    reports.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for each in (folder, reports):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
     path = reports / f"crash-{name}-{os.getpid()}.txt"
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
