@@ -188,6 +188,37 @@ async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_af
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
 
 
+async def create_titled(seat: Seat, fleet: FakeFleet) -> None:
+    await seat.until(lambda: seat.deck.session and "c3" in seat.session.conversations.records)
+    await seat.press("n", sees="First message")
+    await seat.press("tab", *"Mine", "ctrl+s", until=lambda: fleet.created)
+    ended = {"id": "task1", "status": "READY", "app_conversation_id": "new", "request": fleet.created[0]}
+    fleet.tasks = [ended | {"created_at": seat.deck.clock().isoformat()}]
+    fleet.talk("new", "box", "Conversation new")
+    seat.session.refresh()
+
+
+async def test_a_title_that_the_server_takes_and_does_not_apply_is_given_to_the_conversation(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
+        await create_titled(seat, fleet)
+        await seat.sees("Mine")
+        assert fleet.conversations["new"]["title"] == "Mine"
+        fleet.conversations["new"]["title"] = "What the server makes of it"
+        seat.session.refresh()
+        await seat.until(lambda: fleet.conversations["new"]["title"] == "Mine")
+        fleet.conversations["new"]["title"] = "Named by somebody"
+        seat.session.refresh()
+        await seat.sees("Named by somebody")
+        assert fleet.conversations["new"]["title"] == "Named by somebody"
+
+
+async def test_where_it_cannot_be_given_the_deck_says_so(fleet: FakeFleet) -> None:
+    fleet.deaf = {"new"}
+    async with at_conversations(fleet) as seat:
+        await create_titled(seat, fleet)
+        await seat.sees("It is not called “Mine”: This server cannot rename conversations.")
+
+
 # Where it cannot be done
 
 

@@ -61,6 +61,8 @@ def create(arguments: CommandLine, config: Config) -> int:
             conversation = await _read(client, await _follow(client, created))
         else:
             conversation = created or await _appeared(client, before)
+        if new.title and conversation.title != new.title.strip():
+            note(f"The server did not take the title; it is called {conversation.title or 'nothing'} for now.")
         answer(arguments, conversation_plain(conversation), [line(conversation.id)])
         return 0
 

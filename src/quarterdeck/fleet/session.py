@@ -30,7 +30,7 @@ from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import has_ended, in_progress, start_row, worth_showing
 from quarterdeck.fleet.unread import Unread, Watched
 from quarterdeck.fleet.watch import Changes, Watch
-from quarterdeck.fleet.writes import RESPONSE_LOST, Starts, Writes
+from quarterdeck.fleet.writes import RESPONSE_LOST, AskedTitles, Starts, Writes
 
 ALIKE = 100
 """How many sandbox ids are examined to recognize the kind of server: all ids have the same format."""
@@ -63,6 +63,7 @@ class Session:
         """By sandbox, the start of a conversation in it that had not ended when last read."""
         self.writes = Writes()
         self._starts = Starts(self.writes, clock)
+        self._titles = AskedTitles(clock)
         self.memories = SandboxMemories(lambda: self._starts.awaited)
         self.by_sandbox = ConversationsBySandbox()
         self.displacement = Displacement(self.memories.timelines, self.by_sandbox.title_in)
@@ -268,6 +269,9 @@ class Session:
         touched = self.by_sandbox.update(records, other | changes.gone)
         for news in self.unread.calls(marked, records, whole=not self.conversations.health.incomplete):
             self._publish(news)
+        for conversation_id, title in self._titles.not_given(changes.read):
+            if self._tasks is not None:
+                self._tasks.create_task(self._give_title(conversation_id, title))
         self._unsettled -= {record.sandbox_id for record in changes.read} - self.memories.transitional(clock.now)
         self._update_viewports()
         if changes.all_known and any(records[each].sandbox_id not in self.sandboxes.records for each in changes.added):
@@ -283,6 +287,9 @@ class Session:
         touched = frozenset(filter(None, before ^ self._beginning.keys()))
         self._publish_other_list(About.SANDBOXES, touched, changes, self.start_tasks)
         self._update_viewports()
+        for task in changes.read:
+            if task.id in self._starts.followed and task.app_conversation_id and task.request:
+                self._titles.ask(task.app_conversation_id, task.request.title)
         ended = {record.app_conversation_id for record in changes.read} - {None}
         if not ended <= self.conversations.records.keys() and changes:
             self.conversations.refresh()
@@ -410,6 +417,7 @@ class Session:
                 answer = await self.client.conversations.create(new)
                 if answer is not None:
                     self._starts.created(answer)
+                    self._titles.ask(answer.id, new.title)
             return answer.id if answer is not None else None
         finally:
             self.refresh()
@@ -426,7 +434,18 @@ class Session:
 
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
+        self._titles.settle(conversation_id)
         await self._change("renaming of a conversation", self.client.conversations.rename(conversation_id, title))
+
+    async def _give_title(self, conversation_id: str, title: str) -> None:
+        """Rename a conversation as its creation asked for."""
+        try:
+            await self.client.conversations.rename(conversation_id, title)
+        except ServiceError as error:
+            self._titles.settle(conversation_id)
+            self._publish(News(About.CONVERSATIONS, words=f"It is not called “{title}”: {error.sentences}"))
+        else:
+            self.conversations.refresh()
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Delete a conversation; it shows as being deleted until the server refuses that or a reading tells."""

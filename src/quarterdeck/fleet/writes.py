@@ -15,6 +15,8 @@ RESPONSE_LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
 """The outcomes of a request whose response did not arrive or cannot be read."""
 LOOKED_FOR = timedelta(minutes=2)
 """How long after a lost response the new row is looked for."""
+NAMED_BY_SERVER = timedelta(minutes=2)
+"""How long after a creation another title is the server's own, not somebody's."""
 
 
 class Writes:
@@ -112,3 +114,40 @@ class Starts:
         if new or self._clock() - at > LOOKED_FOR:
             del self._lost[watch]
         return new[0] if len(new) == 1 else None
+
+
+class AskedTitles:
+    """The titles asked for in creations here.
+
+    Servers give another one at once, and again with the first answer (SERVERS.md: creating a conversation).
+    """
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._asked: dict[str, str] = {}
+        """By conversation; empty once nothing more is done about it."""
+        self._replaced: dict[str, tuple[str | None, datetime]] = {}
+        """The title that was last replaced, and when."""
+
+    def ask(self, conversation_id: str, title: str | None) -> None:
+        """Note the title of a conversation created here, if one was asked for."""
+        self._asked.setdefault(conversation_id, (title or "").strip())
+
+    def settle(self, conversation_id: str) -> None:
+        """Leave the title of a conversation alone from now on."""
+        self._asked[conversation_id] = ""
+
+    def not_given(self, records: Iterable[Conversation]) -> list[tuple[str, str]]:
+        """Return the ids and titles of conversations to be renamed, at most twice each."""
+        now, found = self._clock(), []
+        for record in records:
+            title = self._asked.get(record.id)
+            was, at = self._replaced.get(record.id, ("", now))
+            if not title or record.title in (title, was):  # a reading may be older than the renaming
+                continue
+            if record.id in self._replaced:
+                self.settle(record.id)
+            self._replaced[record.id] = record.title, now
+            if now - at < NAMED_BY_SERVER:
+                found.append((record.id, title))
+        return found

@@ -194,7 +194,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
         Field(
             "secrets_store",
             "Provider tokens",
-            "Tokens for git providers that the server holds. They are managed on the service's integrations page.",
+            "Tokens for git providers that the server holds; they are set below, under Git tokens, where it allows that.",
             Control.READ_ONLY,
         ),
     ),
