@@ -124,7 +124,7 @@ async def test_an_answer_that_was_overheard_is_given_again(agent: FakeAgent) -> 
         shown = question(following)
         assert await answering.accept(shown) == "Accepted."
         assert agent.ran == ["one"]
-        with pytest.raises(ServiceError, match="does not wait"):
+        with pytest.raises(ServiceError, match="did not wait"):
             await answering.accept(shown)
         assert sent(agent, ANSWER) == 2
 

@@ -235,8 +235,26 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
         await seat.press("y", sees="Copied the entry")
         await seat.press("tab", "n", sees=("Reject", "Why"))
         await seat.type("use git", "enter")
-        await seat.sees("rejected by you", "use git", "Rejected, and your reason sent.")
+        await seat.sees("rejected", "use git", "Rejected, and your reason sent.")
         assert agent.ran == ["harmless"]
+
+
+async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(
+    agent: FakeAgent,
+) -> None:
+    agent.asks("\n".join(("make build", *[""] * 30, "rm -r /")))
+    async with opened(agent) as seat:
+        await seat.sees("needs you: 1 action")
+        await seat.press("tab", "y", sees="It asks for more than was shown; read to the end, then accept.")
+        await seat.press(*["tab", "pagedown"] * 4, sees="rm -r /")
+        assert agent.ran == []
+        await seat.press("y", until=lambda: agent.ran)
+
+
+async def test_nothing_is_to_go_on_with_before_anything_was_asked(agent: FakeAgent) -> None:
+    agent.says("What shall I do?")
+    async with opened(agent) as seat:
+        await seat.press("r", sees="Nothing was asked of the agent yet; m writes a message.")
 
 
 async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(agent: FakeAgent) -> None:

@@ -148,7 +148,7 @@ class Answering:
         async with self._alone():
             agent = self._agent()
             if await self._status(agent) == ExecutionStatus.FINISHED:
-                raise _not_sent("It has finished; a message makes it go on.")
+                raise _not_sent("It had finished; a message makes it go on.")
             if (why_not := await self._run_if_nothing_waits(agent)) is not None:
                 raise _not_sent(why_not)
             return "It was asked to go on."
@@ -226,9 +226,9 @@ class Answering:
         """Return the agent if it waits with exactly these actions; raises ServiceError(CONFLICT) otherwise."""
         agent = self._agent()
         if await self._status(agent) != WAITING:
-            raise _not_sent("It does not wait for an answer any more; nothing was sent.")
+            raise _not_sent("It did not wait for an answer any more; nothing was sent.")
         if self._following.transcript.open_actions != shown:
-            raise _not_sent("It asks for something else now; nothing was sent.")
+            raise _not_sent("It asked for something else by then; nothing was sent.")
         return agent
 
     async def _taken(self, last: str | None) -> bool:

@@ -293,8 +293,9 @@ def _ended(entry: Entry, event: ResultEvent, begun: datetime | None) -> Entry:
         case RejectionEvent():
             if entry.outcome not in (None, Outcome.OPEN):
                 return entry
-            by = "a hook" if event.rejection_source == "hook" else "you"
-            return entry._replace(outcome=Outcome.REJECTED, text=f"rejected by {by}: {event.rejection_reason}")
+            by = "rejected by a hook" if event.rejection_source == "hook" else "rejected"
+            text = ": ".join(filter(None, (by, event.rejection_reason)))
+            return entry._replace(outcome=Outcome.REJECTED, text=text)
         case AgentErrorEvent():
             return entry._replace(outcome=Outcome.FAILED, text=event.error, seconds=seconds)
         case _:

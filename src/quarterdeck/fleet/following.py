@@ -202,7 +202,7 @@ class Following:
             case SandboxStatus.PAUSED:
                 self._lose(Origin.ASLEEP, "Its sandbox is paused.")
             case SandboxStatus.MISSING:
-                self._lose(Origin.COPY, "Its sandbox is gone.")
+                self._lose(Origin.COPY, "Its sandbox is gone, so it can only be read.")
             case SandboxStatus.ERROR:
                 self._lose(Origin.COPY, "Its sandbox is in error.")
             case _ if access is None:

@@ -109,6 +109,11 @@ class Transcript:
         return began(self.under_way, self._entries.went_on) if self.under_way is not None else None
 
     @property
+    def asked_for_anything(self) -> bool:
+        """Whether a person wrote to the agent, as far as the log is known."""
+        return self.older is not None or any(each.kind is EntryKind.PERSON for each in self.entries)
+
+    @property
     def unanswered(self) -> Entry | None:
         """A person's message that the agent finished without reading."""
         if self.status != ExecutionStatus.FINISHED:

@@ -194,7 +194,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
         Field(
             "secrets_store",
             "Provider tokens",
-            "Tokens for git providers that the server holds; they are set below, under Git tokens, where it allows that.",
+            "Tokens for git providers that the server holds. Git tokens, below, sets them where the server allows it.",
             Control.READ_ONLY,
         ),
     ),

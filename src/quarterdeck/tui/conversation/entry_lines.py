@@ -145,10 +145,13 @@ class Layout(NamedTuple):
         return lines
 
     def _quiet(self, entry: Entry, time: Shown) -> list[Cell]:
-        more = f", {len(entry.text.splitlines()):,} lines, enter" if entry.text and not self.unfolded else ""
-        words, _ = clip(_after(f"{entry.title}{more}"), self.width - TIME - 1)
-        head = ((time, Tone.MUTED), glyph(EntryKind.QUIET), (Shown(words), Tone.MUTED))
-        return [head, *_set_in(self._plain(entry.text, Tone.MUTED) if self.unfolded else [])]
+        begin, room = ((time, Tone.MUTED), glyph(EntryKind.QUIET)), self.width - TIME - 2
+        if self.unfolded:
+            first, *rest = plain_lines(text.line(entry.title), room, Tone.MUTED)
+            body = _set_in(rest, TIME + 2) + _set_in(self._plain(entry.text, Tone.MUTED))
+            return [(*begin, (Shown(" "), Tone.MUTED), *first), *body]
+        more = f", {len(entry.text.splitlines()):,} lines, enter" if entry.text else ""
+        return [(*begin, (Shown(clip(_after(f"{entry.title}{more}"), room + 1)[0]), Tone.MUTED))]
 
     def _plain(self, words: str, tone: Tone = Tone.PLAIN) -> list[Cell]:
         """Return the lines of a text below the head of an entry; empty without text."""

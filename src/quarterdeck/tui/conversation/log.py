@@ -125,17 +125,24 @@ class Log(Widget, can_focus=True):
         self._paint()
         return True
 
-    def toggle(self) -> None:
-        """Unfold the entry under the cursor, or fold it; as much of it as fits is visible then."""
+    def toggle(self) -> bool:
+        """Unfold the entry under the cursor, or fold it; returns False if there is no more of it.
+
+        As much of it as fits is visible then.
+        """
         if (entry := self.cursor_entry) is None:
-            return
-        self._stop_following()
+            return False
+        before = self._lines(self._cursor)
         self.unfolded ^= {entry.id}
+        if self._lines(self._cursor) == before:
+            return False
+        self._stop_following()
         if self._cursor == self._top.entry:
             self._top = Position(self._cursor, 0)
         self._reveal()
         self._settle()
         self._after_move()
+        return True
 
     def search(self, step: int, wanted: Callable[[Entry], bool]) -> bool:
         """Go to the next matching entry in that direction; returns whether there is one."""

@@ -14,6 +14,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, indented
 from quarterdeck.tui.conversation.entry_lines import CHANGES, RISKS
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Said
 from quarterdeck.tui.widgets.lines import Lines
 
 
@@ -30,9 +31,9 @@ class Question(VerticalScroll, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "screen.answer_with('accept')", "Accept", show=False),
+        Binding("y", "accept('accept')", "Accept", show=False),
         Binding("n", "screen.answer_with('reject')", "Reject", show=False),
-        Binding("a", "screen.answer_with('accept_all')", "Accept all", show=False),
+        Binding("a", "accept('accept_all')", "Accept all", show=False),
         Binding("j", "scroll_down", "Down", show=False),
         Binding("k", "scroll_up", "Up", show=False),
     ]
@@ -43,6 +44,7 @@ class Question(VerticalScroll, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="question")
         self.actions: tuple[Entry, ...] = ()
+        self._shown_to_end = False
         self._lines = Lines(hang=2)
 
     def compose(self) -> ComposeResult:
@@ -63,13 +65,37 @@ class Question(VerticalScroll, can_focus=True):
         self.set_class(bool(actions), "-asked")
         self._lines.say([line for entry in actions for line in asked_lines(entry)])
         self.scroll_home(animate=False)
-        self.entitle()
+        self._shown_to_end = False
+        self.call_after_refresh(self._note_end)
         return True
+
+    async def action_accept(self, answer: str) -> None:
+        """Accept what was asked, but only after all of it was on the screen."""
+        if self._shown_to_end:
+            await self.run_action(f"screen.answer_with('{answer}')")
+        else:
+            self.scroll_page_down(animate=False)
+            words = "It asks for more than was shown; read to the end, then accept."
+            self.screen.post_message(Said(Shown(words)))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Note when the end is on the screen."""
+        super().watch_scroll_y(old_value, new_value)
+        self.call_after_refresh(self._note_end)
+
+    def on_resize(self) -> None:
+        """Note when the end is on the screen."""
+        self._note_end()
+
+    def _note_end(self) -> None:
+        self._shown_to_end = self._shown_to_end or self.is_vertical_scroll_end
+        self.entitle()
 
     def entitle(self) -> None:
         """Show how to answer, in the title."""
         if self.answerable and self.has_focus:
-            self.border_title = "y accept  n reject  a accept all that follow  esc leave"
+            more = "" if self._shown_to_end else "j more below  "
+            self.border_title = f"{more}y accept  n reject  a accept all that follow  esc leave"
         else:
             tab = "; tab answers" if self.answerable else ""
             self.border_title = f"needs you: {counted(len(self.actions), 'action')}{tab}"

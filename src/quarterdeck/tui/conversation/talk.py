@@ -77,6 +77,7 @@ class Talk:
         record = following.record or session.conversations.records.get(following.conversation_id)
         sandbox_id = record.sandbox_id if record is not None else None
         if record is None or sandbox_id is None or record.sandbox_status != SandboxStatus.PAUSED:
+            self._screen.say(Shown("Asking the agent to go on…"), Tone.BUSY)
             self.tell(self.answering.go_on)
             return
 

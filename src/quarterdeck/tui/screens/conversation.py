@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.fleet.conversations import conversation_row
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.following import Following, Origin
@@ -196,8 +197,16 @@ class ConversationScreen(DeckScreen):
                 return "The agent asks for nothing."
             case "go_on" if transcript.waiting and self._following.reached:
                 return "The agent waits for an answer; tab goes to its question."
+            case "go_on" | "ask_always" | "ask_risky" | "ask_never" if self.app.endpoint.embedded:
+                return "No agent runs in the local service."
+            case "go_on" if self._following.reached and not transcript.asked_for_anything:
+                return "Nothing was asked of the agent yet; m writes a message."
+            case "stop" if transcript.waiting and self._following.reached:
+                return "The agent waits for an answer; tab goes to its question, where n rejects."
             case "stop" if self._following.origin is Origin.ASLEEP or not transcript.running:
                 return "The agent does not work now."
+            case "send_on" if transcript.status == ExecutionStatus.PAUSED:
+                return "The agent is paused; r lets it go on, and it reads your message then."
             case "send_on" if transcript.unanswered is None:
                 return "There is no message that the agent has not seen."
             case "unfold" | "copy" | "pager" if self.log_view.cursor_entry is None:
@@ -207,7 +216,8 @@ class ConversationScreen(DeckScreen):
 
     def action_unfold(self) -> None:
         """Unfold the entry under the cursor, or fold it."""
-        self.log_view.toggle()
+        if not self.log_view.toggle():
+            self.say(Shown("All of the entry is shown."))
 
     def action_message_before(self) -> None:
         """Go to the person's previous message."""

@@ -112,10 +112,10 @@ class MessageLine(Widget):
         return content(self.message or self.resting)
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
-        """Show a sentence."""
+        """Show a sentence; an empty one returns to the resting line."""
         if self._clearing is not None:
             self._clearing.stop()
-        self.message = ((sentence, tone),)
+        self.message = ((sentence, tone),) if sentence else ()
         self._clearing = self.set_timer(STAYS, self.clear) if tone is not Tone.BAD else None
 
     def clear(self) -> None:

@@ -173,8 +173,10 @@ class PlainArea(TextArea):
         """Edit the text in the person's editor."""
         try:
             self.replace(text.whole(edit(self.app, self.text)), (0, 0), self.document.end)
+            said = ""
         except CannotRunError as error:
-            self.screen.post_message(Said(text.line(str(error))))
+            said = str(error)
+        self.screen.post_message(Said(text.line(said)))
 
 
 class ChoiceLine(Widget, can_focus=True):
