@@ -171,6 +171,19 @@ class Wiping(FlatServer):
         return super().__call__(asked)
 
 
+async def test_going_back_while_the_review_is_still_read_sends_nothing(sit_before: Sit) -> None:
+    held: set[str] = set()
+    server = Gated(FlatServer(), lambda request: request.url.path in held)
+    async with sit_before(server) as seat:
+        await seat.edit("git_user_name", "Grace")
+        held.add("/api/settings")
+        await seat.press("ctrl+s", sees="Review the changes", until=lambda: server.waited)
+        await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
+        server.gate.set()
+        await seat.sees("Not saved; your edits are kept.", "1 edited")
+        assert not server.sent("POST")
+
+
 async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_sent(sit_before: Sit) -> None:
     server = Gated(FlatServer(), lambda request: request.method == "POST", acts_first=True)
     async with sit_before(server) as seat:

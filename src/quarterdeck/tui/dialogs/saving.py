@@ -92,9 +92,14 @@ class ReviewDialog(Dialog[bool]):
         """Whether there is no review yet."""
         return self._review is None
 
+    @property
+    def cancelled(self) -> bool:
+        """Whether the person went back before there was a review."""
+        return self.waits and self.answer.done()
+
     def tell(self, step: str) -> None:
         """Show what the review waits for."""
-        if self.is_mounted and self.waits:
+        if self.is_mounted and self.waits and not self.cancelled:
             self.say(text.line(step), Tone.BUSY)
 
     def show(self, review: Review, request: PreparedRequest | None, why: str, preface: Sequence[Cell] = ()) -> None:

@@ -116,10 +116,15 @@ class Saves:
             dialog.tell(step)
 
         async def settle(conflict: Conflict) -> Side | None:
+            if dialog.cancelled:
+                return None
+            self.bar(cell(Shown("Changed on the server, too"), Tone.WARN))
             return await self.app.push_screen_wait(conflict_dialog(conflict, draft.field_at(conflict.key)))
 
         async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
             nonlocal dialog
+            if dialog.cancelled:
+                return False
             if not dialog.waits:
                 dialog = ReviewDialog(REVIEW_TITLE)
                 await self.app.push_screen(dialog)
