@@ -171,6 +171,8 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
         assert [line for line in seat.text.splitlines() if "word 38" in line and "▌" in line]
         await seat.press("escape", "y", sees="Copied the entry, if your terminal takes copies")
         assert seat.deck.clipboard == "word 38"
+        await seat.press("slash", *["backspace"] * 6, *"second", "enter", sees="None before; this is the last one.")
+        await at("second wish")
 
 
 async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the_palette_once(agent: FakeAgent) -> None:

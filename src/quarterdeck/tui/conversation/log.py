@@ -7,7 +7,7 @@ outside the screen are laid out when they become visible.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from textwrap import wrap
 from typing import ClassVar, NamedTuple
 
@@ -144,18 +144,23 @@ class Log(Widget, can_focus=True):
         self._after_move()
         return True
 
-    def search(self, step: int, wanted: Callable[[Entry], bool]) -> bool:
-        """Go to the next matching entry in that direction; returns whether there is one."""
-        numbers = range(self._cursor + step, len(self.entries) if step > 0 else -1, step)
-        number = next((each for each in numbers if wanted(self.entries[each])), None)
-        if number is None:
-            return False
+    def search(self, step: int, wanted: Callable[[Entry], bool], *, around: bool = False) -> int:
+        """Go to the next matching entry in that direction, if wanted also beyond the end, where it begins again.
+
+        Returns by how many entries it went, 0 if there is none.
+        """
+        ahead = range(self._cursor + step, len(self.entries) if step > 0 else -1, step)
+        behind = range(len(self.entries) - 1, self._cursor, -1) if around else range(0)
+        number = next((each for each in chain(ahead, behind) if wanted(self.entries[each])), self._cursor)
+        went = number - self._cursor
+        if not went:
+            return 0
         self._stop_following()
         self._cursor = number
         if Position(number, 0) not in self._visible():
             self._top = self._within(self._place_after(Position(number, 0), -(self.size.height // 3)))
         self._after_move()
-        return True
+        return went
 
     # Moving
 

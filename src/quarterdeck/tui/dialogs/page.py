@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.commands import COMMANDS, EVERYWHERE, Command, Place, shown_key
+from quarterdeck.tui.commands import COMMANDS, Command, Place, commands_at, shown_key
 from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import Lines
@@ -49,12 +49,13 @@ class PageDialog(Dialog[None]):
 
 def help_page(place: Place) -> PageDialog:
     """Return the page with the keys that work at a place: its own, how to move, and those that work everywhere."""
+    own = COMMANDS[place]
     lines = [
-        *map(_command_line, COMMANDS[place]),
+        *map(_command_line, own),
         (),
         *(_help_line(keys, words) for keys, words in MOVES),
         (),
-        *map(_command_line, EVERYWHERE),
+        *map(_command_line, commands_at(place)[len(own) :]),
     ]
     return PageDialog(Shown(f"Keys: {place}"), lambda: lines, label=KEYS_WIDE)
 

@@ -199,6 +199,8 @@ class ConversationScreen(DeckScreen):
                 return "The agent waits for an answer; tab goes to its question."
             case "go_on" | "ask_always" | "ask_risky" | "ask_never" if self.app.endpoint.embedded:
                 return "No agent runs in the local service."
+            case "go_on" if transcript.running and self._following.reached:
+                return "The agent works already."
             case "go_on" if self._following.reached and not transcript.asked_for_anything:
                 return "Nothing was asked of the agent yet; m writes a message."
             case "stop" if transcript.waiting and self._following.reached:
@@ -248,7 +250,11 @@ class ConversationScreen(DeckScreen):
     @on(Input.Submitted, "#find")
     def _find_before(self, event: Input.Submitted) -> None:
         if words := event.value.strip():
-            self._go_to_entry(-1, lambda entry: words.casefold() in copied(entry).casefold(), f"“{words}”")
+            went = self.log_view.search(-1, lambda entry: words.casefold() in copied(entry).casefold(), around=True)
+            if went > 0:
+                self.say(Shown("None before; this is the last one."))
+            elif not went:
+                self.say(text.line(f"No other “{words}” in what has been read."), Tone.WARN)
 
     def action_back(self) -> None:
         """Close what is open, or go back to the list."""
