@@ -64,7 +64,7 @@ def test_values_of_another_kind_are_left_alone_and_named() -> None:
     result = imported(text, Draft(STORED))
     assert not result.draft.edited
     assert len(result.notes) == 5
-    assert result.notes[-1] == "Left alone, for they cannot be changed on this server: nonsense, secrets_store."
+    assert result.notes[-1] == "Left alone, for this server has or changes no such setting: nonsense, secrets_store."
 
 
 def test_values_with_a_null_in_them_survive_toml() -> None:

@@ -13,7 +13,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import EntryState, Servers, converted
 from quarterdeck.settings.merge import merge
-from quarterdeck.settings.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, ReviewLine, review
+from quarterdeck.settings.review import HERE_ONLY, KEPT_HERE, ON_SERVICE, WITH_SECRETS, ReviewLine, review
 from quarterdeck.settings.words import differences, server_details
 from tests.settings.strategies import MARKED_SERVER, counted, marked_drafts
 
@@ -28,7 +28,7 @@ def test_the_review_says_what_is_disabled_and_what_is_used_again() -> None:
     draft = Draft(STORED, disabled=(TOOLS.model_copy(update={"url": "https://b.example/sse"}),))
     assert review(draft.change_servers(Servers.disable, 0).change_servers(Servers.enable, 2), FLAT).lines == (
         ReviewLine(EntryState.DISABLED, "SSE https://a.example/sse", "", KEPT_HERE),
-        ReviewLine(EntryState.ENABLED, "SSE https://b.example/sse", KEPT_HERE, ""),
+        ReviewLine(EntryState.ENABLED, "SSE https://b.example/sse", KEPT_HERE, ON_SERVICE),
     )
     kept = Draft(Settings(), disabled=(StdioServer(name="files", command="npx"),)).change_servers(
         Servers.edit, 0, FILES

@@ -90,6 +90,7 @@ async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(nested:
     await nested.go_to("agent_settings.acp_server", sees="claude-code")
     await nested.go_to("enable_default_condenser", sees="not for this agent")
     assert (await nested.stored()).leaves[KIND] == "acp"
+    await nested.choose("Undo save", sees=("Cannot be brought back", "All other settings that its"))
 
 
 async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run(nested: FormSeat) -> None:

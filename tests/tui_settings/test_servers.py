@@ -36,6 +36,7 @@ async def test_bad_members_get_their_sentences_and_the_dialog_stays(seat: FormSe
     await seat.press("a", "enter")
     await seat.type("my files", "tab")
     await seat.type("npx -y x", "ctrl+s", sees=("letters, digits", "one word"))
+    await seat.press("ctrl+u")
     await seat.type("db", "tab", "ctrl+u")
     await seat.type("npx", "ctrl+s", sees="Another server has this name")
     await seat.press("escape", sees="esc again drops")
@@ -79,6 +80,15 @@ async def test_the_cursor_stays_with_its_server_when_somebody_adds_one_before_it
     await seat.press("d")
     config = await seat.saved_servers(1)
     assert (len(config.sse_servers), len(config.shttp_servers), len(config.stdio_servers)) == (2, 1, 0)
+
+
+async def test_the_cursor_stays_with_a_server_that_was_added_and_saved(seat: FormSeat) -> None:
+    await seat.go_to("mcp:2", "a", "down", "down", "enter", sees="New SSE server")
+    await seat.type("https://added.example/sse", "ctrl+s", sees="1 edited")
+    await seat.saved_servers(1)
+    entry = seat.form.row.entry
+    assert entry is not None
+    assert entry.server == SseServer(url="https://added.example/sse")
 
 
 async def test_a_thousand_servers_do_not_stop_the_keys(sit: Sit) -> None:

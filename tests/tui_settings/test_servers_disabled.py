@@ -39,10 +39,15 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
 
 async def test_disabling_where_secrets_are_not_told_says_that_they_go(nested: FormSeat) -> None:
     await nested.go_to("mcp:0")
-    await nested.choose("Disable", sees=("does not tell its key", "typed again later"))
+    await nested.choose("Disable", sees=("does not tell its key", "when you enable it"))
     await nested.press("d", sees="will be disabled")
     await nested.press("ctrl+s")
     await nested.sees("also loses", "SSE https://events.example.org/sse: this server does not tell its key")
+    await nested.press("y", sees="Saved")
+    await go_to_disabled(nested)
+    await nested.choose("Enable", sees="The service told no key of it")
+    await nested.press("u", sees="As stored")
+    await nested.choose("Undo save", sees=("Cannot be brought back", "its key and hidden"))
 
 
 async def test_a_server_is_made_the_other_type_and_keeps_its_key(seat: FormSeat) -> None:
@@ -81,7 +86,7 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit) ->
     async with sit(stored={"mcp_config": config}) as seat:
         await seat.go_to("mcp:3", sees=("f2 removes 3 that appear twice", "twice"))
         await seat.choose("Remove duplicates")
-        await seat.sees("3 copies go at the next save", "config.toml", "3 edited")
+        await seat.sees("3 duplicates: gone at the next save", "config.toml", "3 edited")
         await seat.press("ctrl+z", sees=("As stored", "f2 removes 3"))
         await seat.choose("Remove duplicates")
         stored = await seat.saved_servers(3)

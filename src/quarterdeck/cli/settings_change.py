@@ -192,8 +192,8 @@ def _warn(review: Review, *, accept_losses: bool) -> None:
     """Print losses and warnings; raises CommandError (status 2) if MCP secrets would be lost without consent."""
     for loss in review.losses:
         note(f"this save loses something: {loss.words}")
-    for problem in review.warnings:
-        note(f"{problem.key}: {problem.words}")
+    for warning in review.warnings:
+        note(warning)
     if any(loss.key == MCP for loss in review.losses) and not accept_losses:
         advice = "Give their secrets too, or add --accept-losses."
         raise CommandError("Nothing was saved, because MCP servers would lose their secrets.", advice, status=2)
@@ -226,7 +226,7 @@ def _plan(review: Review) -> dict[str, Any]:
     return {
         "changes": [_plain(change) for change in review.lines],
         "losses": [loss.words for loss in review.losses],
-        "warnings": [f"{problem.key}: {problem.words}" for problem in review.warnings],
+        "warnings": review.warnings,
     }
 
 
@@ -236,7 +236,7 @@ def _plan_lines(review: Review) -> Iterable[str]:
         values = " -> ".join(filter(None, (change.old, change.new)))
         remark = f" ({change.note})" if change.note else ""
         yield ": ".join(filter(None, (change.act, change.label, values))) + remark
-    yield from (f"note: {problem.key}: {problem.words}" for problem in review.warnings)
+    yield from (f"note: {warning}" for warning in review.warnings)
     yield "Nothing was sent."
 
 

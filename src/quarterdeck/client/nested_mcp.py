@@ -117,12 +117,12 @@ def _members(server: McpServer) -> dict[str, Any]:
     members = {name: value for name, value in given.items() if value is not None}
     if _model_of(members) is not type(server):
         members["transport"] = server.kind.lower()
-    auth = _auth(server)
+    auth = stored_auth(server)
     return members if auth is None else members | {"auth": auth}
 
 
-def _auth(server: McpServer) -> Any:
-    """Return the typed key, or an authentication that is meaningful without its hidden secret."""
+def stored_auth(server: McpServer) -> Any:
+    """Return how a store authenticates: with the typed key, or in a way that is meaningful without a hidden secret."""
     auth = (server.model_extra or {}).get("auth")
     key = None if isinstance(server, StdioServer) else server.api_key
     if key is not None and key.get_secret_value():

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, JsonValue, model_validator
 
 from quarterdeck.client.models.mcp import listed
+from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.draft import MCP, Draft, is_same
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
@@ -187,7 +188,12 @@ def restored(changes: KeptChanges, draft: Draft, *, over_others: bool = True) ->
         else:
             values[key] = change.new
             moved += [label] if is_moved else []
-    values[MCP] = _restored_servers(changes.servers, draft.servers, left_out, moved, over_others=over_others)
+    if AGENT_KIND in values and not over_others:
+        left_out.append("All other settings that its agents had")
+    hidden = not over_others and draft.base is not None and bool(draft.base.leaves)
+    values[MCP] = _restored_servers(
+        changes.servers, draft.servers, left_out, moved, over_others=over_others, hidden=hidden
+    )
     return Restored(draft.set_all(values), tuple(left_out), tuple(moved))
 
 
@@ -225,9 +231,18 @@ def _takes(entry: Field, change: FieldChange) -> bool:
 
 
 def _restored_servers(
-    changes: Sequence[ServerChange], servers: Servers, left_out: list[str], moved: list[str], *, over_others: bool
+    changes: Sequence[ServerChange],
+    servers: Servers,
+    left_out: list[str],
+    moved: list[str],
+    *,
+    over_others: bool,
+    hidden: bool,
 ) -> Servers:
-    """Return the list with changes applied again; secrets come from the current rows."""
+    """Return the list with changes applied again; secrets come from the current rows.
+
+    `hidden` means that a server which comes back may have had secrets of which nothing is known here.
+    """
     rows = _rows(changes, servers)
     for number, change in enumerate(changes):
         now = rows.get(number)
@@ -242,6 +257,9 @@ def _restored_servers(
         server = filled(change.new, None if now is None else now.before)
         title = words.server_title(change.new)
         left_out += (f"{title}: {part}" for part in dict.fromkeys((*change.typed, *missing(server))))
+        comes_back = (now is None or now.was is None) and not change.new_here
+        if hidden and comes_back and not words.holds_secret(server):
+            left_out.append(f"{title}: its key and hidden values, if it had any")
         row = servers.next_row if now is None else now.row
         servers = servers.add(server) if now is None else servers.edit(row, server)
         servers = servers.disable(row) if change.new_here else servers.enable(row)

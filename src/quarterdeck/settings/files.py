@@ -94,7 +94,7 @@ def imported(text: str, draft: Draft) -> Imported:
         else:
             values |= _taken(draft, entry, value, notes)
     if foreign:
-        notes.append(f"Left alone, for they cannot be changed on this server: {', '.join(foreign)}.")
+        notes.append(f"Left alone, for this server has or changes no such setting: {', '.join(foreign)}.")
     return Imported(draft.set_all(values), tuple(notes))
 
 

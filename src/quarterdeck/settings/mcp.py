@@ -108,13 +108,18 @@ class Servers:
         known: dict[object, list[int]] = defaultdict(list)
         for entry in before.entries:
             known[entry.place].append(entry.row)
+        for entry in before.remaining:
+            if not known[place := (*place_of(entry.server), 0)]:  # added, or under another name now
+                known[place].append(entry.row)
         free = count(before.next_row)
         stored = (Entry(number, server, server, nth) for number, server, nth in versions(enumerate(listed(config))))
         kept = (Entry(number, server, disabled=True, kept=server) for number, server in enumerate(disabled))
-        entries = []
+        entries: list[Entry] = []
+        used: set[int] = set()
         for entry in (*stored, *kept):
-            rows = known[entry.place]
-            entries.append(replace(entry, row=rows.pop(0) if rows else next(free)))
+            row = next((row for row in known[entry.place] if row not in used), None)
+            entries.append(replace(entry, row=next(free) if row is None else row))
+            used.add(entries[-1].row)
         return cls(tuple(entries), tuple((config.model_extra or {}).items()) if config else ())
 
     @cached_property

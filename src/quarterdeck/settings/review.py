@@ -10,7 +10,6 @@ from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Field, Group, Problem
-from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
 from quarterdeck.settings.mcp_server import bare
 from quarterdeck.settings.words import differences
@@ -128,6 +127,7 @@ def _at(draft: Draft, key: str, sentence: str) -> Problem:
 
 SET, UNSET = "set", "unset"
 KEPT_HERE = "kept on this machine"
+ON_SERVICE = "on the service"
 COMES_BACK = "Where the server's own config.toml has it, the server adds it again."
 WITH_SECRETS = "Its secrets go into a private file on this machine."
 HERE_ONLY = "Kept on this machine only; the server is not asked."
@@ -153,8 +153,7 @@ class Review:
 
     losses: tuple[Problem, ...]
     lines: tuple[ReviewLine, ...]
-    warnings: tuple[Problem, ...]
-    fields: FormFields
+    warnings: tuple[str, ...]
 
 
 def review(draft: Draft, server: Server) -> Review:
@@ -162,16 +161,16 @@ def review(draft: Draft, server: Server) -> Review:
     return Review(
         tuple(losses(draft, server)) if draft.changes else (),
         tuple(lines(draft, server)),
-        tuple(problem for problem in draft.problems if not problem.stops and _is_edited(draft, problem)),
-        draft.fields,
+        tuple(filter(None, (_warning(draft, problem) for problem in draft.problems if not problem.stops))),
     )
 
 
-def _is_edited(draft: Draft, problem: Problem) -> bool:
+def _warning(draft: Draft, problem: Problem) -> str:
+    """Return a warning with the label of its field, or the name of its MCP server; empty for what is not edited."""
     if problem.row is None:
-        return problem.key in draft.edits
+        return f"{draft.field_at(problem.key).label}: {problem.words}" if problem.key in draft.edits else ""
     entry = draft.servers.entry(problem.row)
-    return entry is not None and entry.edited
+    return f"{words.server_title(entry.server)}: {problem.words}" if entry is not None and entry.edited else ""
 
 
 def lines(draft: Draft, server: Server | None = None) -> Iterator[ReviewLine]:
@@ -194,7 +193,9 @@ def _server_line(entry: Entry, *, copied: bool) -> ReviewLine:
         old, new = map(", ".join, differences(before, server))
     else:
         old = {EntryState.ADDED: "", EntryState.ENABLED: KEPT_HERE}.get(state, words.server_details(before))
-        new = {EntryState.REMOVED: "", EntryState.DISABLED: KEPT_HERE}.get(state, words.server_details(server))
+        new = {EntryState.REMOVED: "", EntryState.DISABLED: KEPT_HERE, EntryState.ENABLED: ON_SERVICE}.get(
+            state, words.server_details(server)
+        )
     notes = [HERE_ONLY] if entry.local and state is not EntryState.DISABLED else []
     if entry.removed:
         notes += [COMES_BACK] if copied else []

@@ -56,7 +56,7 @@ async def save_to_file(
         return path
 
     def saved(path: Path) -> None:
-        say(text.line(f"Written to {path}, without secrets; only you can open it."), Tone.GOOD)
+        say(text.line(f"Written to {path.absolute()}, without secrets; only you can open it."), Tone.GOOD)
 
     await ask(app, path_dialog(title, said, str(path), write), saved)
 

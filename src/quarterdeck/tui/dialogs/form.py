@@ -143,7 +143,10 @@ class FieldsDialog(Dialog[Result]):
         """Show why it does not continue, at the field that it concerns, if any."""
         if field in self.fields:
             self.fields[field].say(words)
-            self.set_focus(self.fields[field].first)
+            first = self.fields[field].first
+            if isinstance(first, Input):
+                first.select_on_focus = False  # the next key must not replace what is to be mended
+            self.set_focus(first)
         else:
             self.complain(text.line(words))
 

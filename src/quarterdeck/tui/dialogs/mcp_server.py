@@ -18,6 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.nested_mcp import stored_auth
 from quarterdeck.settings import masks, mcp_checks, words
 from quarterdeck.settings.fields import WHOLE, Problem, Unreadable, typed
 from quarterdeck.settings.mcp import converted
@@ -41,7 +42,7 @@ from quarterdeck.tui.widgets.inputs import (
 
 Check = Callable[[McpServer], Iterable[Problem]]
 """Returns what is wrong with a server among the others of the list, each problem with its member."""
-UNTOLD = "The service tells nothing of what is stored here; a save loses it unless you type it again."
+UNTOLD = "The service tells nothing of what is stored here; a save of MCP servers loses it unless you type it again."
 NOT_TOLD = Shown("not told")
 ALSO_KEPT = "members the deck does not know; they stay as they are"
 NOT_SHOWN = frozenset({"name", "headers", "transport", "type"})
@@ -321,7 +322,8 @@ def _no_number(value: str) -> str:
 def _others(server: McpServer) -> Iterable[Cell]:
     """Yield the unknown members."""
     unknown = server.model_extra or {}
-    skipped = NOT_SHOWN - ({"headers"} if _by_name(unknown.get("headers")) is None else set())
+    skipped = NOT_SHOWN | ({"auth"} if stored_auth(server) is None else set())
+    skipped -= {"headers"} if _by_name(unknown.get("headers")) is None else set()
     for name, value in unknown.items():
         if name not in skipped:
             held: Any = masks.document(value, name)

@@ -165,8 +165,7 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
         yield from _change_lines(line)
     if review.warnings:
         yield EMPTY
-    for problem in review.warnings:
-        yield cell(text.line(f"· {review.fields.by_key[problem.key].label}: {problem.words}"), Tone.WARN)
+    yield from (cell(text.line(f"· {warning}"), Tone.WARN) for warning in review.warnings)
 
 
 def _change_lines(line: ReviewLine) -> Iterator[Cell]:

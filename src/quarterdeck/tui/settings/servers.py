@@ -28,7 +28,7 @@ from quarterdeck.tui.widgets.form.rows import CheckResult, row_of
 
 DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
-UNTOLD = Shown("The service does not tell its key and hidden values: they go with it, to be typed again later.")
+UNTOLD = Shown("The service does not tell its key and hidden values: if it has any, type them when you enable it.")
 KEPT, BARE, LEAVE = "with its secrets", "without them", "leave it"
 """The two ways to disable a server, and not to."""
 AT_ONCE = 8
@@ -119,7 +119,10 @@ class ServerList:
         """Move the server from the service to this machine, or back."""
         entry = self._entry
         if entry.disabled:
-            missing = words.to_type(filled(entry.server, entry.was))
+            server = filled(entry.server, entry.was)
+            missing = words.to_type(server)
+            if not missing and self.form.view.hides_secrets and not words.holds_secret(server):
+                missing = "The service told no key of it; type it if it needs one."
             said = f"Stored again at the next save. {missing}".strip()
             await self._change(lambda servers: servers.enable(entry.row), said, Tone.WARN if missing else Tone.PLAIN)
             return
@@ -153,10 +156,11 @@ class ServerList:
 
     async def action_remove_duplicates(self) -> None:
         """Delete all but one of each group of equal servers, at the next save."""
-        count = sum(len(group) - 1 for group in duplicates(self.form.draft.servers))
-        copies = "1 copy goes" if count == 1 else f"{count} copies go"
-        said = f"{copies} at the next save. What the server's own config.toml has comes back."
-        await self._change(without_duplicates, said)
+        servers = self.form.draft.servers
+        copies = [servers.entry(row) for group in duplicates(servers) for row in group[1:]]
+        stored = any(entry is not None and entry.was is not None for entry in copies)
+        when = " at the next save. What the server's own config.toml has comes back" if stored else ""
+        await self._change(without_duplicates, f"{words.counted(len(copies), 'duplicate')}: gone{when}.")
 
     async def action_import_servers(self) -> None:
         """Add servers from pasted JSON, in one step of the draft."""

@@ -94,7 +94,7 @@ def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
 def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
     """Return which save is undone, and which parts of it stay as they are."""
     takes_back = cell(Shown(f"This takes back the save of {when(saved.when, now)}."), Tone.STRONG)
-    gone, moved = "Cannot be brought back, for secrets are not kept", "Changed again since, and left alone"
+    gone, moved = "Cannot be brought back, for it is not kept", "Changed again since, and left alone"
     return [takes_back, *_named((gone, undo.left_out), (moved, undo.moved))]
 
 

@@ -145,6 +145,8 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
         case "unset" if field is not None and not field.can_unset:
             is_switch = field.control is Control.SWITCH
             return f"{field.label} is always on or off." if is_switch else f"{field.label} needs a value."
+        case "unset" if field is not None and not field.secret and draft.value(row.name) == field.unset_to:
+            return f"{field.label} is not set."
         case "unset" if field is not None and field.secret and view.draft.known(row.name) is False:
             return None if row.name in draft.edits else f"{field.label}: nothing is stored."
         case "edit" if row.kind is RowKind.PROFILE and row.name:

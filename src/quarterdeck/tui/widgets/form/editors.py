@@ -211,7 +211,7 @@ def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
         case Control.SECRET:
             value = draft.value(entry.key) if entry.key in draft.edits else KEEP
             control = SecretControl(stored=draft.stored(entry.key), value=value)
-            return FieldEditor(entry, draft, control, hints=(("← →", "choose"), ("^t", "show typed")))
+            return FieldEditor(entry, draft, control, hints=(("← →", "choose while empty"), ("^t", "show typed")))
     return None
 
 

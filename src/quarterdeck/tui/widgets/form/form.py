@@ -30,7 +30,7 @@ from quarterdeck.tui.widgets.form.lines import form_lines
 from quarterdeck.tui.widgets.form.rows import NOWHERE, FormView, Lists, Row, row_of
 from quarterdeck.tui.widgets.inputs import KEEP
 from quarterdeck.tui.widgets.lines import Lines
-from quarterdeck.tui.widgets.strips import CURSOR
+from quarterdeck.tui.widgets.strips import CURSOR, clip
 
 
 class GroupTabs(Static):
@@ -59,7 +59,7 @@ class GroupTabs(Static):
         name, mark = line(group), CURSOR if is_here else ""
         if not slim:
             room = max(self.size.width - 2 - len("".join(counts)), 1)
-            name, mark = Shown(f"{name[:room]:<{room}}"), f"{mark:<2}"
+            name, mark = Shown(f"{clip(name, room)[0]:<{room}}"), f"{mark:<2}"
         spans = (
             (Shown(mark), Tone.BUSY),
             (name, Tone.STRONG if is_here else Tone.MUTED),
