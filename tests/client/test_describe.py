@@ -15,7 +15,7 @@ CRASHED, UNSTORED, NO_ROUTE = (
     exchange("1.11.0", f"settings-{name}").answer
     for name in ("bricked-get", "get-none-stored", "other-generation-path")
 )
-RECORD = Answer({"language": "en"})
+RECORD, OTHER = Answer({"language": "en"}), Answer({"object": "list", "data": []})
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,7 @@ RECORD = Answer({"language": "en"})
         (NO_ROUTE, NO_ROUTE, Generation.NONE, KeyState.UNPROVEN),
         (Answer({"error": "no such tenant"}, 404), RECORD, Generation.FLAT, KeyState.ACCEPTED),
         (WEB_PAGE, WEB_PAGE, Generation.NONE, KeyState.UNPROVEN),
+        (OTHER, OTHER, Generation.NONE, KeyState.UNPROVEN),
     ],
 )
 async def test_the_generation_and_the_key_are_told_by_two_settings_paths(

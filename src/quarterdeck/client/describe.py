@@ -8,13 +8,15 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.flat import FLAT_SETTINGS
 from quarterdeck.client.models.server import Generation, KeyState, Server
-from quarterdeck.client.nested import NESTED_SETTINGS
+from quarterdeck.client.nested import AGENT, CONVERSATION, FIELDS, NESTED_SETTINGS
 from quarterdeck.client.refusals import not_offered, nothing_stored
 from quarterdeck.client.request import Request
 from quarterdeck.client.settings import rules_of
 from quarterdeck.client.transport import Transport
 
 LOCAL_SERVICE = "quarterdeck-local"
+_MEMBERS = frozenset({*FIELDS, AGENT, CONVERSATION})
+"""What a settings record has some of; anything else that answers with 200 says nothing about a key."""
 
 
 async def describe(transport: Transport) -> Server:
@@ -71,7 +73,9 @@ async def _key_state(transport: Transport, path: str) -> KeyState | None:
         if error.kind in (ErrorKind.AUTH, ErrorKind.DENIED):
             return KeyState.REFUSED
         raise
-    return KeyState.ACCEPTED if isinstance(response.json(), dict) else None
+    record = response.json()
+    is_record = isinstance(record, dict) and (not record or bool(_MEMBERS & record.keys()))
+    return KeyState.ACCEPTED if is_record else None
 
 
 async def _object(transport: Transport, request: Request) -> dict[str, Any]:

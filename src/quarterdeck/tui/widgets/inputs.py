@@ -88,8 +88,10 @@ class LineInput(Input):
 
     @property
     def entered(self) -> str:
-        """The content without surrounding spaces; exactly the initial value if it is unchanged."""
-        return self._begun if self.untouched else self.value.strip()
+        """The content, without surrounding spaces unless it is secret; exactly the initial value if it is unchanged."""
+        if self.untouched:
+            return self._begun
+        return self.value if self.is_secret else self.value.strip()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """In an empty line, the left and right keys belong to the surrounding widget."""
@@ -280,7 +282,7 @@ class SecretControl(Compound):
 
     @property
     def entered(self) -> Any:
-        """`KEEP` (also for an empty replacement), the replacement without surrounding spaces, or None to clear it."""
+        """`KEEP` (also for an empty replacement), the replacement, or None to clear it."""
         if self.choices.entered is not REPLACE:
             return self.choices.entered
         return SecretStr(self.field.entered) if self.field.entered else KEEP
