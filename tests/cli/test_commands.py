@@ -67,14 +67,21 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
     assert data.json["llm_api_key_set"] is True
     assert data.json["mcp_config"]["sse_servers"][0]["api_key_set"] is True
     assert data.json["mcp_config"]["stdio_servers"][0]["env_set"] == ["PASS"]
-    for typed in ("{", '{"sse_servers": [{"api_key": "sentinel"}]}', '{"stdio_servers": "sentinel"}'):
+    for typed in (
+        "{",
+        '{"sse_servers": [{"api_key": "sentinel"}]}',
+        '{"stdio_servers": "sentinel"}',
+        "{}",
+        '{"sse_server": []}',
+        '{"mcpServers": {"files": {"command": "uvx"}, "broken": {"env": {"PASS": "sentinel"}}}}',
+    ):
         refused = run("settings", "set", "mcp_config=-", typed=typed, status=2).err
-        assert ("mcp_config" in refused, "sentinel" in refused) == (True, False)
+        assert ("mcp_config: " in refused, ": :" in refused, "sentinel" in refused) == (True, False, False)
     for key in ("llm_api_key", "mcp_config", "language"):  # what is empty clears nothing
         ended = run("settings", "set", f"{key}=-", typed="\n", status=2)
         assert (ended.out, f"{key}= clears it." in ended.err) == ("", True)
     assert run("settings", "show", "--json").json == data.json
-    one = {"stdio_servers": [{"name": "files", "command": "uvx"}]}
+    one = {"mcpServers": {"files": {"command": "uvx"}}}
     run("settings", "set", "mcp_config=-", typed=json.dumps(one))
     stored = run("settings", "show", "--json").json["mcp_config"]
     assert (stored["sse_servers"], [server["command"] for server in stored["stdio_servers"]]) == ([], ["uvx"])

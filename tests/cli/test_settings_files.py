@@ -63,7 +63,7 @@ def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_
     fill(run)
     file = tmp_path / "mine.json"
     run("settings", "export", str(file))
-    run("settings", "set", "mcp_config=-", typed="{}")
+    run("settings", "set", "mcp_config=")
     refused = run("settings", "import", str(file), status=2)
     assert "SSE https://tools.example/sse: to be typed: key" in refused.err
     assert "PASS" in refused.err

@@ -14,7 +14,8 @@ from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, n
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.mcp import McpConfig, listed
+from quarterdeck.client.errors import FieldProblem
+from quarterdeck.client.models.mcp import LISTS, McpConfig, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.files import ConfigError
@@ -26,6 +27,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.kept import Journal, last, undone, with_save
 from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.mcp_json import Pasted, PasteError, pasted
 from quarterdeck.settings.mcp_server import paired, versions
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review, ReviewLine, problems
@@ -116,7 +118,7 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
         if not text:  # for example after a failed command: nobody meant to clear the value
             raise CommandError("Standard input is empty, nothing was changed.", f"{key}= clears it.", status=2)
     if key == MCP:
-        return draft.set(key, _servers(draft.servers, text))
+        return draft.set(key, _servers(draft, text))
     if not text:
         return draft.unset(key)
     if entry.secret:
@@ -128,18 +130,26 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
     return draft.set(key, _WORDS[text.lower()])
 
 
-def _servers(held: Servers, text: str) -> Servers:
+def _servers(draft: Draft, text: str) -> Servers:
     """Return the whole list from JSON; each server replaces the existing one with its name or address."""
+    held, advice = draft.servers, "Give mcpServers or the three lists as one JSON object; mcp_config= removes all."
     try:
-        wanted = listed(McpConfig.model_validate_json(text or "{}"))
+        config = McpConfig.model_validate_json(text or "{}")
+        found = Pasted(listed(config))
+        if text and not config.model_fields_set & LISTS.keys():
+            found = pasted(text, nested=draft.base is not None and bool(draft.base.leaves))
     except ValidationError as error:
-        where = "; ".join(
-            f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors(include_input=False)
-        )
-        raise CommandError(f"mcp_config: {where}.", "Give the three lists as one JSON object.", status=2) from None
-    rows = paired(versions(enumerate(wanted)), versions((entry.row, entry.server) for entry in held.remaining))
+        where = "; ".join(str(FieldProblem(part["loc"], part["msg"])) for part in error.errors(include_input=False))
+        raise CommandError(f"mcp_config: {where}.", advice, status=2) from None
+    except PasteError as error:
+        raise CommandError(f"mcp_config: {error}", advice, status=2) from None
+    if found.left_out:  # the list is whole: what is left out of it would be removed
+        raise CommandError(f"mcp_config: {' '.join(found.left_out)}", "Nothing was changed.", status=2)
+    for each in found.notes:
+        note(each)
+    rows = paired(versions(enumerate(found.servers)), versions((entry.row, entry.server) for entry in held.remaining))
     gone = [entry.row for entry in held.remaining if entry.row not in rows.values()]
-    for number, server in enumerate(wanted):
+    for number, server in enumerate(found.servers):
         held = held.edit(rows[number], server) if number in rows else held.add(server)
     return held.remove(*gone)
 

@@ -172,7 +172,7 @@ def _with_servers(draft: Draft, value: Any, notes: list[str]) -> Servers:
         notes.append(f"MCP servers: {error}")
         return draft.servers
     servers = merge_pasted(draft.servers, found.servers).servers
-    notes += found.notes
+    notes += (*found.left_out, *found.notes)
     notes += (
         f"{words.server_title(entry.server)}: to be typed: {part}."
         for entry in servers.edited

@@ -56,9 +56,10 @@ class PasteError(Exception):
 
 @dataclass(frozen=True)
 class Pasted:
-    """The servers of a text, and sentences without secrets about what could not be read as it was."""
+    """The servers of a text, and sentences without secrets about those left out, and about what else was not read."""
 
     servers: tuple[McpServer, ...]
+    left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -81,7 +82,7 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
             notes += (f"{title}: {words}" for words in said)
     if not servers:
         raise PasteError(" ".join(left_out) or "There is no MCP server in this text.")
-    return Pasted(tuple(servers), (*left_out, *notes))
+    return Pasted(tuple(servers), tuple(left_out), tuple(notes))
 
 
 def _data(text: str) -> Any:

@@ -49,7 +49,7 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
             if self.fields["pasted"].value:
                 found = pasted(self.fields["pasted"].value, nested=self._nested)
                 self._taken = merge_pasted(self._servers, found.servers)
-                said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes(found.notes)]
+                said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes((*found.left_out, *found.notes))]
         except PasteError as error:
             said = [cell(text.line(str(error)), Tone.WARN)]
         self.query_one("#found", Static).update(lines(said))
