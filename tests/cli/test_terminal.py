@@ -66,9 +66,9 @@ def test_the_deck_goes_by_its_options_and_preferences(home: Home) -> None:
         terminal.press("T", "Q")
         assert terminal.ends() == 0
         assert_as_it_was(terminal)
-        assert b"'gone', is not in" in terminal.output
+        assert b"The local service was opened. The last connection, 'gone', is not in" in terminal.output
         assert b"\x1b[?1000h" not in terminal.output, "it asks for the mouse"
-    assert 'theme = "quarterdeck-light"' in preferences.read_text()
+    assert preferences.read_text() == 'last_connection = "gone"\ntheme = "quarterdeck-light"\n'
 
 
 def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant(deck: Terminal) -> None:

@@ -11,9 +11,10 @@ from quarterdeck.tui.connecting import Connecting
 from quarterdeck.tui.kept_state import KeptState
 
 
-def connecting(deck: Deck, config: Config, *, read_only: bool) -> Connecting:
+def connecting(deck: Deck, config: Config, *, read_only: bool, by_choice: bool) -> Connecting:
     """Return the `Connecting` of a deck."""
     folders = config.folders
     keys = Keys(folders.keys, os.environ)
     state = KeptState(folders.kept)
-    return Connecting(deck, partial(connect, folders.data, keys), folders, keys, state, read_only=read_only)
+    opening = partial(connect, folders.data, keys)
+    return Connecting(deck, opening, folders, keys, state, read_only=read_only, by_choice=by_choice)

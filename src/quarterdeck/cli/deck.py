@@ -41,13 +41,14 @@ def run(arguments: CommandLine, config: Config) -> int:
     """Open the deck and end the process with its exit status; raises CommandError (status 2) for an unfit terminal."""
     refuse_unfit_terminal(os.environ)
     home = str(Path.home())
-    problems = (*config.problems, *config.folders.unusable, *config.folders.left_behind)
-    notices = [f"{problem}.".replace(home, "~") for problem in problems]
-    endpoint = _endpoint(arguments, config, notices)
+    problems = [*config.problems, *config.folders.unusable, *config.folders.left_behind]
+    endpoint, by_choice = _endpoint(arguments, config, problems)
     deck = Deck(
         endpoint,
-        lambda deck: import_module(BEHIND_FRAME).connecting(deck, config, read_only=arguments.read_only),
-        notices=notices,
+        lambda deck: import_module(BEHIND_FRAME).connecting(
+            deck, config, read_only=arguments.read_only, by_choice=by_choice
+        ),
+        notices=[f"{problem}.".replace(home, "~") for problem in problems],
         quiet=arguments.quiet,
         theme=config.preferences.theme,
         crash_folder=config.folders.state,
@@ -72,14 +73,15 @@ def refuse_unfit_terminal(environ: Mapping[str, str]) -> None:
         raise CommandError("The deck needs a terminal that writes UTF-8.", "Set LANG to one such as C.UTF-8.", status=2)
 
 
-def _endpoint(arguments: CommandLine, config: Config, notices: list[str]) -> Connection:
-    """Return the chosen connection; if the last one is gone, the local service, with a notice."""
+def _endpoint(arguments: CommandLine, config: Config, problems: list[str]) -> tuple[Connection, bool]:
+    """Return the chosen connection, or the local service if the last one is gone; and whether it was chosen."""
     try:
-        return choose(arguments, config, os.environ)
+        return choose(arguments, config, os.environ), True
     except LastConnectionGoneError as error:
-        notices.append(f"{error.words} The local service was opened.")
-        note(notices[-1])
-        return replace(LOCAL, read_only=arguments.read_only)
+        gone = error.words.partition(": ")[0].rstrip(".")  # the reason is among the problems
+        problems.insert(0, f"The local service was opened. {gone}")
+        note(f"{problems[0]}.")
+        return replace(LOCAL, read_only=arguments.read_only), False
 
 
 async def _open(deck: Deck, *, mouse: bool) -> int:

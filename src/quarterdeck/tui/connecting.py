@@ -44,6 +44,7 @@ class Connecting:
         state: KeptState,
         *,
         read_only: bool = False,
+        by_choice: bool = True,
     ) -> None:
         self.file = folders.connections
         self.keys = keys
@@ -55,6 +56,8 @@ class Connecting:
         self._asked = app.endpoint
         """The connection the deck was started with; if it was given by its address, it is in no file."""
         self._read_only = read_only
+        self._by_choice = by_choice
+        """Whether a person chose the connection: only then it is remembered."""
         self._preferences = folders.preferences
         self._key_refused = False
         """Whether a refused key was noticed and the person was asked for another one."""
@@ -100,6 +103,7 @@ class Connecting:
     async def _switch(self, connection: Connection) -> None:
         stays = connection.place == self._app.endpoint.place
         if await (self.may_end_job() if stays else self._app.may_leave()):
+            self._by_choice = True
             self.open(connection)
 
     async def may_end_job(self) -> bool:
@@ -120,7 +124,7 @@ class Connecting:
             async with self.client_of(connection) as client:
                 app.session = Session(client, self._publish, app.clock, self.state, connection.about)
                 app.connected.set()
-                if connection.kept or connection.embedded:
+                if self._by_choice and (connection.kept or connection.embedded):
                     self.remember(last_connection=LOCAL_NAME if connection.embedded else connection.name)
                 await app.session.run()
         except ServiceError as error:
