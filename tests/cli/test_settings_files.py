@@ -66,7 +66,7 @@ def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_
     run("settings", "set", "mcp_config=")
     refused = run("settings", "import", str(file), status=2)
     assert "SSE https://tools.example/sse: to be typed: key" in refused.err
-    assert "PASS" in refused.err
+    assert "secrets are missing of SSE https://tools.example/sse (key); stdio files (PASS)." in refused.err
     file.write_text(re.sub(r"\$\{\w+\}", "typed", file.read_text()))
     run("settings", "import", str(file))
     config = stored(run)["mcp_config"]
@@ -76,7 +76,13 @@ def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_
 
 def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "odd.toml"
-    for content, words in (("a = what\n", "line 1"), ("{", "JSON"), ("[other]\n", "no settings in this file")):
+    for content, words in (
+        ("a = what\n", "line 1"),
+        ("{", "JSON"),
+        ("[other]\n", "no settings in this file"),
+        ('[settings]\nlanguage = "fr"\nmax_iterations = "abc"\n', "Max iterations is not of the right kind"),
+        ('[settings]\nlanguage = "fr"\n[mcp.mcpServers.odd]\ncommand = 5\n', "odd: "),
+    ):
         file.write_text(content)
         assert words in run("settings", "import", str(file), status=2).err
     run("settings", "import", str(tmp_path / "none.toml"), status=2)

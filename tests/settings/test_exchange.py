@@ -39,7 +39,7 @@ def test_what_was_exported_is_no_edit_where_it_came_from(record: Settings, neste
     draft = Draft(record.model_copy(update={"mcp_config": told, "leaves": leaves}))
     for write in (files.as_toml, files.as_json):
         result = imported(write(files.exported(draft)), draft)
-        assert (result.draft.edits, result.notes) == ({}, ())
+        assert (result.draft.edits, result.wrong, result.notes) == ({}, (), ())
 
 
 @given(marked_drafts(secrets=False), MARKED_RECORDS)
@@ -63,7 +63,7 @@ def test_values_of_another_kind_are_left_alone_and_named() -> None:
     text = json.dumps({"settings": {**bad, "nonsense": 1, "secrets_store": {}, "git_user_name": None}})
     result = imported(text, Draft(STORED))
     assert not result.draft.edited
-    assert len(result.notes) == 5
+    assert len(result.wrong) == 4
     assert result.notes[-1] == "Left alone, for this server has or changes no such setting: nonsense, secrets_store."
 
 

@@ -28,12 +28,13 @@ from quarterdeck.settings.fields import Control
 from quarterdeck.settings.kept import Journal, last, undone, with_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import Pasted, PasteError, pasted
-from quarterdeck.settings.mcp_server import paired, versions
+from quarterdeck.settings.mcp_server import missing, paired, versions
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review, ReviewLine, problems
 from quarterdeck.settings.save import Caller, SaveResult, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
+from quarterdeck.settings.words import server_title
 from quarterdeck.tui import files
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import line
@@ -70,6 +71,8 @@ def take(arguments: CommandLine, config: Config) -> int:
             found = settings_files.imported(text, draft)
         except settings_files.ImportRefused as error:
             raise CommandError(str(error), "Nothing was changed.", status=2) from None
+        if found.wrong:
+            raise CommandError(" ".join(found.wrong), "Nothing was changed.", status=2)
         for each in found.notes:
             note(each)
         return found.draft
@@ -168,6 +171,10 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
     Raises CommandError (status 2 for a value that this server does not accept) and ServiceError.
     """
     draft = edit(await read_draft(client))
+    edited = [entry.server for entry in draft.servers.remaining if entry.edited]
+    if lacking := [f"{server_title(each)} ({', '.join(missing(each))})" for each in edited if any(missing(each))]:
+        advice = "Write them in place of ${...} in the file of `settings import`, or give them to mcp_config=-."
+        raise CommandError(f"Nothing was saved: secrets are missing of {'; '.join(lacking)}.", advice, status=2)
     if stops := [problem for problem in problems(draft, client.server) if problem.stops]:
         raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
 

@@ -36,9 +36,10 @@ class ImportRefused(Exception):  # noqa: N818 - a refusal, not an error
 
 @dataclass(frozen=True)
 class Imported:
-    """A draft with the file's settings as edits, and notes without secrets about what could not be applied."""
+    """A draft with the file's settings as edits, and notes without secrets on wrong values and what else was left."""
 
     draft: Draft
+    wrong: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -82,6 +83,7 @@ def imported(text: str, draft: Draft) -> Imported:
 
     MCP servers keep the secrets stored for the same name or address; others must be typed. Raises ImportRefused.
     """
+    wrong: list[str] = []
     notes: list[str] = []
     foreign: list[str] = []
     values: dict[str, Any] = {}
@@ -90,12 +92,12 @@ def imported(text: str, draft: Draft) -> Imported:
         if entry is None or entry.absent or entry.control is Control.READ_ONLY:
             foreign.append(key[:60])
         elif key == MCP:
-            values[MCP] = _with_servers(draft, value, notes)
+            values[MCP] = _with_servers(draft, value, wrong, notes)
         else:
-            values |= _taken(draft, entry, value, notes)
+            values |= _taken(draft, entry, value, wrong, notes)
     if foreign:
         notes.append(f"Left alone, for this server has or changes no such setting: {', '.join(foreign)}.")
-    return Imported(draft.set_all(values), tuple(notes))
+    return Imported(draft.set_all(values), tuple(wrong), tuple(notes))
 
 
 def _is_written(draft: Draft, entry: Field) -> bool:
@@ -141,7 +143,7 @@ def _values(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield from ((key, None) for key in (not_set if isinstance(not_set, list) else ()) if isinstance(key, str))
 
 
-def _taken(draft: Draft, entry: Field, value: Any, notes: list[str]) -> dict[str, Any]:
+def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], notes: list[str]) -> dict[str, Any]:
     """Return the edit for a value of a file; empty if it is already stored or cannot be applied."""
     if isinstance(value, str) and entry.kind in (LIST, OBJECT):
         value = entry.reads(value)
@@ -155,12 +157,12 @@ def _taken(draft: Draft, entry: Field, value: Any, notes: list[str]) -> dict[str
     if entry.secret and isinstance(value, str) and value:
         return {entry.key: SecretStr(value)}
     if entry.secret or not fits(entry, value):
-        notes.append(f"{entry.label} is not of the right kind; it is left alone.")
+        wrong.append(f"{entry.label} is not of the right kind; it is left alone.")
         return {}
     return {entry.key: value if isinstance(value, bool | str) else entry.reads(typed(value))}
 
 
-def _with_servers(draft: Draft, value: Any, notes: list[str]) -> Servers:
+def _with_servers(draft: Draft, value: Any, wrong: list[str], notes: list[str]) -> Servers:
     """Return the list with the servers of a file: those with the same name or address are edited, others added.
 
     The notes about what was left out and what must be typed contain no secrets.
@@ -169,10 +171,11 @@ def _with_servers(draft: Draft, value: Any, notes: list[str]) -> Servers:
         text = value if isinstance(value, str) else json.dumps(value, default=str)
         found = pasted(text, nested=draft.base is not None and bool(draft.base.leaves))
     except PasteError as error:
-        notes.append(f"MCP servers: {error}")
+        wrong.append(f"MCP servers: {error}")
         return draft.servers
     servers = merge_pasted(draft.servers, found.servers).servers
-    notes += (*found.left_out, *found.notes)
+    wrong += found.left_out
+    notes += found.notes
     notes += (
         f"{words.server_title(entry.server)}: to be typed: {part}."
         for entry in servers.edited

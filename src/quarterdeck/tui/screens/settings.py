@@ -285,8 +285,7 @@ class SettingsScreen(DeckScreen):
         same = self.form.draft.edits == before
         news = "It changes nothing." if same else "ctrl+s shows the edits, ctrl+z takes them back."
         self.say(text.line(f"{path.name} is read. {news}"), Tone.GOOD)
-        if found.notes:
-            said = [cell(text.line(note)) for note in found.notes]
+        if said := [cell(text.line(note)) for note in (*found.wrong, *found.notes)]:
             await self.app.push_screen(PageDialog(text.line(f"Read from {path.name}"), lambda: said))
 
     # News of the record
