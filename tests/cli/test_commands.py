@@ -2,12 +2,14 @@
 
 import json
 import signal
+import subprocess
 import sys
 
 import pytest
 
 from tests.cli.conftest import Run
-from tests.cli.serving import Program
+from tests.cli.serving import Program, at_an_address
+from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.conftest import Home
 
 SERVERS = {
@@ -143,6 +145,52 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     showing = Program("settings", "show")
     showing.out.close()
     assert showing.ended() == (128 + signal.SIGPIPE, "")
+
+
+@pytest.mark.parametrize(("where", "words"), [(">/dev/full", "No space left"), (">&-", "output is closed")])
+def test_standard_output_that_takes_nothing_is_one_line(home: Home, where: str, words: str) -> None:
+    command = f"exec {sys.executable} -m quarterdeck help keys {where}"
+    ended = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, words in ended.stderr, ended.stderr.count("\n")) == (1, True, 1)
+
+
+@pytest.mark.parametrize("file", ["quarterdeck/connections.toml", "arguments", "settings"])
+def test_an_interrupt_is_no_crash_however_early_it_comes(home: Home, file: str) -> None:
+    program = f"""
+import signal, sys
+def interrupt(event, arguments):
+    if event == "open" and {file!r} in str(arguments[0]):
+        signal.raise_signal(signal.SIGINT)
+from quarterdeck.cli.main import main
+sys.addaudithook(interrupt)
+sys.exit(main(["settings", "show"]))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "said"),
+    [
+        ("doctor", "GET /api/v1/app-conversations/search", ""),
+        ("conversations create", "POST /api/v1/app-conversations", "The server may go on and create it."),
+    ],
+)
+def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said: str) -> None:
+    programs: list[Program] = []
+    settings = {"/api/settings": Answer({}), "/api/v1/settings": NO_ROUTE}
+
+    def answer(asked: Asked) -> Answer | Exception:
+        if f"{asked.method} {asked.path}" != at:
+            return settings.get(asked.path, Answer({"items": []}))
+        programs[0].process.send_signal(signal.SIGINT)
+        programs[0].process.wait(20)
+        return ConnectionError()
+
+    with at_an_address(answer) as url:
+        programs.append(Program(*words.split(), "--url", url))
+        status, err = programs[0].ended()
+    assert (status, said in err, err.count("\n")) == (130, True, 1 if said else 0)
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,15 @@ def create(arguments: CommandLine, config: Config) -> int:
 
     async def send(client: Client) -> int:
         before = await _newest(client)
-        created = await client.conversations.create(new)
-        if isinstance(created, StartTask):
-            conversation = await _read(client, await _follow(client, created))
-        else:
-            conversation = created or await _appeared(client, before)
+        try:
+            created = await client.conversations.create(new)
+            if isinstance(created, StartTask):
+                conversation = await _read(client, await _follow(client, created))
+            else:
+                conversation = created or await _appeared(client, before)
+        except asyncio.CancelledError:
+            note("The server may go on and create it.", "`quarterdeck conversations list` shows it then.")
+            raise
         if new.title and conversation.title != new.title.strip():
             note(f"The server did not take the title; it is called {conversation.title or 'nothing'} for now.")
         answer(arguments, conversation_plain(conversation), [line(conversation.id)])

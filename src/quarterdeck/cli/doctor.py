@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterable, Awaitable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +80,7 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
             return [
                 Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
                 Finding("key", f"{KEY[server.key, client.has_key][0]}; from: {source}", _KEY_GOOD[server.key]),
-                *[await _try(name, call) for name, call in _resources(client, server).items()],
+                *[await _try(name, read) for name, read in _resources(client, server).items()],
                 *_clock(client),
             ]
     except ServiceError as error:
@@ -109,7 +109,7 @@ def _answer_words(server: Server, release: str) -> str:
     return "; ".join(words)
 
 
-def _resources(client: Client, server: Server) -> dict[str, Awaitable[str]]:
+def _resources(client: Client, server: Server) -> dict[str, Callable[[], Awaitable[str]]]:
     """Return what can be read; if the key was refused, lists that can be read are open to anybody."""
     openly = " - without the right key: anybody who reaches this server can" if server.key is KeyState.REFUSED else ""
 
@@ -125,16 +125,16 @@ def _resources(client: Client, server: Server) -> dict[str, Awaitable[str]]:
         return f"can be listed ({len(await client.sandboxes.specs())})"
 
     return {
-        "settings": stored(),
-        "conversations": first(client.conversations.pages()),
-        "sandboxes": first(client.sandboxes.pages()),
-        "sandbox specs": specs(),
+        "settings": stored,
+        "conversations": lambda: first(client.conversations.pages()),
+        "sandboxes": lambda: first(client.sandboxes.pages()),
+        "sandbox specs": specs,
     }
 
 
-async def _try(name: str, call: Awaitable[str]) -> Finding:
+async def _try(name: str, read: Callable[[], Awaitable[str]]) -> Finding:
     try:
-        return Finding(name, await call)
+        return Finding(name, await read())
     except ServiceError as error:
         return Finding(name, _why_not(error), good=False)
 

@@ -13,5 +13,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if list(words) == ["--version"]:
         print(f"quarterdeck {__version__}")
         return 0
-    status: int = import_module("quarterdeck.cli.run").run(words)
+    try:
+        status: int = import_module("quarterdeck.cli.run").run(words)
+    except KeyboardInterrupt:
+        return 130
     return status

@@ -23,6 +23,9 @@ Command = Callable[[CommandLine, Config], int]
 def run(words: Sequence[str]) -> int:
     """Run a command and return its exit status; every expected error is one line on standard error."""
     arguments = parse(words)
+    if sys.stdout is None:
+        note("Standard output is closed.", "Send it to /dev/null if nobody reads it.")
+        return 1
     config = load(os.environ)
     report_crashes_to(config.folders.state)
     for stream in (sys.stdout, sys.stderr):
@@ -38,12 +41,15 @@ def run(words: Sequence[str]) -> int:
     except CommandError as error:
         note(error.words, error.advice)
         return error.status
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # The reader has closed the pipe; flushing the rest at exit must not fail again.
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
+        # Its reader has closed the pipe, or the disk is full; flushing the rest at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+        if error.errno == errno.EPIPE:
+            return 128 + signal.SIGPIPE
+        note(f"Standard output could not be written: {error.strerror}.")
+        return 1
     return status
 
 
