@@ -115,6 +115,15 @@ def test_the_last_save_is_taken_back_and_then_brought_back(
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("it", 30)
 
 
+def test_a_save_that_could_not_be_noted_says_that_it_cannot_be_undone(run: Run, home: Home) -> None:
+    home.state.mkdir(parents=True)
+    (home.state / "state").write_text("a file where a folder should be")
+    saved = run("settings", "set", "language=de", status=1)
+    assert saved.out == "1 of 1 changes verified\n"
+    assert saved.err.startswith("quarterdeck: This save cannot be undone: ")
+    assert stored(run)["language"] == "de"
+
+
 def test_the_journal_is_private_and_holds_no_secret(run: Run, home: Home) -> None:
     fill(run)
     for key in ("sentinel-llm", "sentinel-other"):

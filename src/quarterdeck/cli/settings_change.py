@@ -229,8 +229,8 @@ def _report(result: SaveResult, *, as_data: bool) -> int:
         for title in seen.returned:
             note(f"{title}: a copy was deleted and is back. {ADDED_AGAIN}")
     if result.error and not seen.differences:
-        note(result.words)
-    return 0 if result.saved and not seen.returned else 1
+        note(result.words.rpartition(" · ")[2])
+    return 0 if result.saved and not result.error and not seen.returned else 1
 
 
 def _outcome(result: SaveResult, seen: Verified) -> str:

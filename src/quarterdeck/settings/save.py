@@ -95,9 +95,12 @@ async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) 
         if keep is not None:
             await keep(after, before)
         raise
-    try:
-        if result.meant is not None and meant.changes:
+    if result.meant is not None and meant.changes:
+        try:
             await caller.note(meant, result.found)
+        except ServiceError as error:
+            result = replace(result, words=f"{result.words} · This save cannot be undone: {error.words}", error=True)
+    try:
         if keep is not None and result.meant is None:
             await keep(after, before)
         elif keep is not None and result.saved:
