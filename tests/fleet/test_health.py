@@ -39,7 +39,7 @@ def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) 
         (failed(GOOD, ErrorKind.RATE, times=5), 142.0, "stale 42s, next try in 8s"),
         (failed(Health()), 142.0, "nothing read yet, next try in 8s"),
         (failed(Health(), times=3), 142.0, "offline, next try in 8s"),
-        (failed(GOOD, ErrorKind.AUTH), 142.0, "key refused"),
+        (failed(GOOD, ErrorKind.AUTH), 142.0, "key needed"),
         (failed(GOOD).answered(143.0), 144.0, "back 1s ago"),
         (failed(GOOD).answered(143.0).answered(148.0), 149.0, "live 1s ago"),
     ],

@@ -110,7 +110,7 @@ async def test_a_key_that_cannot_be_verified_is_used_for_this_run_only(desk: Des
 
 async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk: Desk) -> None:
     async with desk.sit(desk.connection("two")) as seat:
-        await seat.sees("Connections", "The key is missing or not the right one. K: enter it.", "key refused")
+        await seat.sees("Connections", "The key is missing or not the right one. K: enter it.", "key needed")
         await seat.press("c", "enter")  # the c of one who did not see yet that the list is there
         await seat.sees("Key of two")
         await seat.type(OTHER_KEY, "tab", "space", "shift+tab", "enter")
@@ -128,7 +128,7 @@ async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> N
     desk.keyring, desk.patience = hanging, 60
     try:
         async with desk.sit(desk.connection("two")) as seat:
-            await seat.sees("Connections", "key refused", "key        none")
+            await seat.sees("Connections", "key needed", "key        none")
             hanging.go_on.clear()
             await give_key(seat, "two", OTHER_KEY)
             await seat.until(lambda: hanging.held)
@@ -155,7 +155,7 @@ async def test_a_list_that_was_long_to_read_opens_nothing_over_what_is_typed_int
             await seat.press("c", sees=("Connections", "two"))
             await seat.press("K", "x", sees="Key of two")
             fcntl.flock(lock, fcntl.LOCK_UN)
-            await seat.sees("Key of two", "The server refused the key: c, then K gives another one.")
+            await seat.sees("Key of two", "The key is missing or not the right one: c, then K gives one.")
 
 
 # Editing

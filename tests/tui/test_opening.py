@@ -185,5 +185,5 @@ async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_
         await seat.type(keys, sees=typed_into)
         stands = seat.deck.screen
         refused = True
-        await seat.sees("The server refused the key: c, then K gives another one.")
+        await seat.sees("The key is missing or not the right one: c, then K gives one.")
         assert seat.deck.screen is stands

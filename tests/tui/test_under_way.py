@@ -223,7 +223,7 @@ async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet) -> None:
     fleet.says[f"GET {SANDBOXES}/search"] = Answer({"items": [{"no": "id"}] * 40})
     fleet.says[f"GET {CONVERSATIONS}/search"] = Answer({"detail": "No"}, 401)
     async with seated(answering(fleet.server), PROD, size=WIDE) as seat:
-        await seat.sees("The conversations were not read: the key is refused.")
+        await seat.sees("The conversations were not read: a valid key is needed.")
         await seat.press("2", sees="40 sandboxes could not be read.")
         assert "No sandboxes" not in seat.text
 

@@ -99,7 +99,7 @@ def health_words(health: Health, now: float) -> str:
         return "reading…"
     match health.state:
         case HealthState.REFUSED:
-            return "key refused"
+            return "key needed"
         case HealthState.LOADING:
             return "loading…"
         case _:

@@ -29,7 +29,7 @@ from quarterdeck.tui.text import Shown
 
 Connect = Callable[[Connection, SecretStr | None], AbstractAsyncContextManager[Client]]
 """Opens a client for a connection; a key of None means the key that its configuration names."""
-KEY_REFUSED = Shown("The server refused the key: c, then K gives another one.")
+KEY_REFUSED = Shown("The key is missing or not the right one: c, then K gives one.")
 
 
 class Connecting:

@@ -48,7 +48,7 @@ GAP = 3
 FACT = 11
 """Cells for the names of facts."""
 HEALTH = {
-    HealthState.REFUSED: cell(Shown("key refused"), Tone.BAD),
+    HealthState.REFUSED: cell(Shown("key needed"), Tone.BAD),
     HealthState.OFFLINE: cell(Shown("no answer"), Tone.BAD),
     HealthState.DEGRADED: cell(Shown("stale"), Tone.WARN),
     HealthState.ONLINE: cell(Shown("live"), Tone.GOOD),

@@ -279,7 +279,7 @@ class ListScreen(DeckScreen, Generic[R]):
             waiting = self.app.trouble is None
             return cell(Shown("connecting…"), Tone.BUSY) if waiting else cell(Shown("no server"), Tone.BAD)
         if session.server.key_refused:
-            return cell(Shown("key refused"), Tone.BAD)
+            return cell(Shown("key needed"), Tone.BAD)
         return health_cell(self.definition.watch(session).health, monotonic())
 
     def resting_line(self) -> Cell:
@@ -316,7 +316,7 @@ class ListScreen(DeckScreen, Generic[R]):
             return text.line(self.app.trouble.words), Shown("ctrl+r tries again, c chooses another server.")
         health = self.definition.watch(session).health if session is not None else Health()
         if (session is not None and session.server.key_refused) or health.state is HealthState.REFUSED:
-            return Shown(f"The {noun} were not read: the key is refused."), Shown("c, then K gives another key.")
+            return Shown(f"The {noun} were not read: a valid key is needed."), Shown("c, then K gives one.")
         if health.read_at is None and health.error is not None:
             return Shown(f"The {noun} could not be read."), Shown("ctrl+r tries again now.")
         if health.read_at is None:

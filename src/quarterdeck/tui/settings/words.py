@@ -35,7 +35,8 @@ def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cel
         what_to_do = "c enters a key." if refused else "ctrl+r tries again, c chooses a server."
         return [*said, EMPTY, cell(Shown(what_to_do), Tone.MUTED)]
     if session is not None and session.server.key_refused:
-        return [cell(Shown("The server refused the key."), Tone.BAD), EMPTY, cell(Shown("c enters a key."))]
+        missing = Shown("The key is missing or not the right one.")
+        return [cell(missing, Tone.BAD), EMPTY, cell(Shown("c enters a key."))]
     return [cell(Shown("Loading the settings…"), Tone.BUSY)]
 
 
