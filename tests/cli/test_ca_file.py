@@ -35,12 +35,17 @@ async def test_a_private_authority_is_trusted_where_a_connection_names_it(tmp_pa
             assert ("CA file" in caught.value.advice) == (certificate is not other_host)
 
 
-@pytest.mark.parametrize("content", [None, "", "not a certificate"])
-def test_a_file_without_a_certificate_is_named(content: str | None, run: Run, home: Home, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "No such file"), ("", "holds no certificate"), ("not a certificate", "holds no certificate")],
+)
+def test_a_file_without_a_certificate_is_named(
+    content: str | None, words: str, run: Run, home: Home, tmp_path: Path
+) -> None:
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_text(content)
-    with pytest.raises(ServiceError, match=r"ca\.pem") as caught:
+    with pytest.raises(ServiceError, match=rf"ca\.pem .*{words}") as caught:
         Client("https://127.0.0.1:9", access=Access(ca_file=str(path)))
     assert caught.value.kind is ErrorKind.LOCAL
     home.write("connections.toml", f'[connections.work]\nurl = "https://127.0.0.1:9"\nca_file = "{path}"\n')

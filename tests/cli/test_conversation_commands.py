@@ -73,7 +73,7 @@ def test_nothing_is_sent_to_one_that_waits_until_all_it_asks_about_is_accepted_b
     [asked] = on.question(one)[:1]
     assert asked in ended.err
     assert "--accept" in ended.err
-    assert "nothing was sent" in on("send", one, "--accept", "another", status=4).err
+    assert "something else than that; nothing was sent" in on("send", one, "--accept", "another", status=4).err
     assert on.log(one) == before
     assert on("send", one, "--accept", ",".join(on.question(one))).err == "quarterdeck: Accepted.\n"
     kinds = [(event["kind"], event.get("value")) for event in on.log(one)]
@@ -115,12 +115,16 @@ def test_what_is_gone_says_so(on: Simulated) -> None:
         wrong = on(command, "nope", status=2)
         assert wrong.out == ""
         assert "'nope' is no id of a conversation." in wrong.err
-    lost = next(one["id"] for one in on.listed if one["sandbox_status"] == "MISSING")
-    assert on("wait", lost, status=5).out == "sandbox gone\n"
-    asleep = next(one["id"] for one in on.listed if one["sandbox_status"] == "PAUSED")
-    assert on("wait", asleep).out == "sandbox paused\n"
-    assert on("send", asleep, "hello", status=1).err == "quarterdeck: Its sandbox is paused.\n"
-    assert on("show", asleep).out
+    for sandbox, word in (("MISSING", "gone"), ("ERROR", "in error")):
+        lost = next(one["id"] for one in on.listed if one["sandbox_status"] == sandbox)
+        assert on("wait", lost, status=5).out == f"sandbox {word}\n"
+        assert "Nothing was sent." in on("send", lost, "hello", status=5).err
+    asleep = next(one for one in on.listed if one["sandbox_status"] == "PAUSED")
+    assert on("wait", asleep["id"]).out == "sandbox paused\n"
+    refused = on("send", asleep["id"], "hello", status=1).err
+    assert refused.startswith("quarterdeck: Its sandbox is paused. Nothing was sent. ")
+    assert f"sandboxes resume {asleep['sandbox_id']}\n" in refused
+    assert on("show", asleep["id"]).out
 
 
 @pytest.mark.parametrize("words", ["", "' '", "hello --reject no", "--accept a --reject no", "hello --timeout soon"])

@@ -91,7 +91,7 @@ class Conversation:
         if origin is Origin.GONE:
             return Result("not found", FAILED)
         if origin is Origin.COPY and sandbox in (SandboxStatus.MISSING, SandboxStatus.ERROR):
-            return Result("sandbox gone", FAILED)
+            return Result(f"sandbox {'gone' if sandbox == SandboxStatus.MISSING else 'in error'}", FAILED)
         if origin is Origin.ASLEEP:
             return Result("sandbox paused", 0)
         if origin in _UNKNOWN:
@@ -189,8 +189,11 @@ def send(arguments: CommandLine, config: Config) -> int:
 
     async def act(conversation: Conversation) -> int:
         result, answering, transcript = conversation.result, conversation.answering, conversation.transcript
-        if result is not None and result.status == FAILED and conversation.following.agent is None:
-            return conversation.tell(result)
+        if (following := conversation.following).agent is None:
+            asleep = following.record if following.origin is Origin.ASLEEP else None
+            resume = f"Resume it first: quarterdeck sandboxes resume {asleep.sandbox_id}" if asleep is not None else ""
+            note(f"{following.note} Nothing was sent.", resume)
+            return conversation.tell(result) if result is not None and result.status else NOT_KNOWN
         if arguments.reject is not None:
             sending = answering.reject(transcript.open_actions, arguments.reject)
         elif arguments.accept is not None:

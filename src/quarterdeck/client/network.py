@@ -153,9 +153,11 @@ def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
     path = Path(ca_file).expanduser()
     try:
         return ssl.create_default_context(cafile=path)
-    except (OSError, ValueError):
+    except (ssl.SSLError, ValueError):
         words = f"The CA file {path} holds no certificate that can be read."
         raise unusable(words, "It has to be a PEM file.") from None
+    except OSError as error:
+        raise unusable(f"The CA file {path} cannot be read: {error.strerror}.", "Check its path.") from None
 
 
 @cache

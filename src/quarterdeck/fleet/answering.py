@@ -228,7 +228,7 @@ class Answering:
         if await self._status(agent) != WAITING:
             raise _not_sent("It did not wait for an answer any more; nothing was sent.")
         if self._following.transcript.open_actions != shown:
-            raise _not_sent("It asked for something else by then; nothing was sent.")
+            raise _not_sent("It asked for something else than that; nothing was sent.")
         return agent
 
     async def _taken(self, last: str | None) -> bool:
