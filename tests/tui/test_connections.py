@@ -88,7 +88,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
         await at_list(seat, sees=("it was given by its address", f"environment variable {KEY_VARIABLE}"))
         await seat.press("d", sees="it is written in no file")
         assert desk.remembered is None
-        await seat.press("e", sees="New connection")
+        await seat.press("e", sees=("New connection", connection.name.replace(":", "-")))
         await seat.retype("named", "ctrl+s", sees=("Connections", "named"))
         await seat.press("escape", sees=("named", "No conversations."))
     assert f'[connections.named]\nurl = "{desk.two}"\nkey_env = "{KEY_VARIABLE}"\n' in desk.file.read_text()

@@ -125,8 +125,8 @@ class Store:
                 raise
         except (OSError, sqlite3.Error) as error:
             raise LocalServiceError(
-                f"The local service cannot use {path}: {error}. Close what else uses it; a damaged one can be moved"
-                " away, and the local service makes a new one."
+                f"The local service cannot use {path}: {error}. Make room on its disk, or close what else uses it; move"
+                " it away only if it is damaged, and the local service makes a new one."
             ) from error
         return cls(connection)
 

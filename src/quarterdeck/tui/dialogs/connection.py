@@ -1,5 +1,6 @@
 """The form of a connection and the form of its key, which is never shown and is checked before it is stored."""
 
+import re
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
@@ -70,6 +71,7 @@ def edit_connection(connection: Connection, taken: Collection[str]) -> FormDialo
 
 def _fields(connection: Connection) -> tuple[InputField, ...]:
     new = not connection.kept
+    name = re.sub(r"[\[\]:]+", "-", connection.name).lstrip("-")  # one given by its address is called by host and port
     colours = [(mark(None) + "none", ""), *((mark(each) + each.value, each.value) for each in Colour)]
     headers = [(words, header) for header, words in HEADERS.items()]
     keys = [choice for choice in KeyChoice if not (new and choice is KeyChoice.KEEP)]
@@ -77,7 +79,7 @@ def _fields(connection: Connection) -> tuple[InputField, ...]:
     if connection.key_env is not None:
         key_now = KeyChoice.VARIABLE
     return (
-        InputField("name", "Name", connection.name, placeholder="work", check=_checked(check_name)),
+        InputField("name", "Name", name, placeholder="work", check=_checked(check_name)),
         InputField("colour", "Colour", control=OneOf(connection.colour or "", colours)),
         InputField(
             "address",
