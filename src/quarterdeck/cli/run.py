@@ -42,11 +42,12 @@ def run(words: Sequence[str]) -> int:
         note(error.words, error.advice)
         return error.status
     except OSError as error:
-        if error.errno not in (errno.EPIPE, errno.ENOSPC):
+        unread = isinstance(error, BrokenPipeError)
+        if not unread and error.errno != errno.ENOSPC:
             raise
         # Its reader has closed the pipe, or the disk is full; flushing the rest at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if error.errno == errno.EPIPE:
+        if unread:
             return 128 + signal.SIGPIPE
         note(f"Standard output could not be written: {error.strerror}.")
         return 1
