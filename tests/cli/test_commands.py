@@ -92,7 +92,7 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
 def test_a_sandbox_is_started_paused_and_resumed(run: Run) -> None:
     started = run("sandboxes", "start", "--json")
     sandbox_id = started.json["id"]
-    assert run("sandboxes", "pause", sandbox_id).out == f"{sandbox_id} PAUSED\n"
+    assert run("sandboxes", "pause", sandbox_id).out == f"{sandbox_id} Paused\n"
     assert [each["status"] for each in run("sandboxes", "list", "--json").json] == ["PAUSED"]
     run("sandboxes", "resume", sandbox_id)
     listed = run("sandboxes", "list", "--json")
@@ -194,22 +194,26 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "said"),
     [
-        "--nonsense",
-        "sandboxes",
-        "sandboxes pause",
-        "serve --port 99999",
-        "--url http://127.0.0.1:1 serve --port 0",
-        "serve --port 0 --simulate -3",
-        "serve --port 0 --simulate 4 --churn 101",
-        "serve --port 0 --churn 5",
-        "serve --port 0 --faults",
-        "sandboxes list -dash",
+        ("--nonsense", "`quarterdeck --help`"),
+        ("sandbox list", "there is no sandbox here (choose from"),
+        ("settings shows", "there is no shows here (choose from"),
+        ("sandboxes", "`quarterdeck sandboxes --help`"),
+        ("sandboxes pause", "No sandbox is named"),
+        ("serve --port 99999", "65535"),
+        ("--url http://127.0.0.1:1 serve --port 0", "takes no --url"),
+        ("serve --port 0 --simulate -3", "a whole number"),
+        ("serve --port 0 --simulate 4 --churn 101", "a number from 0"),
+        ("serve --port 0 --churn 5", "Give --simulate"),
+        ("serve --port 0 --faults", "Give --simulate"),
+        ("sandboxes list -dash", "`quarterdeck sandboxes list --help`"),
+        ("conversations create --nope", "`quarterdeck conversations create --help`"),
     ],
 )
-def test_wrong_usage_is_status_two(run: Run, words: str) -> None:
-    assert run(*words.split(), status=2).err.count("\n") == 1
+def test_wrong_usage_is_status_two(run: Run, words: str, said: str) -> None:
+    ended = run(*words.split(), status=2)
+    assert (said in ended.err, ended.err.count("\n")) == (True, 1)
 
 
 @pytest.mark.parametrize(

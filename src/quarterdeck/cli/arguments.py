@@ -40,6 +40,8 @@ sandbox is gone or in error, 6 the time is up."""
 class CommandLine:
     """The parsed command line; options that were not given have the values here."""
 
+    prog: str = "quarterdeck"
+    """The words that name the command."""
     command: str = "deck.run"
     """The module of `quarterdeck.cli` and its function that run the command."""
     url: str | None = None
@@ -88,8 +90,11 @@ class _Parser(ArgumentParser):
 
     def __init__(self, prog: str | None = None, **options: Any) -> None:
         super().__init__(prog, argument_default=SUPPRESS, allow_abbrev=False, **options)
+        self.set_defaults(prog=self.prog)
 
     def error(self, message: str) -> NoReturn:
+        # A word of a few small letters is no key.
+        message = re.sub(r"^argument \w+: invalid choice: '([a-z]{1,15})' \(", r"there is no \1 here (", message)
         message = re.sub(r"invalid choice: .*? \(choose", "no such choice (choose", message, flags=re.DOTALL)
         self.exit(2, f"quarterdeck: {message}; `{self.prog} --help` says more\n")
 
@@ -105,7 +110,7 @@ def parse(words: Sequence[str]) -> CommandLine:
     if any(_KEY_OPTION.fullmatch(word) for word in words):
         parser.error("a key is never an argument, for others can see it")
     found, rest = parser.parse_known_args(words, CommandLine())
-    name = found.command.partition(".")[0]
+    name, parser.prog = found.command.partition(".")[0], found.prog
     if name in _WITHOUT_SERVER and (found.url is not None or found.connection is not None or found.read_only):
         parser.error(f"{name} takes no --url, --connection or --read-only")
     if found.verb and not any(word.startswith("--") for word in rest):
