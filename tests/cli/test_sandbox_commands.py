@@ -103,16 +103,17 @@ def test_what_is_named_and_cannot_be_done_is_a_failure_and_an_unknown_id_too(on:
     failed = ids(on, "ERROR")[0]
     ended = on("sandboxes", "resume", failed, "nobody", "--json", status=1)
     assert {one["id"]: one["result"] for one in ended.json} == {failed: "skipped", "nobody": "gone"}
-    assert [line.split()[1:3] for line in ended.err.splitlines()] == [[f"{failed}:", "skipped."], ["nobody:", "gone."]]
+    assert [line.split()[1:3] for line in ended.err.splitlines()] == [[f"{failed}:", "It"], ["nobody:", "There"]]
     on("sandboxes", "resume", "--filter", f"id:{failed}")
 
 
 def test_deleting_needs_its_word(on: On) -> None:
-    doomed, *_ = ids(on, "PAUSED")
+    doomed, *others = ids(on, "PAUSED")
     refused = on("sandboxes", "delete", doomed, status=2)
     assert (doomed in refused.out, "--yes" in refused.err) == (True, True)
     assert len(listed(on)) == 60
-    assert on("sandboxes", "delete", doomed, "--yes").out == f"{doomed} deleted\n"
+    ended = on("sandboxes", "delete", doomed, *others, "--yes")
+    assert sorted(ended.out.splitlines()) == sorted(f"{each} Deleted" for each in (doomed, *others))
     assert doomed not in {one["id"] for one in listed(on)}
 
 

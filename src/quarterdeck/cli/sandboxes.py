@@ -128,7 +128,7 @@ def start(arguments: CommandLine, config: Config) -> int:
         if found is None or found.status in (SandboxStatus.ERROR, SandboxStatus.MISSING):
             status = "not listed" if found is None else found.status
             raise CommandError(f"The sandbox {started.id} was started, but is {status}.", "Look at the server's log.")
-        answer(arguments, sandbox_plain(found), [line(f"{found.id}  {found.status}")])
+        answer(arguments, sandbox_plain(found), [line(f"{found.id}  {found.status.capitalize()}")])
         return 0
 
     return with_client(arguments, config, send)

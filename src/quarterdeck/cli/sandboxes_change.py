@@ -47,9 +47,9 @@ def run(arguments: CommandLine, config: Config) -> int:
         def tell(row: BulkRow) -> None:
             """Print the result of a row: success on standard output, the rest on standard error."""
             if row.state is RowState.DONE and not arguments.json:
-                say(f"{row.id}  {status(row.id) or 'deleted'}")
+                say(f"{row.id}  {'Deleted' if arguments.verb == 'delete' else _word(status(row.id))}")
             elif row.state in NOT_DONE or row.state is RowState.SKIPPED:
-                note(f"{row.id}: {row.state}. {row.words}")
+                note(f"{row.id}: {row.words or row.state}")
 
         bulk_action = session.bulk_action(Action[arguments.verb.upper()])
         job = BulkJob(bulk_action, plan(rows, lambda row: why_not(arguments.verb, row.state(now))), progress=tell)
@@ -82,7 +82,7 @@ def _print_plan(job: BulkJob, status: Status, count: int, arguments: CommandLine
     """Print what would be done; raises CommandError (status 2) for a deletion without --yes."""
     verb, planned = arguments.verb, sum(row.state is RowState.WAITING for row in job.rows.values())
     cells = [
-        (row.id, status(row.id), verb if row.state is RowState.WAITING else "skip", row.words)
+        (row.id, _word(status(row.id)), verb if row.state is RowState.WAITING else "skip", row.words)
         for row in job.rows.values()
     ]
     answer(arguments, _plain(job, status), table(("ID", "STATUS", "PLAN", "WHY"), cells))
@@ -109,6 +109,11 @@ async def _carry_out(job: BulkJob, session: Session) -> None:
     finally:
         loop.remove_signal_handler(signal.SIGINT)
         reading.cancel()
+
+
+def _word(status: str | None) -> str:
+    """Return a status as lists show it."""
+    return (status or "").capitalize()
 
 
 def _plain(job: BulkJob, status: Status) -> list[dict[str, Any]]:
