@@ -51,6 +51,13 @@ async def test_this_machine_is_never_asked_through_a_proxy(monkeypatch: pytest.M
     assert proxy.heads == []
 
 
+@pytest.mark.parametrize("far", [FAR, "https://far.invalid"])
+async def test_a_proxy_that_does_not_answer_is_named(far: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://me:sentinel@127.0.0.1:9")
+    async with client_at(far) as client:
+        assert (await error_of(first_page(client))).words == "Cannot connect to the proxy 127.0.0.1:9."
+
+
 def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "gopher://user:sentinel@proxy.invalid")
     with pytest.raises(ServiceError, match="proxy that the environment names") as caught:

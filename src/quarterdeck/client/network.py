@@ -196,7 +196,9 @@ def failure(error: Exception, request: str, url: httpx.URL, step: str, *, second
     text of the exception is never used: it may contain the key or the address.
     """
     time = f"{round(seconds, 1 if seconds < 10 else None):g} s"
-    kind, words, advice = _explained(error, url.netloc.decode(), step, time, secure=url.scheme == "https")
+    proxy = proxy_for(str(url)) if step.endswith("connect_tcp") else None
+    host = f"the proxy {shown_host(proxy)}" if proxy is not None else url.netloc.decode()
+    kind, words, advice = _explained(error, host, step, time, secure=url.scheme == "https")
     nothing_sent = kind in NEVER_OPENED or kind in (ErrorKind.TLS, ErrorKind.LOCAL)
     outcome = Outcome.NOT_SENT if nothing_sent else Outcome.NOT_APPLIED
     return ServiceError(kind, words, advice, request=request, outcome=outcome)
@@ -250,7 +252,7 @@ def _not_connected(cause: BaseException, host: str, step: str) -> tuple[ErrorKin
     if isinstance(cause, ssl.SSLError) or step.endswith("start_tls"):
         words = f"No secure connection to {host}: it may not speak TLS at this port."
         return ErrorKind.TLS, words, _WHICH_SCHEME
-    words, advice = f"Cannot connect to {host}.", "Check that the server runs and that the address is right."
+    words, advice = f"Cannot connect to {host}.", "Check that it runs and that the address is right."
     return ErrorKind.UNREACHABLE, words, advice
 
 
