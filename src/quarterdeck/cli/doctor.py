@@ -31,7 +31,7 @@ class Finding:
     words: str
     good: bool | None = True
     sign: str = "ok"
-    """The word shown for a good result: "careful" if it is risky."""
+    """The word shown for a good result: "careful" if it is risky, or wrong elsewhere."""
 
 
 _GENERATION_WORDS = {
@@ -51,7 +51,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         Finding("address", connection.url or "none: the embedded local service, in this process"),
         *_in_clear(connection),
         *asyncio.run(_examine(config, connection)),
-        *(Finding("configuration", problem, good=False) for problem in config.problems),
+        *(Finding("configuration", problem, sign="careful") for problem in config.problems),
     ]
     healthy = all(finding.good for finding in findings)
     found = [{"name": each.name, "words": each.words, "good": each.good} for each in findings]

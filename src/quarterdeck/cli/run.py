@@ -31,9 +31,9 @@ def run(words: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    for problem in config.problems:
-        note(f"{problem}.")
     module, _, name = arguments.command.partition(".")
+    for problem in config.problems if module != "doctor" else ():  # it lists them among its findings
+        note(f"{problem}.")
     command: Command = getattr(import_module(f"quarterdeck.cli.{module}"), name)
     try:
         status = command(arguments, config)
