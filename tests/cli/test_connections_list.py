@@ -55,5 +55,7 @@ def test_a_key_of_the_file_opens_the_connection_it_belongs_to(run: Run, home: Ho
         run("sandboxes", "list", "--connection", "mine")
         (home.config / "keys.toml").chmod(0o644)
         refused = run("doctor", "--connection", "mine", status=1)
+        listing = run("sandboxes", "list", "--connection", "mine", status=1)
     assert "chmod 600" in refused.out
-    assert KEY not in found.out + found.err + refused.out + refused.err
+    assert "chmod 600" in listing.err
+    assert KEY not in found.out + found.err + refused.out + refused.err + listing.err

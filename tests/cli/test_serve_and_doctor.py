@@ -34,7 +34,7 @@ def test_doctor_says_that_nothing_answers(run: Run) -> None:
     assert ended.json["healthy"] is False
     found = {each["name"]: (each["good"], each["words"]) for each in ended.json["findings"]}
     assert (found["answer"][0], "127.0.0.1:9" in found["answer"][1]) == (False, True)
-    words = "could not be checked; from: none: QUARTERDECK_API_KEY is not set"
+    words = "could not be checked; from: none (QUARTERDECK_API_KEY is not set)"
     assert found["key"] == (None, words)
     shown = run("doctor", "--url", "http://127.0.0.1:9", status=1).out
     assert f"unknown  key         {words}\n" in shown
@@ -49,8 +49,8 @@ def test_doctor_says_no_key_is_accepted_where_none_was_sent(run: Run, monkeypatc
         unproven = run("doctor", "--url", url, "--json", status=1)
         monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
         with_key = run("doctor", "--url", url, status=1)
-    assert "ok  key            no key is needed; from: none: QUARTERDECK_API_KEY is not set\n" in open_to_all.out
-    not_tried = "no key was tried; from: none: QUARTERDECK_API_KEY is not set"
+    assert "ok  key            no key is needed; from: none (QUARTERDECK_API_KEY is not set)\n" in open_to_all.out
+    not_tried = "no key was tried; from: none (QUARTERDECK_API_KEY is not set)"
     assert {"name": "key", "words": not_tried, "good": None} in unproven.json["findings"]
     assert "unknown  key            nothing proves the key right or wrong; from: environment" in with_key.out
 

@@ -90,7 +90,7 @@ async def in_file(file: Path, connection: Connection = WORK) -> SecretStr | None
 
 
 async def test_a_key_in_the_file_belongs_to_its_origin(file: Path) -> None:
-    assert await keys(file).source(WORK) == "none: no system keyring answers"
+    assert await keys(file).source(WORK) == "none (no system keyring answers)"
     await keys(file).keep(WORK, KEY, in_file=True)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -162,7 +162,7 @@ async def test_the_environment_goes_before_the_keyring_and_that_before_the_file(
     found = await held.find(given)
     assert (found.key, found.source) == (SecretStr("of-environment"), "environment variable WORK_KEY")
     assert await held.source(without) == "system keyring"
-    assert await held.source(replace(without, kept=False)) == "none: UNSET is not set"
+    assert await held.source(replace(without, kept=False)) == "none (UNSET is not set)"
     held.type(given, SecretStr("of-hand"))
     assert await held.source(given) == "typed for this run"
     assert not any(f"of-{place}" in f"{held}{found}" for place in ("environment", "ring", "file", "hand"))

@@ -16,7 +16,7 @@ from quarterdeck.cli.connect import connect
 from quarterdeck.cli.output import CommandError
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import utc_now
@@ -41,7 +41,8 @@ def with_client(arguments: CommandLine, config: Config, act: Callable[[Client], 
     try:
         return asyncio.run(run())
     except ServiceError as error:
-        raise CommandError(words_of(error), error.advice) from error
+        source = f" Key: {asyncio.run(keys.source(connection))}." if error.kind is ErrorKind.AUTH else ""
+        raise CommandError(words_of(error), f"{error.advice}{source}") from error
 
 
 def with_session(arguments: CommandLine, config: Config, act: Callable[[Session], Awaitable[int]]) -> int:

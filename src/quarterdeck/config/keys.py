@@ -175,14 +175,14 @@ class Keys:
                 return Found(key, place)
             missing.append(f"{connection.key_env} is not set")
         kept = await self._kept(connection, missing)
-        return kept or Found(None, f"none: {', '.join(missing)}" if missing else "none")
+        return kept or Found(None, f"none ({', '.join(missing)})" if missing else "none")
 
     async def source(self, connection: Connection) -> str:
         """Return where the key of a connection comes from, never the key."""
         try:
             return (await self.find(connection)).source
         except ConfigError as error:
-            return f"none: {error}"
+            return f"none ({error})"
 
     async def is_given(self, connection: Connection) -> bool:
         """Whether a key was typed or stored for a connection."""
