@@ -65,6 +65,12 @@ def told(story: str) -> Unread:
         ("running@0 ERROR@5", ""),
         # a look at work under way does not take the mark of what comes of it
         ("running@0 look@4 finished@5", "c"),
+        # the same word is unread again after somebody dealt with it, and where it changed long after it was settled
+        ("running@0 waiting_for_confirmation@5 look@8 idle@9 waiting_for_confirmation@10", "c"),
+        ("running@0 waiting_for_confirmation@5 idle@9", ""),
+        ("running@0 finished@5 look@8 finished@39", ""),
+        ("running@0 finished@5 look@8 finished@60", "c"),
+        ("running@0 finished@5 look@8 finished@60 look@61 finished@62", ""),
         # another outcome is unread again, however soon after the look
         ("running@0 waiting_for_confirmation@5 look@8 error@9", "c"),
     ],

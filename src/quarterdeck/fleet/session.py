@@ -5,6 +5,7 @@ It knows no screen: its owner passes a `publish` function that receives the chan
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -15,6 +16,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkAction, BulkJob, change_verdict
@@ -477,10 +479,17 @@ class Session:
         self.unread.dismiss(dismissed)
         self._publish(News(About.CONVERSATIONS, dismissed))
 
-    def mark_read(self, conversation_ids: Iterable[str], *, ended: bool = False) -> None:
-        """Note that somebody looks at these conversations; `ended` means that they see the result."""
-        if seen := self.unread.mark_read(conversation_ids, self._clock(), ended=ended):
+    def mark_read(self, conversation_ids: Iterable[str]) -> None:
+        """Note that somebody looks at these conversations."""
+        if seen := self.unread.mark_read(conversation_ids, self._clock()):
             self._publish(News(About.CONVERSATIONS, seen))
+
+    def saw(self, conversation_id: str, status: str) -> None:
+        """Note with which status of its agent somebody left a conversation: the list may read it only later."""
+        if (record := self.conversations.records.get(conversation_id)) is not None:
+            seen = replace(record, sandbox_status=SandboxStatus.RUNNING, execution_status=status)
+            self.unread.read((seen,), (conversation_id,), self.server_clock)
+        self.mark_read((conversation_id,))
 
     @property
     def watched(self) -> Sequence[Watched]:

@@ -24,6 +24,10 @@ DISMISSED = 300
 MOST_WATCHED = 20
 """How many conversations can be watched at a time: each is read at every tick."""
 AT_WORK = ConversationWord.WORKING
+GOES_ON = frozenset({AT_WORK, ConversationWord.IDLE, ConversationWord.AGENT_PAUSED})
+"""Words after which the same result is a new one: somebody has dealt with the last."""
+SETTLED = 40.0
+"""Seconds after a result in which its conversation may still change (SERVERS.md: times and ids)."""
 Moment = Annotated[float, Field(ge=0, lt=1e11, allow_inf_nan=False)]
 """Seconds since 1970, within the range that a clock may show."""
 
@@ -156,8 +160,8 @@ class Unread(KeptPart[KeptUnread]):
                 self.watched[record.id] = record.title or ""
             state = conversation_state(record)
             updated = clock.here(record.updated_at)
-            if state.word == AT_WORK:
-                after = LastResult(state.word, moment, before.read_at if before else 0.0)
+            if state.word == AT_WORK or (before is not None and state.word in GOES_ON):
+                after = LastResult(AT_WORK, moment, before.read_at if before else 0.0)
             elif state.has_result:
                 after = self._came_to(record.id, before, state.word, updated.timestamp() if updated else 0.0, moment)
             else:
@@ -177,7 +181,8 @@ class Unread(KeptPart[KeptUnread]):
         - First reading: unread if it changed after the deck began to watch, otherwise as if already looked at.
         - The agent was working: new, later than the last reading of the work.
         - The same result: only the time of the last change moves.
-        - Another change since another deck's or run's reading: new, though the word is the same; later than any look.
+        - A change after the result was settled, or since another deck's or run's reading: new, though the word is the
+          same; later than any look.
         - Another word: new, later than any look.
         """
         if before is None:
@@ -186,10 +191,10 @@ class Unread(KeptPart[KeptUnread]):
             return LastResult(word, after, read_at, updated)
         if before.word == AT_WORK:
             return before._replace(word=word, updated=updated)
-        meanwhile = record_id in self._elsewhere and updated > before.moment
-        if before.word == word and not meanwhile:
+        settled = 0.0 if record_id in self._elsewhere else (before.after or before.read_at) + SETTLED
+        if before.word == word and updated <= max(before.moment, settled):
             return before._replace(updated=max(before.updated, updated))
-        return LastResult(word, max(before.after, before.read_at), before.read_at, updated)
+        return LastResult(word, max(before.after, before.read_at, min(updated, moment)), before.read_at, updated)
 
     def _know(self, conversation_id: str, result: LastResult) -> None:
         self._known[conversation_id] = result
@@ -198,13 +203,10 @@ class Unread(KeptPart[KeptUnread]):
         else:
             self.ids.discard(conversation_id)
 
-    def mark_read(self, conversation_ids: Iterable[str], now: datetime, *, ended: bool = False) -> frozenset[str]:
-        """Note that somebody looked at these conversations; returns the ids that had a result to see.
-
-        `ended` means that the person saw the result, even if the last reading said that the agent was working.
-        """
+    def mark_read(self, conversation_ids: Iterable[str], now: datetime) -> frozenset[str]:
+        """Note that somebody looked at these conversations; returns the ids that had a result to see."""
         known = {each: self._known[each] for each in conversation_ids if each in self._known}
-        seen = {each: result for each, result in known.items() if ended or result.word != AT_WORK}
+        seen = {each: result for each, result in known.items() if result.word != AT_WORK}
         for each, result in seen.items():
             self._know(each, result._replace(read_at=max(now.timestamp(), nextafter(result.after, inf))))
             self.changed.set()

@@ -87,9 +87,11 @@ class ConversationScreen(DeckScreen):
         self.set_interval(1.0, self.refresh_health)
 
     def on_unmount(self) -> None:
-        """Remember the reading position, and that the result was seen: the list may learn of it later."""
-        transcript = self._following.transcript
-        self._session.mark_read((self.conversation_id,), ended=bool(transcript.status) and not transcript.running)
+        """Remember the reading position, and what was seen: the list may learn of it later."""
+        if self._following.reached and (status := self._following.transcript.status):
+            self._session.saw(self.conversation_id, status)
+        else:
+            self._session.mark_read((self.conversation_id,))
         position = ReadingPosition(self.log_view.place(), frozenset(self.log_view.unfolded))
         self.app.reading_positions[self.conversation_id] = position
 
