@@ -114,14 +114,14 @@ async def test_title_and_publicity_can_be_changed(caller: Caller, three: list[st
     assert (await caller.http.patch(path, json={})).json() == before
     after = (await caller.http.patch(path, json={"title": " New ", "public": True})).json()
     assert (after["title"], after["public"], after["created_at"]) == ("New", True, before["created_at"])
-    assert after["updated_at"] > before["updated_at"]
+    assert after["updated_at"] == before["updated_at"], "the agent did nothing"
     assert (await caller.http.patch(path, json={"title": " "})).status_code == 422
     unknown = await caller.http.patch(f"{PATH}/{uuid.uuid4().hex}", json={"title": "x"})
     assert (unknown.status_code, unknown.json()) == (404, {"detail": "unknown_app_conversation"})
     assert (await caller.http.patch(f"{PATH}/nope", json={})).status_code == 422
 
 
-async def test_a_deleted_conversation_leaves_its_sandbox_and_that_its_conversations(
+async def test_a_deleted_conversation_takes_its_start_along_but_not_its_sandbox_and_that_no_conversation(
     caller: Caller, three: list[str]
 ) -> None:
     sandbox_id = (await caller.get(PATH, ids=three[0]))[0]["sandbox_id"]
@@ -129,6 +129,8 @@ async def test_a_deleted_conversation_leaves_its_sandbox_and_that_its_conversati
     again = await caller.http.delete(f"{PATH}/{three[0]}")
     assert (again.status_code, again.json()) == (404, {"detail": "Conversation not found"})
     assert await caller.get(f"{PATH}/count") == 2
+    starts = (await caller.get(f"{PATH}/start-tasks/search"))["items"]
+    assert three[0] not in {start["app_conversation_id"] for start in starts}
     assert await caller.status(sandbox_id) == "RUNNING"
     await caller.delete(sandbox_id)
     (record,) = await caller.get(PATH, ids=three[2])

@@ -178,9 +178,8 @@ def conversations_router(store: Store, conversations: Conversations) -> APIRoute
         """Change title or visibility of a conversation."""
         if body.title is not None or body.public is not None:
             await store.run(
-                "UPDATE conversations SET title = coalesce(?, title), public = coalesce(?, public), updated_at = ?"
-                " WHERE id = ?",
-                (body.title, body.public, now(), conversation_id.hex),
+                "UPDATE conversations SET title = coalesce(?, title), public = coalesce(?, public) WHERE id = ?",
+                (body.title, body.public, conversation_id.hex),
             )
         found = await conversations.read([conversation_id.hex], agents)
         if not found:
@@ -189,9 +188,10 @@ def conversations_router(store: Store, conversations: Conversations) -> APIRoute
 
     @router.delete("/{conversation_id}")
     async def delete(conversation_id: UUID) -> Done:
-        """Delete a conversation; its sandbox stays."""
+        """Delete a conversation and its start task; its sandbox stays."""
         if not await store.run("DELETE FROM conversations WHERE id = ?", (conversation_id.hex,)):
             raise HTTPException(404, "Conversation not found")
+        await store.run("DELETE FROM start_tasks WHERE conversation_id = ?", (conversation_id.hex,))
         return Done(success=True)
 
     return router
