@@ -118,13 +118,12 @@ class FilterBar(Vertical):
 
 
 def whole_counts(counts: Cell, width: int) -> Cell:
-    """Return the counts, that fit into a width: a number cut short is another number."""
-    words = "".join(span for span, _ in counts)
-    end = words.rfind(BETWEEN, 0, width - 1) + len(BETWEEN)
-    if len(words.rstrip()) <= width or end < len(BETWEEN):
-        return counts
+    """Return the counts that fit into a width: a number cut short is another number."""
+    words = "".join(span for span, _ in counts).rstrip()
+    whole = len(words) <= width
+    end = len(words) if whole else words.rfind(BETWEEN, 0, width - 1) + len(BETWEEN)
     fitting: list[Span] = []
     for span, tone in counts:
         fitting.append((Shown(span[:end]), tone))
         end = max(end - len(span), 0)
-    return (*fitting, (Shown("…"), Tone.MUTED))
+    return (*fitting, (Shown("" if whole else "…"), Tone.MUTED))
