@@ -49,6 +49,15 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(f
         await seat.press("escape", until=lambda: "abc" not in seat.text)
 
 
+async def test_a_filter_that_is_kept_stands_there_from_its_beginning_with_a_sign_where_it_is_cut(
+    fleet: FakeFleet,
+) -> None:
+    async with at_sandboxes(fleet) as seat:
+        long = "!status:paused spec:default-spec "
+        await seat.press("slash", *long, "enter", sees=(f"/ {long}", "4 of 6"))
+        await seat.press("slash", "end", *long, "enter", sees=f"/ {long}!status:paused spec:d…  4 of 6\n")
+
+
 async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
         await seat.press("f", sees=("Which statuses are shown", "[x] ● Running", "[x] ‖ Paused"))

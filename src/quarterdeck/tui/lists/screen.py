@@ -262,12 +262,12 @@ class ListScreen(DeckScreen, Generic[R]):
 
     @on(FilterBar.Done)
     def _filter_done(self) -> None:
+        self.set_focus(self.table)
         self.arranging.filter_by(self.filter_bar.words)
         if self.filter_bar.words:
             self.arranging.filtering_from = ""
         else:
             self.table.move_to(self.arranging.filtering_from)
-        self.set_focus(self.table)
         self.arranging.keep()
 
     # Messages around the list

@@ -82,13 +82,16 @@ class FilterBar(Vertical):
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
         """Show how many rows match, and what is wrong with the filter, or its tokens."""
         chip = cell(Shown(f" {shown:,} of {known:,} "), Tone.EDITED) if self.words.strip() else ()
-        rest = cell(problems[0], Tone.BAD) if problems else cell(self._tokens, Tone.MUTED)
+        kept = not problems and self.screen.focused is not self._field
+        rest = cell(problems[0], Tone.BAD) if problems else cell(NO_TOKENS if kept else self._tokens, Tone.MUTED)
         self._found.say(((*chip, (Shown(" "), Tone.MUTED), *rest),))
+        self.set_class(kept, "-kept")
 
     def put(self, words: str) -> None:
         """Set a filter that was not typed here."""
         if words != self.words:
             self._field.value = words
+            self._field.cursor_position = 0
             self.set_class(bool(words), "-open")
 
     def open(self) -> None:
@@ -102,7 +105,8 @@ class FilterBar(Vertical):
         self.action_keep()
 
     def action_keep(self) -> None:
-        """Keep the filter and return to the list."""
+        """Keep the filter, shown from its beginning, and return to the list."""
+        self._field.cursor_position = 0
         self.set_class(bool(self.words), "-open")
         self.post_message(self.Done())
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pydantic import SecretStr
+from rich.cells import cell_len
+from rich.segment import Segment
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,6 +14,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Select, Static, TextArea
 
@@ -96,6 +99,13 @@ class LineInput(Input):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """In an empty line, the left and right keys belong to the surrounding widget."""
         return bool(self.value) or action not in ("cursor_left", "cursor_right")
+
+    def render_line(self, y: int) -> Strip:
+        """Paint the line, with a sign where its end is cut while nobody types in it."""
+        strip, width = super().render_line(y), self.content_size.width
+        if self.has_focus or cell_len(self.value) <= width:
+            return strip
+        return Strip([*strip.crop(0, width - 1), Segment("…", self.rich_style)])
 
     def on_paste(self, event: events.Paste) -> None:
         """Insert pasted text as one line."""
