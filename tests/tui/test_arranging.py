@@ -43,22 +43,28 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(f
             "spec:default id:run !id:run1": ["run0", "run2", "run3"],
         }.items():
             await seat.retype(typed, sees=f"{len(ids)} of 6", until=partial(are_shown, seat, ids))
-        await seat.retype("title:build", sees=("0 of 6", "title:build: there is no token title:"))
+        await seat.retype("title:build", sees=("0 of 6", "there is no token title:, only status: spec:"))
+        await seat.retype("status:paused,error run", sees="0 of 6")
+        assert "no row has" not in seat.text
+        await seat.retype("status:bogus,error", sees=("0 of 6", "no row has the status bogus or error."))
         await seat.retype("idle>abc", sees="write idle>30m, 2h or 1d, not abc")
         assert len(shown(seat)) == 6
-        await seat.press("escape", until=lambda: "abc" not in seat.text)
+        await seat.retype("  ", "enter", until=lambda: "abc" not in seat.text)
+        assert "\n /" not in seat.text
 
 
 async def test_a_filter_that_is_kept_stands_there_from_its_beginning_with_a_sign_where_it_is_cut(
     fleet: FakeFleet,
 ) -> None:
     async with at_sandboxes(fleet) as seat:
-        long = "!status:paused spec:default-spec "
+        long = "!status:paused spec:default-spec"
         await seat.press("slash", *long, "enter", sees=(f"/ {long}", "4 of 6"))
-        await seat.press("slash", "end", *long, "enter", sees=f"/ {long}!status:paused spec:d…  4 of 6\n")
+        await seat.press("slash", "end", *f" {long}", "enter", sees=f"/ {long} !status:paused spec:d…  4 of 6\n")
 
 
 async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: FakeFleet) -> None:
+    async with at_sandboxes(FakeFleet()) as seat:
+        await seat.press("f", sees="No sandboxes are there, so there is no status to choose.")
     async with at_sandboxes(fleet) as seat:
         await seat.press("f", sees=("Which statuses are shown", "[x] ● Running", "[x] ‖ Paused"))
         await seat.press("space", "enter", sees=("status:paused", "2 of 6"))

@@ -183,7 +183,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term[R] | str |
     elif not sign and kind is Kind.FLAG:
         term = Term(name, meant, inverted=inverted)
     elif finished and sign:
-        return f"{typed}: there is no token {spelt}{sign}; there are {grammar.hint}"
+        return f"there is no token {spelt}{sign}, only {grammar.hint}"
     else:
         term = Term("", _ANYWHERE, (word,), inverted=inverted) if word else None
     return f"{typed}: it is incomplete." if finished and (term is None or typed.count('"') % 2) else term

@@ -340,6 +340,8 @@ class ListScreen(DeckScreen, Generic[R]):
                 return "Mark a row with space first; v then marks from there to the cursor."
             case "mark_none" if not marks:
                 return "Nothing is marked; space marks a row."
+            case "statuses" if not self.rows:
+                return f"No {self.definition.about} are there, so there is no status to choose."
             case "show_all" if not self.filter_bar.words:
                 return f"All {self.definition.about} are shown; / filters them."
         if row is None or session is None or (marks and command.name in FOR_MARKED):

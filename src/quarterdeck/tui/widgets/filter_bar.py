@@ -106,6 +106,7 @@ class FilterBar(Vertical):
 
     def action_keep(self) -> None:
         """Keep the filter, shown from its beginning, and return to the list."""
+        self._field.value = self.words.strip()
         self._field.cursor_position = 0
         self.set_class(bool(self.words), "-open")
         self.post_message(self.Done())
