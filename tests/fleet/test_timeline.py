@@ -116,9 +116,9 @@ def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:
         displacement.answered(new, "abc", at(4))
     watched.read(5, "PAUSED", "PAUSED", "RUNNING")
     (news,) = displacement.read(at(5))
-    assert (set(news.ids), news.words) == ({"a"}, "The server paused a (Fix login) to make room for new.")
+    assert (set(news.ids), news.words) == ({"a"}, "Paused, probably to make room for new: a (Fix login).")
     assert watched.told("a")[-1] == ("Paused", Cause.DISPLACED)
-    assert "make room for new" in watched.timelines.of("a")[-1].words
+    assert "probably to make room for new" in watched.timelines.of("a")[-1].words
     assert watched.told("b")[-1] == ("Paused", Cause.YOU)
 
 

@@ -24,7 +24,7 @@ async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -
         await seat.press("n", sees=("default-spec  (default)", "/workspace", "TOKEN"))
         assert "hush" not in seat.text
         await seat.press("enter")
-        await seat.sees("The server paused old (Fix login) to make room for new4.", "running 3 of about 3")
+        await seat.sees("Paused, probably to make room for new4: old (Fix login).", "running 3 of about 3")
         await seat.go_to("old", "enter", sees=("Timeline", "displaced", "make room for new4"))
         await seat.press("escape", "n", sees=("3 of about 3 run already", "likely pause the oldest one"))
         await seat.press("escape")

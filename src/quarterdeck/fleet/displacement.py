@@ -1,6 +1,7 @@
 """Which running sandboxes a server pauses to make room for a start or resume, before and after the fact.
 
-Before they start or resume a sandbox, servers pause the oldest running ones above a cap, and report this to nobody.
+Before they start or resume a sandbox, servers pause the oldest running ones above a cap, and report this to nobody:
+somebody else may have paused them just then.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -111,7 +112,7 @@ class Displacement(KeptPart[KeptCap]):
                 self._timelines.displaced(ids, by)
                 start.displaced += len(ids)
                 self._learn(start)
-                words = f"The server paused {_named(ids, self._title_in)} to make room for {by}."
+                words = f"Paused, probably to make room for {by}: {_named(ids, self._title_in)}."
                 yield News(About.SANDBOXES, frozenset(ids), words=words)
             elif now >= start.until:
                 self._recent.remove(start)

@@ -35,7 +35,7 @@ class Cause(StrEnum):
     SERVER = "server"
     """It happened while this deck watched, and was not requested here."""
     DISPLACED = "displaced"
-    """The server paused it to make room for one that was started or resumed here."""
+    """Probably the server paused it to make room for one that was started or resumed here."""
     UNKNOWN = "unknown"
     """It was noticed only afterwards, or it may have been requested here."""
 
@@ -153,8 +153,8 @@ class Timelines(KeptPart[KeptTimelines]):
             self._keep(sandbox_id, events)
 
     def displaced(self, sandbox_ids: Iterable[str], by: str) -> None:
-        """Note that the server paused these to make room for `by` (a short id), which was started or resumed here."""
-        words = f"the server paused it to make room for {by}, which you started or resumed"
+        """Note that these probably made room for `by` (a short id), which was started or resumed here."""
+        words = f"probably to make room for {by}, which you started or resumed"
         for sandbox_id in sandbox_ids:
             *earlier, last = self.of(sandbox_id)
             self._keep(sandbox_id, (*earlier, last._replace(cause=Cause.DISPLACED, words=words)))
