@@ -23,6 +23,7 @@ def fleet() -> FakeFleet:
 
 
 async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hides(fleet: FakeFleet) -> None:
+    fleet.talk("c1", "box1", "Fix the build", execution_status="running")
     async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk", "p")
         await seat.sees("Pause 6 sandboxes?", "6 will be paused", "1 skipped", "It is paused already")
@@ -31,9 +32,13 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
         assert len(seat.list_screen.table.marks) == 7
         await seat.press("slash", *"id:box0", "enter", sees="7 marked, 6 hidden by the filter")
         await seat.press("p", sees=("1 will be paused", "5 marked, but hidden by the filter"))
-        await seat.press("h", sees="6 will be paused")
+        await seat.press("h", sees=("Pause 6 sandboxes?", "6 will be paused", "The agent of Fix the build is at work"))
         await seat.press("h", "y", sees="1 done")
         assert fleet.orders == [("pause", "box0")]
+        await seat.press("escape", "escape", "asterisk", "slash", *"id:idle", "enter", "p", "y")
+        await seat.sees("There is no row it applies to.")
+        await seat.press("h", sees="Pause 5 sandboxes?")
+        assert "no row it applies to" not in seat.text
 
 
 async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, home: Home) -> None:
@@ -51,6 +56,7 @@ async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fle
         }
         assert fleet.statuses(("box0", "box2", "box4", "box5")) == {"PAUSED"}
         fleet.fails.clear()
+        await seat.press("enter", sees="(status 400): It broke")
         await seat.press("R", sees=("5 done", "1 gone"))
         await seat.press("f", until=lambda: (home.state / "copied.txt").exists())
         assert "box1  done" in (home.state / "copied.txt").read_text()
@@ -60,6 +66,7 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
     fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "30"
     async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk", "p", "y", sees="the server asked to wait")
+        assert "B shows it" not in seat.text
         await seat.press("escape", sees=("6 stopped", "1 skipped", "esc close"))
         assert fleet.orders == []
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import ClassVar
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.fleet.bulk import BulkJob, BulkRow, N, NamedRow, Plan, RowState, counts
+from quarterdeck.fleet.bulk import SANDBOXES, BulkJob, BulkRow, N, NamedRow, Plan, RowState, counts
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
@@ -19,7 +20,7 @@ from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.glyphs import glyph, signed
-from quarterdeck.tui.paint import content, lines
+from quarterdeck.tui.paint import content, lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import Column
@@ -40,8 +41,11 @@ class PlanDialog(ConfirmDialog):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("h", "hidden", "Include what the filter hides", show=False)]
     HINTS = (("y", "do it"), ("n", "no (enter too)"), (" ↑ ↓", "scroll"))
 
-    def __init__(self, title: Shown, verb: str, planned: Plan[SandboxRow], warnings: Sequence[Cell] = ()) -> None:
-        super().__init__(title, (*warnings, *plan_lines(verb, planned)))
+    def __init__(
+        self, verb: str, planned: Plan[SandboxRow], warnings: Callable[[Sequence[SandboxRow]], Sequence[Cell]]
+    ) -> None:
+        """Create the dialog; `warnings` returns what to know before it is done to these rows."""
+        super().__init__(_title(verb, planned), (*warnings(planned.rows), *plan_lines(verb, planned)))
         self.planned = planned
         """The plan that is agreed to."""
         self._plan = planned
@@ -63,7 +67,10 @@ class PlanDialog(ConfirmDialog):
     def action_hidden(self) -> None:
         """Include the rows that the filter hides, or leave them out."""
         self.planned = self._plan.with_hidden() if self.planned is self._plan else self._plan
-        self.query_one("#said", Static).update(lines((*self._warnings, *plan_lines(self._verb, self.planned))))
+        said = (*self._warnings(self.planned.rows), *plan_lines(self._verb, self.planned))
+        self.query_one("#said", Static).update(lines(said))
+        self.query_one("#title", Static).update(plain(_title(self._verb, self.planned), Tone.STRONG))
+        self.complain(None)
 
 
 class ProgressDialog(Dialog[Copyable]):
@@ -73,6 +80,7 @@ class ProgressDialog(Dialog[Copyable]):
         Binding("escape,q", "stop_or_close", "Stop the rest, or close", show=False),
         Binding("b", "cancel", "Go on in the background", show=False),
         Binding("R", "retry", "Retry failed", show=False),
+        Binding("enter,i", "why", "Say why", show=False),
         Binding("y", "copy", "Copy the summary", show=False),
         Binding("f", "save", "Save the summary", show=False),
     ]
@@ -122,7 +130,7 @@ class ProgressDialog(Dialog[Copyable]):
         if not self._ended:
             stop: Hints = () if self._job.stopped else (("escape", "stop the rest"),)
             return (*stop, ("b", "go on in the background"), ("y", "copy"))
-        retry: Hints = (("R", "retry failed"),) if self._job.failed else ()
+        retry: Hints = (("R", "retry failed"), ("enter", "why")) if self._job.failed else ()
         return (*retry, ("y", "copy"), ("f", "save"), ("escape", "close"))
 
     def action_stop_or_close(self) -> None:
@@ -144,6 +152,12 @@ class ProgressDialog(Dialog[Copyable]):
             self.complain(None)
             self._show_progress()
 
+    @on(Table.Chosen)
+    def action_why(self) -> None:
+        """Say the whole reason of the row: its line may be too short for it."""
+        if (row := self._job.rows.get(self.query_one(Table).cursor_id or "")) is not None:
+            self.say(text.line(f"{self._job.named[row.id].short_id}: {row.words or row.state}"))
+
     def action_copy(self) -> None:
         """Copy the result of each row."""
         self.say(self.app.copy_text("the summary", self._job.summary, "; f saves it to a file"))
@@ -154,6 +168,10 @@ class ProgressDialog(Dialog[Copyable]):
 
 
 # The plan
+
+
+def _title(verb: str, planned: Plan[N]) -> Shown:
+    return Shown(f"{verb} {SANDBOXES.counted(len(planned.rows))}?")
 
 
 def plan_lines(verb: str, planned: Plan[N]) -> list[Cell]:

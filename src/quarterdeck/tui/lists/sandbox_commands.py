@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.bulk import SANDBOXES, BulkAction, BulkJob, N, NamedRow, Plan, plan
+from quarterdeck.fleet.bulk import BulkAction, BulkJob, N, NamedRow, Plan, plan
 from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
@@ -46,6 +46,13 @@ def _warnings(session: Session, action: Action, rows: Sequence[SandboxRow]) -> l
         return stranding(rows)
     displaced = text.line(session.forecast(len(rows)))
     return [cell(displaced, Tone.WARN), EMPTY] if displaced else []
+
+
+def _unread(session: Session) -> list[Cell]:
+    """Return a warning before a command for several while a list is not read to its end."""
+    if not (session.sandboxes.health.incomplete or session.conversations.health.incomplete):
+        return []
+    return [cell(Shown("Not everything is read yet; what is still to come is left out."), Tone.WARN), EMPTY]
 
 
 class SandboxCommands:
@@ -95,8 +102,9 @@ class SandboxCommands:
         session = self._screen.app.session
         if session is not None and not self._is_busy():
             bulk_action = replace(session.bulk_action(action), pauses_quiet=pauses_quiet)
-            title = Shown(f"{action.verb} {SANDBOXES.counted(len(planned.rows))}?")
-            dialog = PlanDialog(title, action.verb, planned, _warnings(session, action, planned.rows))
+            dialog = PlanDialog(
+                action.verb, planned, lambda rows: (*_unread(session), *_warnings(session, action, rows))
+            )
             await self._ask(session, bulk_action, lambda: dialog.planned, dialog)
 
     # Delete
@@ -124,7 +132,7 @@ class SandboxCommands:
             word, what = text.line(rows[0].short_id), [cell(name_of(rows[0]), Tone.STRONG)]
             title = text.line(f"Delete {bulk_action.noun.one} {word}?")
         else:
-            word, what = Shown(str(len(rows))), plan_lines("Delete", planned)
+            word, what = Shown(str(len(rows))), [*_unread(session), *plan_lines("Delete", planned)]
             title = Shown(f"Delete {bulk_action.noun.counted(len(rows))}?")
         question = TypedConfirmDialog(title, (*what, EMPTY, *goes_with), word)
         await self._ask(session, bulk_action, lambda: planned, question)
@@ -176,16 +184,22 @@ class SandboxCommands:
         """Show the progress and results of the last bulk command."""
         session = self._screen.app.session
         if session is not None and session.job is not None:
-            dialog = ProgressDialog(session.job, session.begin)
+
+            def begin(job: BulkJob) -> None:
+                self._screen.say(Shown(""))  # its end, said before, is none
+                session.begin(job)
+
+            dialog = ProgressDialog(session.job, begin)
             await self._screen.app.push_screen(dialog, partial(copy, self._screen))
+            self._screen.refresh_frame()
         else:
             words = "Nothing was done to several rows yet; space marks rows, p pauses their sandboxes."
             self._screen.say(Shown(words), Tone.WARN)
 
     @property
     def job_line(self) -> Cell:
-        """The progress of a running bulk job, for the message line."""
+        """The progress of a running bulk job, for the message line; empty where its dialog shows it."""
         job = self._screen.app.running_job
-        if job is None:
+        if job is None or isinstance(self._screen.app.screen, ProgressDialog):
             return ()
         return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(" B shows it."), Tone.MUTED))
