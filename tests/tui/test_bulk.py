@@ -3,8 +3,9 @@
 import pytest
 
 from quarterdeck.fleet.bulk import RowState
+from tests.client.fakes import Answer
 from tests.conftest import Home
-from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
+from tests.tui.fake_fleet import SANDBOXES, FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE, Seat
 
 
@@ -133,3 +134,12 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "box2", "Talk 3"))
         await seat.press("y", sees=("2 done", "1 skipped"))
         assert sorted(fleet.orders) == [("pause", "box0"), ("pause", "box2"), ("pause", "box3")]
+
+
+async def test_while_a_list_is_still_read_its_counts_and_a_plan_say_so(fleet: FakeFleet) -> None:
+    items = list(fleet.sandboxes.values())
+    fleet.says[f"GET {SANDBOXES}/search"] = Answer({"items": items, "next_page_id": "2"})
+    async with at_sandboxes(fleet) as seat:
+        await seat.sees("7 read so far  ● 6 Running")
+        await seat.press("asterisk", "p", sees=("6 will be paused", "Not everything is read yet"))
+        await seat.press("escape", "D", sees=("7 will be deleted", "Not everything is read yet"))

@@ -39,15 +39,15 @@ async def at_long_list(answer: Answer) -> AsyncIterator[tuple[Seat, FakeServer]]
     [
         (
             Answer({"items": [OLD], "next_page_id": None}),
-            ("asked for titles with “parser”", "2 of 340 conversations are read", "Port the old parser"),
+            ("asked for titles with “parser”", "2 of 340 read", "Port the old parser"),
         ),
         (
             Answer({"items": [OLD], "next_page_id": "2"}),
-            ("told the newest of many, 1 of them new here", "2 of 340", "Port the old parser"),
+            ("told the newest of many, 1 of them new here", "2 of 340 read", "Port the old parser"),
         ),
         (
             Answer({"items": [], "next_page_id": None}),
-            ("and knows no other. 1 of 340 conversations are read so far.",),
+            ("and knows no other.", "1 of 340 read"),
         ),
         (Answer({"detail": "It broke"}, 500), ("The server failed with 500: It broke.",)),
     ],
@@ -59,6 +59,7 @@ async def test_a_long_list_says_how_much_is_read_and_what_the_server_found_of_th
         await seat.press("slash", *"parser", sees=words)
         asked = [dict(each.query)["title__contains"] for each in server.asked if "title__contains" in dict(each.query)]
         assert asked[-1] == "parser"
+        assert "so far" not in seat.text, "it is said above, where it is renewed"
 
 
 @pytest.mark.parametrize(

@@ -192,11 +192,9 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         except ServiceError as error:
             self.say_error(error)
             return
-        read, left = len(session.conversations.records), session.conversations_left
-        rest = f"{read:,} of {read + left:,} conversations are read so far." if left else "All are read now."
         knows = f"knows {found} more" if found else "knows no other"
         told = f"told the newest of many, {found} of them new here" if more else knows
-        self.say(text.line(f"The server was asked for titles with \u201c{wanted}\u201d and {told}. {rest}"))
+        self.say(text.line(f"The server was asked for titles with \u201c{wanted}\u201d and {told}."))
 
     # Sub-conversations
 

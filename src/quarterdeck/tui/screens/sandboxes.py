@@ -91,10 +91,12 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         super().__init__(SANDBOXES)
 
     def counts(self) -> Cell:
-        """The marks, the counts by state, and how many sandboxes the server lets run."""
-        words = self.listing.counts
-        said = (*super().counts(), *counts(words))
-        cap = self.app.session.cap if self.app.session is not None else None
+        """How many are read, the marks, the counts by state, and how many sandboxes the server lets run."""
+        words, session = self.listing.counts, self.app.session
+        coming = session is not None and session.sandboxes.health.incomplete
+        read = cell(Shown(f"{len(self.rows):,} read so far  "), Tone.BUSY) if coming and self.rows else ()
+        said = (*read, *super().counts(), *counts(words))
+        cap = session.cap if session is not None else None
         running = words[StateWord.RUNNING]
         if cap is None or running > cap:
             return said
