@@ -74,6 +74,13 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
         assert "status:" not in seat.text
 
 
+async def test_sorted_by_addresses_are_those_that_are_shown(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet, size=(200, 50)) as seat:
+        await seat.go_to("run0", "p", sees="3 Paused")
+        await seat.press(*"ssssssssssS", sees="Sorted by urls, reversed")
+        assert set(shown(seat)[:3]) == {"run1", "run2", "run3"}
+
+
 async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_lets_through() -> None:
     fleet = FakeFleet()
     for number in range(40):

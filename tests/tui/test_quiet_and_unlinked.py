@@ -56,6 +56,7 @@ async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where
         assert seat.list_screen.table.cursor_id == "alone"
         await seat.press("X", "down", "down", "enter", sees="[1 Conversations]")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "c6")
+        await seat.sees("vanish gone")
         task |= {"status": "ERROR", "detail": "no room"}
         await seat.press("ctrl+r", sees="✗ 1 failed")
         await seat.press("X", sees="3  Sandboxes that no conversation lives in")

@@ -17,7 +17,7 @@ Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 async def start(seat: Seat) -> None:
     await seat.press("2", sees="No sandboxes.")
     await seat.press("n", sees=("Start a sandbox", "files  (default)", "shell"))
-    await seat.press("enter", sees=("● Running", "1 Running"))
+    await seat.press("enter", sees=("● Running", "1 Running", "asked for; the list shows when it runs."))
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])

@@ -98,7 +98,7 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
     ),
     Column("cost", "COST", 7, _cost, sort=lambda row: row.spent or None, priority=2, right=True),
     text_column("model", "MODEL", 16, _of_record(lambda record: record.llm_model), flex=1, priority=3),
-    Column("sandbox", "SANDBOX", 9, sandbox, sort=lambda row: row.sandbox_id, priority=4),
+    Column("sandbox", "SANDBOX", 11, sandbox, sort=lambda row: row.sandbox_id, priority=4),
     text_column("trigger", "TRIGGER", 10, _of_record(lambda record: record.trigger), priority=6),
     Column("pr", "PR", 7, pull_requests, sort=lambda row: (row.record and row.record.pr_number) or None, priority=7),
     Column(

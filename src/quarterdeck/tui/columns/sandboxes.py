@@ -83,6 +83,10 @@ def _by_title(row: SandboxRow) -> tuple[str, ...] | None:
     return tuple(title.casefold() for title in row.conversation_titles) or None
 
 
+def _by_urls(row: SandboxRow) -> int | None:
+    return len(row.memory.urls) or None if row.memory.word == StateWord.RUNNING else None
+
+
 def _cost(row: SandboxRow, now: datetime) -> Cell:
     return cost_cell(row.spent)
 
@@ -101,7 +105,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
     Column("cost", "COST", 7, _cost, sort=lambda row: row.spent or None, priority=3, right=True),
     text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
     Column("age", "AGE", 6, _age, sort=lambda row: row.created, priority=5, right=True),
-    Column("urls", "URLS", 14, urls, sort=lambda row: len(row.memory.urls) or None, flex=1, priority=6),
+    Column("urls", "URLS", 14, urls, sort=_by_urls, flex=1, priority=6),
     text_column("owner", "OWNER", 10, lambda row: row.record.created_by_user_id, priority=7),
 )
 
@@ -167,7 +171,7 @@ def _event(event: Event, now: datetime, *, lasts: bool) -> list[Cell]:
 def own_requests(row_id: str, log: Sequence[LoggedRequest]) -> list[Cell]:
     """The requests about one sandbox, newest first."""
     own = [logged_line(request) for request in reversed(log) if f"/{row_id}" in request.path]
-    return [EMPTY, heading("Requests about it"), *(own or [cell(Shown("none in this run"), Tone.MUTED)])]
+    return [EMPTY, heading("Requests that name it"), *(own or [cell(Shown("none in this run"), Tone.MUTED)])]
 
 
 def _quiet(row: SandboxRow, now: datetime) -> Cell:

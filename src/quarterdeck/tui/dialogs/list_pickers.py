@@ -19,7 +19,7 @@ from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickSeveralDialog
 from quarterdeck.tui.glyphs import signed
 from quarterdeck.tui.text import Shown
 
-NOTE = Shown("The first one is always shown; where there is little room the last ones go first.")
+NOTE = Shown("Where there is little room the last ones are left out; the first of those chosen always stays.")
 WORD_WIDE = 20
 STATUS_WIDE = len("◔ Resuming")
 """Cells of the longest status that a list of sandboxes shows often."""

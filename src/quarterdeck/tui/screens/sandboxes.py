@@ -127,7 +127,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             if record.status == SandboxStatus.ERROR:
                 self.say(text.line(f"The server made {short_id(record.id)}, but it failed to start."), Tone.BAD)
             else:
-                self.say(text.line(f"{short_id(record.id)} is started."), Tone.GOOD)
+                self.say(text.line(f"Start of {short_id(record.id)} asked for; the list shows when it runs."))
 
     # Quiet sandboxes
 
