@@ -26,7 +26,7 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
     changed = run("settings", "set", "language=fr", "max_iterations=30", "confirmation_mode=on")
     assert (changed.out, changed.err) == ("3 of 3 changes verified\n", "")
     odd = run("settings", "set", "max_budget_per_task=0.5")
-    assert odd.err.startswith("quarterdeck: max_budget_per_task: The service's web page")
+    assert odd.err.startswith("quarterdeck: Budget per task, USD: The service's web page")
     assert "stored already" in run("settings", "set", "language=fr").out
     run("settings", "set", "language=")
     stored = run("settings", "show", "--json").json

@@ -214,7 +214,7 @@ async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent
         await seat.sees("needs you: 2 actions; tab answers", "rm -r build", "git clean", "HIGH")
         await seat.press("y", "n", "a", "r", sees=("tab answers", "The agent waits for an answer"))
         assert agent.ran == []
-        await seat.press("tab", sees=("y accept", "esc leave"))
+        await seat.press("tab", sees=("y accept", "esc back"))
         seat.at_once("y", "y", "y", "y")
         await seat.sees("curl evil", "needs you: 1 action; tab answers")
         await seat.pause()
@@ -256,9 +256,20 @@ async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_wa
     async with opened(agent) as seat:
         await seat.sees("needs you: 1 action")
         await seat.press("tab", "y", sees="It asks for more than was shown; read to the end, then accept.")
-        await seat.press(*["tab", "pagedown"] * 4, sees="rm -r /")
+        await seat.press(*["pagedown"] * 4, until=lambda: "j more" not in seat.text)
+        assert "rm -r /" in seat.text
         assert agent.ran == []
         await seat.press("y", until=lambda: agent.ran)
+
+
+async def test_what_the_conversation_showed_last_is_known_to_the_list_that_pauses_its_sandbox(agent: FakeAgent) -> None:
+    agent.says("done")
+    agent.set("finished")
+    async with opened(agent) as seat:
+        agent.asks("rm -r build")
+        await seat.press("ctrl+r", sees="needs you: 1 action")
+        seat.at_once("escape", "p")
+        await seat.sees("The agent of Fix login is at work or waits for an answer.")
 
 
 async def test_nothing_is_to_go_on_with_before_anything_was_asked(agent: FakeAgent) -> None:

@@ -489,7 +489,8 @@ class Session:
         if (record := self.conversations.records.get(conversation_id)) is not None:
             seen = replace(record, sandbox_status=SandboxStatus.RUNNING, execution_status=status)
             self.unread.read((seen,), (conversation_id,), self.server_clock)
-        self.mark_read((conversation_id,))
+            self.mark_read((conversation_id,))
+            self.conversations.take((seen,))
 
     @property
     def watched(self) -> Sequence[Watched]:

@@ -95,8 +95,8 @@ class Question(VerticalScroll, can_focus=True):
         """Show how to answer, in the title."""
         count = counted(len(self.actions), "action")
         if self.answerable and self.has_focus:
-            more = "" if self._shown_to_end else ", j more below"
-            self.border_title = f"{count}{more}:  y accept  n reject  a accept all that follow  esc leave"
+            more = "" if self._shown_to_end else ", j more"
+            self.border_title = f"{count}{more}: y accept  n reject  a all that follow  esc back"
         else:
             tab = "; tab answers" if self.answerable else ""
             self.border_title = f"needs you: {count}{tab}"
