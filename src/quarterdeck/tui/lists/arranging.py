@@ -161,9 +161,9 @@ class Arranging(Generic[R]):
         problems = listing.filter.problems
         if not listing.ids:  # a word may look like a token as long as rows have it
             problems = parse(listing.view.filter, self._definition.grammar, finished=True).problems
-            rows, now = listing.rows.values(), self._screen.app.clock()
-            of_status = (term for term in listing.filter.terms if term.name == self._definition.status)
-            unknown = (term for term in of_status if not any(term.holds(row, now) for row in rows))
+            status, rows, now = self._definition.status, listing.rows.values(), self._screen.app.clock()
+            asked = (term for term in listing.filter.terms if term.name == status and not term.inverted)
+            unknown = (term for term in asked if rows and not any(term.holds(row, now) for row in rows))
             problems += tuple(f"no row has the status {' or '.join(term.texts)}." for term in unknown)
         said = tuple(map(text.line, problems))
         self._filter_bar.say_found(len(listing.ids), len(listing.rows), said)
