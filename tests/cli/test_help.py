@@ -42,7 +42,7 @@ def test_every_token_of_a_filter_is_explained(run: Run) -> None:
         for name, token in grammar.tokens.items():
             assert f"{grammar.beginnings[name]} {token.help}" in read[title]
     assert "quiet> How long nothing has happened in it, while it is up. Also: idle. cost>" in read["Sandboxes"]
-    assert "slow Its start, pause or resume takes longer than it should. Only in the deck." in read["Sandboxes"]
+    assert "slow Its start takes longer than it should. Only in the deck." in read["Sandboxes"]
 
 
 def test_help_alone_is_the_usage_and_says_what_references_there_are(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

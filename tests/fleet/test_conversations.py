@@ -1,5 +1,5 @@
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from quarterdeck.fleet.conversations import (
 )
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.start_tasks import in_progress, start_row, start_state, worth_showing
+from quarterdeck.fleet.writes import NAMED_BY_SERVER, AskedTitles
 
 from .fakes import NOON, at
 
@@ -130,3 +131,14 @@ def test_a_filter_reads_both_words_for_a_state() -> None:
     ):
         rows = [conversation_row(replace(conversation(sandbox, agent), sandbox_id="s"))]
         assert kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), NOON) == rows, typed
+
+
+def test_a_title_that_was_given_and_changed_long_after_is_somebodys_own() -> None:
+    now = NOON
+    titles = AskedTitles(lambda: now)
+    titles.ask("a", " Mine ")
+    called = {name: [Conversation(id="a", title=name)] for name in ("Mine", "Made up", "Somebody's")}
+    assert titles.not_given(called["Mine"]) == []
+    assert titles.not_given(called["Made up"]) == [("a", "Mine")]
+    now += NAMED_BY_SERVER + timedelta(seconds=1)
+    assert titles.not_given(called["Somebody's"]) == []

@@ -238,7 +238,7 @@ async def test_only_what_changed_in_sight_is_painted(app: Demo) -> None:
     await app.settle()
     app.become("box-40", "Error")
     app.show(app.boxes)
-    app.table.tick()
+    app.table.redraw_changed()
     await app.pilot.pause()
     assert app.table.painted_lines == []
     app.become("box-3", "Paused")

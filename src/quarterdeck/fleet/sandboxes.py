@@ -220,9 +220,7 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
             "How long it has had its status.",
         ),
         "no-conversation": Token(Kind.FLAG, lambda row, now: row.unlinked, "No conversation is in it.", ("orphan",)),
-        "slow": Token(
-            Kind.FLAG, lambda row, now: row.state(now).slow, "Its start, pause or resume takes longer than it should."
-        ),
+        "slow": Token(Kind.FLAG, lambda row, now: row.state(now).slow, "Its start takes longer than it should."),
     }
 )
 """The tokens of a filter over sandboxes."""

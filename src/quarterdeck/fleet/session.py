@@ -306,7 +306,7 @@ class Session:
             self._publish(News(About.CONVERSATIONS, frozenset({found}), words=words, wanted=found))
 
     def _publish_other_list(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
-        """Publish what a reading of one list means for the rows of the other.
+        """Publish what a reading of one list means for the rows of the other, and doubt a server that was away.
 
         If this list has just become complete (or incomplete), that concerns all rows of the other list: only a complete
         list shows which of them have no counterpart.
@@ -440,7 +440,7 @@ class Session:
         await self._change("renaming of a conversation", self.client.conversations.rename(conversation_id, title))
 
     async def _give_title(self, conversation_id: str, title: str) -> None:
-        """Rename a conversation as its creation asked for."""
+        """Rename a conversation as its creation asked for (SERVERS.md: creating a conversation)."""
         try:
             await self.client.conversations.rename(conversation_id, title)
         except ServiceError as error:

@@ -16,7 +16,7 @@ RESPONSE_LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
 LOOKED_FOR = timedelta(minutes=2)
 """How long after a lost response the new row is looked for."""
 NAMED_BY_SERVER = timedelta(minutes=2)
-"""How long after a creation another title is the server's own, not somebody's."""
+"""How long after a conversation came another title is the server's own; later it is somebody's."""
 
 
 class Writes:
@@ -124,30 +124,30 @@ class AskedTitles:
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
-        self._asked: dict[str, str] = {}
-        """By conversation; empty once nothing more is done about it."""
-        self._replaced: dict[str, tuple[str | None, datetime]] = {}
-        """The title that was last replaced, and when."""
+        self._asked: dict[str, tuple[str, datetime]] = {}
+        """By conversation, the title and when it came; empty once nothing more is done about it."""
+        self._replaced: dict[str, str | None] = {}
+        """The title that was last replaced."""
 
     def ask(self, conversation_id: str, title: str | None) -> None:
-        """Note the title of a conversation created here, if one was asked for."""
-        self._asked.setdefault(conversation_id, (title or "").strip())
+        """Note the title of a conversation that was just created here, if one was asked for."""
+        self._asked.setdefault(conversation_id, ((title or "").strip(), self._clock()))
 
     def settle(self, conversation_id: str) -> None:
         """Leave the title of a conversation alone from now on."""
-        self._asked[conversation_id] = ""
+        self._asked[conversation_id] = "", self._clock()
 
     def not_given(self, records: Iterable[Conversation]) -> list[tuple[str, str]]:
         """Return the ids and titles of conversations to be renamed, at most twice each."""
         now, found = self._clock(), []
         for record in records:
-            title = self._asked.get(record.id)
-            was, at = self._replaced.get(record.id, ("", now))
-            if not title or record.title in (title, was):  # a reading may be older than the renaming
+            title, asked_at = self._asked.get(record.id, ("", now))
+            if not title or record.title == title or now - asked_at > NAMED_BY_SERVER:
                 continue
             if record.id in self._replaced:
+                if record.title == self._replaced[record.id]:
+                    continue  # a reading may be older than the renaming
                 self.settle(record.id)
-            self._replaced[record.id] = record.title, now
-            if now - at < NAMED_BY_SERVER:
-                found.append((record.id, title))
+            self._replaced[record.id] = record.title
+            found.append((record.id, title))
         return found

@@ -129,7 +129,7 @@ class SecretsStore(OpenBody):
 
 
 class SettingsBody(OpenBody):
-    """The settings record of the documented interface (2.2) and the additions of release 1.6."""
+    """The settings record of the documented interface, and the additions of release 1.6."""
 
     language: str | None = None
     agent: str | None = None

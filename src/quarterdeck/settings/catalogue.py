@@ -1,4 +1,4 @@
-"""The catalogue of settings and how each is edited: a new field is a new entry."""
+"""The catalogue of settings and how each is edited; README says where a new field is declared, too."""
 
 from collections.abc import Mapping
 from dataclasses import replace

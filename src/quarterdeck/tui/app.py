@@ -1,7 +1,7 @@
 """The app: a frame that is shown at once, the screens that are loaded behind it, and leaving.
 
-This module imports only Textual. httpx, pydantic and everything that needs them are imported in a thread while the
-frame is shown; keys typed meanwhile are kept and given to the first screen.
+Of the libraries, this module imports only Textual. httpx, pydantic and everything that needs them are imported in a
+thread while the frame is shown; keys typed meanwhile are kept and given to the first screen.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Frame(Screen[None]):
 
 
 class Deck(KeysInOrder):
-    """Three screens on one connection; `load` creates the `Connecting`, and is called in a thread behind the frame."""
+    """The screens on one connection; `load` creates the `Connecting`, and is called in a thread behind the frame."""
 
     TITLE = "Quarterdeck"
     CSS_PATH = "quarterdeck.tcss"

@@ -116,7 +116,7 @@ class ProgressDialog(Dialog[Copyable]):
 
     def _show_progress(self) -> None:
         job, ended, table = self._job, self._job.ended, self.query_one(Table)
-        table.tick()
+        table.redraw_changed()
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
             ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # problems first

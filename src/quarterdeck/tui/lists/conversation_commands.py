@@ -138,7 +138,7 @@ class ConversationCommands:
 
         bulk_action = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is not a conversation yet.", hidden)
-        await self._screen.sandboxes.delete(
+        await self._screen.sandbox_commands.delete(
             session, bulk_action, planned, _goes_with(session, {row.id for row in planned.rows})
         )
 

@@ -159,7 +159,7 @@ class SandboxCommands:
         await self.action_bulk_job()
 
     async def _do_one(self, bulk_action: BulkAction, row: NamedRow) -> None:
-        # For a paused sandbox, servers respond only after ten seconds or more (SERVERS.md: deleting a sandbox).
+        # For a paused sandbox, servers respond only after ten seconds or more (SERVERS.md: slow calls).
         say = self._screen.say
         say(text.line(f"{bulk_action.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
         try:

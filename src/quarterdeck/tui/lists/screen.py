@@ -34,7 +34,7 @@ from quarterdeck.tui.widgets.filter_bar import FILTERING, FilterBar
 from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.table import Table
 
-TICK = 1.0
+CHECK_EVERY = 1.0
 """Seconds between two checks of what changes as time passes."""
 AGED_AFTER = 10.0
 """Seconds between two updates of the ages: they are shown in minutes, and an update of all has a cost."""
@@ -70,8 +70,8 @@ class ListScreen(DeckScreen, Generic[R]):
         self._side_text = Lines(hang=LABEL_WIDE, id="side-text")
         self._side = VerticalScroll(self._side_text, id="side", can_focus=False)
         self.arranging = Arranging(self, self.listing, self.table, self.filter_bar, partial(self.show_rows, anew=True))
-        self.sandboxes = SandboxCommands(self, self._sandboxes_of_targets, self.table.action_mark_none)
-        self.helpers = (self.arranging, self.sandboxes, self.table)
+        self.sandbox_commands = SandboxCommands(self, self._sandboxes_of_targets, self.table.action_mark_none)
+        self.helpers = (self.arranging, self.sandbox_commands, self.table)
         self._session: Session | None = None
         """The session that these rows belong to."""
         self._due: dict[str, None] = {}
@@ -96,7 +96,7 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def on_mount(self) -> None:
         """Start the timer."""
-        self.set_interval(TICK, self._pass_time)
+        self.set_interval(CHECK_EVERY, self._pass_time)
 
     def on_screen_resume(self) -> None:
         """Show what is already known, and what happened while another screen was shown."""
@@ -184,7 +184,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self.show_rows()
         if aged:
             self._aged_at = monotonic()
-            self.table.tick()
+            self.table.redraw_changed()
             self._describe_row()
         self.refresh_health()
 
@@ -289,7 +289,7 @@ class ListScreen(DeckScreen, Generic[R]):
             wrong = trouble.sentences
         else:
             wrong = session.reading_error(self.definition.about) if session is not None else ""
-        return self.sandboxes.job_line or (cell(text.line(wrong), Tone.BAD) if wrong else ())
+        return self.sandbox_commands.job_line or (cell(text.line(wrong), Tone.BAD) if wrong else ())
 
     def hints(self) -> tuple[Hint, ...]:
         """The keys of the filter while it is typed, else those of the screen."""

@@ -140,7 +140,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         if found is not None:
             now = self.app.clock()
             planned = plan(found.rows, lambda row: why_not("pause", row.state(now)))
-            await self.sandboxes.change_many(Action.PAUSE, planned, pauses_quiet=True)
+            await self.sandbox_commands.change_many(Action.PAUSE, planned, pauses_quiet=True)
 
     # A single row
 

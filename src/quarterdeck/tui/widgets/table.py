@@ -136,8 +136,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """Redraw what changed in these rows, without a change of order; invisible ids are ignored."""
         self._draw_changed([line for line, row_id in enumerate(self._seen, HEADER) if row_id in ids])
 
-    def tick(self) -> None:
-        """Update the visible ages."""
+    def redraw_changed(self) -> None:
+        """Redraw what changed in any visible row, also by time alone."""
         self._draw_changed()
 
     def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
