@@ -21,8 +21,7 @@ class Row:
     spent: float = 0.0
     orphan: bool = False
 
-    @property
-    def haystack(self) -> str:
+    def haystack(self, now: datetime) -> str:
         return f"{self.title}\n{self.status}".casefold()
 
 

@@ -138,7 +138,7 @@ def test_a_conversation_is_unlinked_when_its_sandbox_is_missing_or_no_longer_lis
     [
         ("a", ["spec:python", "owner:ann", "age>1h", "login"]),
         ("b", ["id:b", "repo:web", "cost>1"]),
-        ("d", ["status:pausing"]),
+        ("d", ["status:pausing", "pausing"]),
         ("e", ["slow"]),
         ("abc", ["status:running", "for>2h"]),
         ("cde", ["orphan"]),

@@ -181,9 +181,8 @@ class ConversationRow(NamedTuple):
         words = " ".join(self.message.split())
         return self.asked.title or (f"\u201c{words}\u201d" if words else "")
 
-    @property
-    def haystack(self) -> str:
-        """The text that a filter searches."""
+    def haystack(self, now: datetime) -> str:
+        """Return the text that a filter searches."""
         asked, word = self.asked, self.state.word
         where = (asked.selected_repository, asked.selected_branch, self.sandbox_id)
         texts = (self.id, self.title, *where, asked.llm_model, word, _ALSO_CALLED.get(word), self.message)

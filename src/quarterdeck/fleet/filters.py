@@ -19,9 +19,8 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 class Searchable(Protocol):
     """A row that a filter can be applied to."""
 
-    @property
-    def haystack(self) -> str:
-        """The text that a plain word is searched in."""
+    def haystack(self, now: datetime) -> str:
+        """Return the text that a plain word is searched in."""
         ...
 
 
@@ -58,7 +57,7 @@ class Token(NamedTuple, Generic[R]):
     """Alternative names."""
 
 
-_ANYWHERE: Token[Any] = Token(Kind.WORD, lambda row, now: row.haystack, "Some text of the row.")
+_ANYWHERE: Token[Any] = Token(Kind.WORD, lambda row, now: row.haystack(now), "Some text of the row.")
 """What a plain word stands for."""
 
 

@@ -44,11 +44,10 @@ class SandboxRow(NamedTuple):
         """Whether it has no conversation; false while conversations are still being read."""
         return self.complete and not self.conversations
 
-    @property
-    def haystack(self) -> str:
-        """The text that a filter searches."""
+    def haystack(self, now: datetime) -> str:
+        """Return the text that a filter searches."""
         living = (text for each in self.conversations for text in (each.title, each.selected_repository))
-        return "\n".join(filter(None, (self.id, self.record.sandbox_spec_id, self.memory.word, *living)))
+        return "\n".join(filter(None, (self.id, self.record.sandbox_spec_id, self.state(now).words, *living)))
 
     @property
     def conversation_titles(self) -> tuple[str, ...]:
