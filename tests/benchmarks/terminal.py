@@ -20,6 +20,8 @@ ANSWERS = {
 }
 """What a plain xterm answers to the questions of Textual: it has no synchronised output and no in-band resize."""
 LOOK = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
+COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
+"""Modules are compiled at their first import only, as those of an installed program are."""
 
 
 class Terminal(pty_kit.Terminal):
@@ -30,7 +32,7 @@ class Terminal(pty_kit.Terminal):
         self._news = Condition()
         self._drawn = 0
         self._began = time.perf_counter()
-        super().__init__(*program, env={**environment, **LOOK}, columns=COLUMNS, rows=LINES)
+        super().__init__(*program, env={**environment, **LOOK, **COMPILED}, columns=COLUMNS, rows=LINES)
         self._listener = Thread(target=self._listen, daemon=True)
         self._listener.start()
 
