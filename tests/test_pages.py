@@ -1,4 +1,4 @@
-"""The pages beside the tests name only tests that exist."""
+"""The pages beside the tests and the code name only what exists."""
 
 import re
 from functools import cache
@@ -32,7 +32,11 @@ def _tests_in(path: str) -> frozenset[str]:
     return frozenset(DEFINED.findall(file.read_text(encoding="utf-8")) if file.is_file() else ())
 
 
-def test_each_heading_of_what_real_servers_do_has_its_tests() -> None:
+def test_each_heading_of_what_real_servers_do_has_its_tests_and_the_code_that_deals_with_it() -> None:
     headings = re.findall(r"^## (.*)$", SERVERS.read_text(encoding="utf-8"), re.M)
     rows = re.findall(r"^\| (.*?) \| tests/", (TESTS / "servers.md").read_text(encoding="utf-8"), re.M)
-    assert [heading for heading in headings if heading not in TOLD_ONLY] == rows
+    dealt_with = [heading for heading in headings if heading not in TOLD_ONLY]
+    assert dealt_with == rows
+    code = "\n".join(file.read_text(encoding="utf-8") for file in SERVERS.parents[1].rglob("*.py"))
+    cited = {" ".join(words.split()) for words in re.findall(r"\(SERVERS\.md: ([^)]*)\)", code)}
+    assert cited == {heading if heading.startswith("MCP") else heading.lower() for heading in dealt_with}

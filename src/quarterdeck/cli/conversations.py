@@ -65,7 +65,7 @@ def create(arguments: CommandLine, config: Config) -> int:
         except asyncio.CancelledError:
             note("The server may go on and create it.", "`quarterdeck conversations list` shows it then.")
             raise
-        if new.title and conversation.title != new.title.strip():  # SERVERS.md: creating a conversation
+        if new.title and conversation.title != new.title.strip():  # (SERVERS.md: creating a conversation)
             note(f"The server did not take the title; it is called {conversation.title or 'nothing'} for now.")
         answer(arguments, conversation_plain(conversation), [line(conversation.id)])
         return 0

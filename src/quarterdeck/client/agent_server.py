@@ -1,6 +1,7 @@
 """The agent server of one conversation: its events, its state, and requests to the agent.
 
-It runs in the sandbox. Its key is the sandbox's own and is sent to its own origin only (SERVERS.md: agent servers).
+It runs in the sandbox; its key is the sandbox's own and is sent to its own origin only (SERVERS.md: the agent server of
+a conversation).
 """
 
 from typing import Any, Self
@@ -63,7 +64,7 @@ class AgentServer:
         return await self.transport.alive(self.transport.url)
 
     async def safe_socket(self) -> bool:
-        """Whether a socket may be opened at any time; false if the server does not tell its version."""
+        """Whether a socket may be opened at any time (SERVERS.md: its socket); not if the version is unknown."""
         try:
             about = (await self._read("/server_info")).read_as(_About, UNREADABLE)
         except ServiceError:
@@ -75,7 +76,7 @@ class AgentServer:
         return (await self._read(self._path, item=True)).read_as(AgentState, UNREADABLE)
 
     async def events(self, page_id: str | None = None, *, newest_first: bool = False) -> EventPage:
-        """Read a page of the log that begins with that event; for an unknown id the server returns the first page."""
+        """Read a page of the log (SERVERS.md: its log), which begins with that event."""
         query = _page_query(page_id, newest_first=newest_first)
         return (await self._read(f"{self._path}/events/search", query)).read_as(EventPage, UNREADABLE)
 

@@ -93,7 +93,7 @@ class ConversationsResource:
         return None
 
     async def rename(self, conversation_id: str, title: str) -> None:
-        """Rename a conversation, and check in the response that the title has changed.
+        """Rename a conversation, and check that its title has changed (SERVERS.md: renaming a conversation).
 
         Raises ServiceError(NOT_OFFERED) if the server has no such request, requires other members, or keeps the old
         title.
@@ -137,14 +137,14 @@ class ConversationsResource:
         return response.body
 
     async def _no_trajectory(self, conversation_id: str, error: ServiceError) -> ServiceError:
-        """Distinguish a missing request from a missing conversation: both are answered with 404."""
+        """Distinguish a missing request from a missing conversation, both 404 (SERVERS.md: the trajectory)."""
         if await self.read((conversation_id,)) == (None,):
             words, advice = "The conversation is not there.", "Read the list again to see whether it is gone."
             return replace(error, kind=ErrorKind.MISSING, words=words, advice=advice)
         return offers_nothing("This server gives no trajectories.", error)
 
     async def delete(self, conversation_id: str) -> None:
-        """Delete a conversation; its sandbox is deleted too, if no other conversation uses it.
+        """Delete a conversation, and what goes with it (SERVERS.md: deleting a conversation).
 
         Raises ServiceError(NOT_OFFERED) if the server has no such request.
         """

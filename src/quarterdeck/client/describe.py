@@ -57,7 +57,7 @@ async def release_of(transport: Transport) -> str:
 
 
 async def _key_state(transport: Transport, path: str) -> KeyState | None:
-    """Return what a settings path says about the key, None if there are no settings.
+    """Return what a settings path says about the key (SERVERS.md: the key), None if there are no settings.
 
     "Nothing stored" and "no such path" are both 404 and differ in the body.
     """

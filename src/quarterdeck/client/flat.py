@@ -11,7 +11,7 @@ from quarterdeck.client.redact import invalid
 
 FLAT_SETTINGS = "/api/settings"
 KNOWN_BY = frozenset({"user_version", "v1_enabled", "condenser_max_size"})
-"""Members that records of known releases always have, even if null, and the documented record does not have."""
+"""Members that records of known releases always have, even if null (SERVERS.md: a server of no known release)."""
 FILLS_ADDRESS = "sandbox_grouping_strategy"
 """A member that records have since release 1.6, in which the server fills in the address of a model's provider."""
 NOT_IN_EFFECT = (
@@ -49,7 +49,7 @@ _MERGING = {"search_api_key": _CLEARED_BY_EMPTY, "sandbox_api_key": _CLEARED_BY_
 
 
 def flat_rules(*, merges: bool) -> Mapping[str, FieldRules]:
-    """Return what a flat server does with each field, including which fields have an effect."""
+    """Return what a flat server does with each field, including its effect (SERVERS.md: fields without effect)."""
     rules = _BOTH | (_MERGING if merges else _REPLACING)
     return rules | {name: rules.get(name, FieldRules())._replace(in_effect=False) for name in NOT_IN_EFFECT}
 
@@ -87,7 +87,7 @@ def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -
 
 
 def flat_losses(base: Settings, changes: SettingsChanges, server: Server) -> Iterator[Loss]:
-    """Yield what a store loses, or may lose, because no load returns it (SERVERS.md: what a flat store keeps)."""
+    """Yield what a store loses, or may lose, because no load returns it (SERVERS.md: secrets of the flat record)."""
     if server.merges:
         return
     if base.sandbox_api_key is None and "sandbox_api_key" not in changes:

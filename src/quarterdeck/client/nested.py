@@ -202,7 +202,7 @@ def _leaves_of(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_foreign(name: str, base: Settings | None, changes: SettingsChanges) -> None:
-    """Raise ServiceError(INVALID) for a field that the agent kind lacks: the server would report success."""
+    """Raise ServiceError(INVALID) for a field that this kind of agent lacks (SERVERS.md: agent kinds)."""
     place = FIELDS[name].place
     if base is None or AGENT_KIND in changes or not place.startswith(f"{AGENT}.") or place in base.leaves:
         return
@@ -229,7 +229,7 @@ def _leaf(place: str, value: Any, held: Any) -> Any:
 
 
 def _patch(place: str, held: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the patch that turns one object into another; null deletes a member, so no null can be stored."""
+    """Return the patch that turns one object into another (SERVERS.md: objects in the nested record)."""
     patch: dict[str, Any] = {name: None for name in held if name not in new}
     for name, value in new.items():
         if value is None:

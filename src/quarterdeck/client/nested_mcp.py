@@ -1,4 +1,4 @@
-"""MCP servers of the nested generation: a map by name, loaded without secrets and replaced as a whole."""
+"""MCP servers as a map by name, without their secrets (SERVERS.md: MCP servers of the nested record)."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The server's descriptions of its settings, and suggestions for fields (SERVERS.md: schemas, suggestions)."""
+"""The server's descriptions of its settings, and suggestions for fields (SERVERS.md: schemas)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -101,7 +101,7 @@ class SuggestedModel(Wire):
 
 
 class OptionsResource:
-    """Reads suggestions for fields, empty if a server has none; other failures are ServiceErrors."""
+    """Reads suggestions for fields, empty if a server has none (SERVERS.md: suggestions); raises ServiceError."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -1,4 +1,4 @@
-"""Lists: reading all pages, batches of records by id, and responses as records."""
+"""Lists (SERVERS.md: lists and pages): all pages, batches of records by id, and responses as records."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Records(Generic[R]):
         return Page(())
 
     async def batch(self, path: str, name: str, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
-        """Read records by their ids, in that order; None stands for an unknown id.
+        """Read records by ids, in that order; None stands for an unknown id (SERVERS.md: batches by id).
 
         None instead of all means that this server has no such read: it does not know the path or the parameter, or it
         always returns a page of its list. It is then not requested again.

@@ -17,7 +17,7 @@ LONGEST = 200
 NO_ROUTE = "Not Found"
 """The text for a path that a server does not have; any other text names what was not found."""
 NOTHING_STORED = "Settings not found"
-"""The text if no settings have been stored yet (SERVERS.md: nothing stored)."""
+"""The text if no settings have been stored yet (SERVERS.md: nothing stored, and no such path)."""
 NEWER = "A newer release may offer it."
 """The advice for everything that a server lacks."""
 ENDS = (".", "!", "?", "…")

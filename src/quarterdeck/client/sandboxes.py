@@ -44,7 +44,7 @@ class SandboxesResource:
     async def start(self, spec_id: str | None = None) -> Sandbox:
         """Start a sandbox, from the server's default spec if none is given; this may take more than a minute.
 
-        The spec is sent in the query: servers ignore a body and would start the default spec.
+        The spec is sent in the query (SERVERS.md: starting a sandbox).
         """
         query = (("sandbox_spec_id", spec_id),) if spec_id is not None else ()
         request = Request("POST", SANDBOXES, query, seconds=self._transport.limits.slow)
@@ -75,6 +75,7 @@ class SandboxesResource:
         return await self._specs.whole(f"{SPECS}/search")
 
     async def _order(self, sandbox_id: str, verb: str, *, done: Set[str], not_done: Set[str]) -> None:
+        """Pause or resume a sandbox, once more if the server failed (SERVERS.md: pausing and resuming)."""
         request = Request("POST", f"{SANDBOXES}/{segment(sandbox_id)}/{verb}", item=True)
         for last in (False, True):
             try:

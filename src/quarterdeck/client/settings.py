@@ -73,7 +73,7 @@ class SettingsResource:
         return NESTED_SETTINGS if self._transport.server.nested else FLAT_SETTINGS
 
     async def load(self) -> Settings | None:
-        """Load the stored settings; None if nothing has been stored yet (SERVERS.md: nothing stored)."""
+        """Load the stored settings; None before the first store (SERVERS.md: nothing stored, and no such path)."""
         try:
             response = await self._send(Request("GET", self._path))
         except ServiceError as error:

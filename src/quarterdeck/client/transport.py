@@ -276,7 +276,7 @@ class Transport:
             raise failure(error, named, http_request.url, step, seconds=_now() - since) from None
 
     def _accepted(self, response: Response) -> Response:
-        """Return a 2xx response that is not a web page; raises ServiceError for any other."""
+        """Return a 2xx response that is not a web page (SERVERS.md: answers of success); raises ServiceError."""
         if not 200 <= response.status < 300:
             key = () if self._key is None else (self._key.get_secret_value(),)
             raise refusal(response, (*key, *secrets_in(response.request.body)))

@@ -52,7 +52,7 @@ class StdioServer(Kept):
 
 
 class McpConfig(Kept):
-    """The tool servers; an unset list is sent as an empty one, never null."""
+    """The tool servers; an unset list is sent as an empty one (SERVERS.md: MCP servers of the flat record)."""
 
     sse_servers: Annotated[tuple[Annotated[SseServer, BeforeValidator(_bare_address)], ...], NullIsEmpty] = ()
     stdio_servers: Annotated[tuple[StdioServer, ...], NullIsEmpty] = ()

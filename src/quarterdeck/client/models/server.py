@@ -60,7 +60,7 @@ class Server(NamedTuple):
 
     @property
     def nested(self) -> bool:
-        """Whether it is of the nested generation (SERVERS.md: settings, nested).
+        """Whether it is of the nested generation (SERVERS.md: the nested record).
 
         Such a server has profiles and schemas, and can change the value of a custom secret. It returns no key, header
         or environment of MCP servers, and a store replaces all of them.
