@@ -35,7 +35,7 @@ LARGE = 2**20
 """Bytes above which a response is parsed in slices, because a key press would have to wait."""
 SLICE = 200
 """Records parsed per slice of such a response."""
-PAUSE = 0.01
+BREAK = 0.01
 """Seconds between two slices: a key press needs several turns of the event loop, each of which may wait for one."""
 ANSWERS_KEPT = 8
 """Responses remembered; with many pages few are equal at the next reading, and each keeps its records in memory."""
@@ -185,7 +185,7 @@ class Records(Generic[R]):
             total += len(members)
             if answer is None:
                 yield Page(items, more=True, unreadable=unreadable)
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(BREAK)
             elif isinstance(answer, list):
                 yield Page(items, unreadable=unreadable, perhaps_partial=total == full)
             else:

@@ -97,7 +97,7 @@ _NO_ANSWER = ConversationState(
 _UNTOLD = ConversationState(
     "Unknown", Category.RESTING, "The server tells the status of neither its sandbox nor its agent."
 )
-_LAST_TOLD = "Its sandbox is quiet; this is what the agent last said."
+_LAST_TOLD = "Its sandbox is idle; this is what the agent last said."
 
 
 _HEARD = frozenset({SandboxStatus.RUNNING, SandboxStatus.STARTING})
@@ -109,9 +109,9 @@ _ASKED: dict[str, Container[str | None]] = {
 
 
 def with_last_status(before: Conversation, record: Conversation) -> Conversation:
-    """Return the record just read, with the agent's previous status if its quiet sandbox does not tell any."""
-    quiet = record.sandbox_status == SandboxStatus.STARTING and record.execution_status is None
-    if quiet and before.execution_status is not None and before.sandbox_status in _HEARD:
+    """Return the record just read, with the agent's previous status if its idle sandbox does not tell any."""
+    idle = record.sandbox_status == SandboxStatus.STARTING and record.execution_status is None
+    if idle and before.execution_status is not None and before.sandbox_status in _HEARD:
         return replace(record, execution_status=before.execution_status)
     return record
 

@@ -28,7 +28,7 @@ BOOTED_WITHIN = timedelta(seconds=30)
 FLIPS = timedelta(seconds=30)
 """For this long after a change, a reading that returns to the old state counts only if it comes twice in a row."""
 CHECK_AFTER = 3
-"""How many quiet readings it takes until the agent server itself is asked whether it is alive."""
+"""How many idle readings in a row it takes until the agent server itself is asked whether it is alive."""
 CHECK_AGAIN = timedelta(seconds=60)
 """Time between two such checks."""
 CHECK_STARTING_AGAIN = timedelta(seconds=5)
@@ -145,11 +145,11 @@ class SandboxMemory(NamedTuple):
     has_run: bool = False
     """It was read as RUNNING, and since then not as PAUSED, ERROR or MISSING."""
     asked: PendingAction | None = None
-    quiet: int = 0
+    idle_readings: int = 0
     """Number of STARTING readings in a row since it has run, at most `CHECK_AFTER`."""
     checked_at: datetime | None = None
     answered: bool | None = None
-    """Whether its agent server answered the last check; None if there was no check since it became quiet."""
+    """Whether its agent server answered the last check; None if there was no check since it reads as idle."""
     urls: tuple[ExposedUrl, ...] = ()
     """Its addresses, as last read while it was up; kept during a pause, because they may be the same afterwards."""
     key: SecretStr | None = None
@@ -168,10 +168,10 @@ class SandboxMemory(NamedTuple):
     def _read(self) -> SandboxState:
         """The state according to the readings alone, with note and longer form."""
         state = SandboxState(self.word, self.since, self.exact)
-        if self.quiet and self.answered is False:
+        if self.idle_readings and self.answered is False:
             note = "Its agent server did not answer at its last known address."
             return state._replace(longer=f"{self.word}, no answer", note=note, silent=True)
-        if self.quiet:
+        if self.idle_readings:
             return state._replace(note=_IDLE)
         if self.word == StateWord.MISSING and self.status != SandboxStatus.MISSING:
             return state._replace(note="The server answered that it is not there; the next reading tells.")
@@ -193,7 +193,7 @@ class SandboxMemory(NamedTuple):
 
     def wants_check(self, now: datetime) -> bool:
         """Whether its agent server should be asked whether it is alive, because readings alone do not tell."""
-        if self.agent_server is None or not (self.comes_up or self.quiet >= CHECK_AFTER):
+        if self.agent_server is None or not (self.comes_up or self.idle_readings >= CHECK_AFTER):
             return False
         rest = CHECK_STARTING_AGAIN if self.comes_up and self.in_transition(now) else CHECK_AGAIN
         return self.checked_at is None or now - self.checked_at >= rest
@@ -222,7 +222,7 @@ def after_reading(memory: SandboxMemory | None, record: Sandbox, now: datetime, 
         status=status,
         has_run=has_run,
         asked=_unconfirmed(memory, status, now, has_run=has_run),
-        quiet=min(memory.quiet + 1, CHECK_AFTER) if idle else 0,
+        idle_readings=min(memory.idle_readings + 1, CHECK_AFTER) if idle else 0,
         checked_at=memory.checked_at if status == SandboxStatus.STARTING else None,
         answered=memory.answered if idle else None,
         urls=(record.exposed_urls or memory.urls) if status in _HAS_ADDRESS else (),
@@ -245,15 +245,15 @@ def _before_any_reading(status: str, now: datetime, *, beginning: bool) -> Sandb
 
 def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
     """Note that the server answered 404 for it; the next reading may correct this."""
-    return _settled(memory, StateWord.MISSING, now)._replace(asked=None, quiet=0, previous=None)
+    return _settled(memory, StateWord.MISSING, now)._replace(asked=None, idle_readings=0, previous=None)
 
 
 def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
     """Note whether the agent server answered, unless a reading came first; if a starting one answers, it runs."""
     if memory.comes_up and answered:
         running = _settled(memory, StateWord.RUNNING, now)
-        return running._replace(has_run=True, quiet=1, answered=True, asked=None)
-    return memory._replace(answered=answered) if memory.quiet else memory
+        return running._replace(has_run=True, idle_readings=1, answered=True, asked=None)
+    return memory._replace(answered=answered) if memory.idle_readings else memory
 
 
 def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:

@@ -42,7 +42,7 @@ AT_ONCE = 200
 """Rows built at a time: a few milliseconds, so that no key press waits for all of a long list."""
 UNSEEN_WITHIN = 1.0
 """Seconds in which changes of rows that are not visible are collected: a long list is read in many pages."""
-PAUSE = 0.005
+BREAK = 0.005
 """Seconds between two such batches, in which keys are handled."""
 LIST_WIDTH = 76
 """Minimum columns of the table while the side pane is shown."""
@@ -150,7 +150,7 @@ class ListScreen(DeckScreen, Generic[R]):
         for row_id in few:
             del self._due[row_id]
         if self._due:
-            self.set_timer(PAUSE, self._make_due)
+            self.set_timer(BREAK, self._make_due)
         self._update(few)
         self._say_what_changed()
 

@@ -26,7 +26,7 @@ from quarterdeck.tui.widgets.form.form import SettingsForm
 
 Change = Callable[[UnsavedEdits | None], UnsavedEdits | None]
 
-PAUSE = 1.0
+STORED_AFTER = 1.0
 """Seconds from an edit to its storing, so that a typed word is stored once."""
 NONE_LEFT = "No earlier run left edits behind for this connection."
 RESTORE, LATER, DROP = "r", "l", "D"
@@ -123,7 +123,7 @@ class KeptEdits:
     async def _write_soon(self) -> None:
         while self._waiting:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._hurried.wait(), PAUSE)
+                await asyncio.wait_for(self._hurried.wait(), STORED_AFTER)
             waiting, self._waiting = self._waiting, {}
             for about, draft in waiting.items():
                 if await self._change(about, partial(self._with, draft)):
