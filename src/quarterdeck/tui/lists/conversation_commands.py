@@ -40,8 +40,8 @@ class ConversationCommands:
 
     def __init__(self, screen: ListScreen[ConversationRow]) -> None:
         self._screen = screen
-        self._unsent: tuple[NewConversation, Shown] | None = None
-        """What a person entered that was not created, and the reason."""
+        self._unsent: dict[str, tuple[NewConversation, Shown]] = {}
+        """By server, what a person entered there that was not created, and the reason."""
         self._unable: dict[str, tuple[Server | None, str]] = {}
         """Commands that a server turned out not to offer, with its words."""
 
@@ -82,21 +82,25 @@ class ConversationCommands:
     async def _create(self, session: Session, asked: NewConversation | None = None, retried: str | None = None) -> None:
         """Create a conversation; `retried` is a failed start, which is dismissed once there is a new one."""
         choices, said = _choices(session, self._screen.app.clock()), _applies(session)
-        if asked is None and self._unsent is not None:
-            asked, because = self._unsent
+        endpoint = self._screen.app.endpoint
+        about = endpoint.about
+        if asked is None and about in self._unsent:
+            asked, because = self._unsent.pop(about)
             said.append(cell(because, Tone.BAD))
         if asked is not None and asked.sandbox_id and asked.sandbox_id not in (sandbox_id for _, sandbox_id in choices):
             said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
-        self._unsent = None
 
         async def send(new: NewConversation) -> None:
             try:
                 created = await session.create(new)
             except ServiceError as error:
-                self._unsent = new, text.line(error.sentences)
                 if not dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
-                self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
+                self._unsent[about] = new, text.line(error.sentences)
+                if self._screen.app.endpoint == endpoint:
+                    self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
+                else:
+                    self._screen.say(text.line(f"{endpoint.name}: {error.sentences} n there has its words."), Tone.BAD)
                 return
             self._screen.app.wanted = created
             self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
