@@ -120,6 +120,9 @@ async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent)
         shown = seat.text.splitlines()[2:14]
         await left_and_entered(seat)
         await seat.until(lambda: seat.text.splitlines()[2:14] == shown)
+        await seat.press("escape", until=lambda: seat.list_screen.is_current)
+        agent.says_words(range(120, 123))
+        await seat.press("enter", sees="3 new below, G", until=lambda: seat.text.splitlines()[2:14] == shown)
 
 
 async def test_the_place_above_a_question_is_there_again_with_the_entry_that_was_looked_at(agent: FakeAgent) -> None:

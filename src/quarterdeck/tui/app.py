@@ -61,9 +61,15 @@ LONGEST_NOTICE = 200
 
 
 class ReadingPosition(NamedTuple):
-    """Where a person was reading a conversation, as its log returns it (None at the end); and the unfolded entries."""
+    """Where a person was reading a conversation, by ids of its entries."""
 
-    place: tuple[str, int, str] | None = None
+    top: str = ""
+    """The first entry on the screen; empty if the end was followed."""
+    line: int = 0
+    """The line of it that came first."""
+    cursor: str = ""
+    seen: str = ""
+    """The last entry when following stopped."""
     unfolded: frozenset[str] = frozenset()
 
 

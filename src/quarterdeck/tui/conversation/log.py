@@ -22,6 +22,7 @@ from textual.widget import Widget
 
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.transcript import STREAMED
+from quarterdeck.tui.app import ReadingPosition
 from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.conversation.entry_lines import Layout
@@ -105,23 +106,24 @@ class Log(Widget, can_focus=True):
         seen = None if self.following else _number(self.entries, self._seen)
         return 0 if seen is None else sum(each.id != STREAMED for each in self.entries[seen + 1 :])
 
-    def place(self) -> tuple[str, int, str] | None:
-        """Return the reading position: the first line on the screen and the cursor's entry; None while it follows."""
+    def reading_position(self) -> ReadingPosition:
+        """Return what to restore when the log is opened again."""
+        unfolded = frozenset(self.unfolded)
         if self.following or self._top.entry >= len(self.entries):
-            return None
-        return self.entries[self._top.entry].id, self._top.line, self.entries[self._cursor].id
+            return ReadingPosition(unfolded=unfolded)
+        top, cursor = self.entries[self._top.entry].id, self.entries[self._cursor].id
+        return ReadingPosition(top, self._top.line, cursor, self._seen, unfolded)
 
-    def return_to(self, place: tuple[str, int, str]) -> bool:
+    def return_to(self, position: ReadingPosition) -> bool:
         """Return to a reading position; returns whether it is known yet.
 
         A question that is not shown yet will take its room from below.
         """
-        top, line, at_cursor = place
-        number = _number(self.entries, top)
+        number = _number(self.entries, position.top)
         if number is None:
             return False
-        self._stop_following()
-        self._top, self._cursor = Position(number, line), _number(self.entries, at_cursor) or number
+        self.following, self._seen = False, position.seen
+        self._top, self._cursor = Position(number, position.line), _number(self.entries, position.cursor) or number
         self._paint()
         return True
 
