@@ -168,3 +168,13 @@ async def test_a_check_says_that_the_key_went_in_clear() -> None:
         await seat.press("K")
         await seat.type("sentinel", "enter", until=lambda: not seat.deck.screen.is_modal)
         await seat.press("c", "t", sees=("the key is accepted, and was", "sent unencrypted"))
+
+
+async def test_however_much_is_wrong_in_the_file_the_line_of_the_cursor_is_in_sight(desk: Desk) -> None:
+    wrong = "".join(f'[connections.more{each}]\nurl = "{NOBODY}"\ncolour = "rainbow"\n' for each in range(6))
+    desk.write(wrong)
+    async with desk.sit(size=(60, 20)) as seat:
+        await seat.press("c", sees=("local service", "5 more: `quarterdeck doctor` names them."))
+        for each in range(6):
+            await seat.press("j", sees=f"more{each}  ")
+        await seat.press("g", sees="inside this deck")

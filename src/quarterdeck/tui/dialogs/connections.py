@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.geometry import Region
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
@@ -137,7 +138,9 @@ class ConnectionsDialog(Dialog[Connection]):
         self._listed = known if any(map(self._is_open, known)) else (*known, self.app.endpoint)
         self._list.set_options([self._line(each) for each in self._listed])
         self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
-        notes = [*self._why_connect(), *((text.line(f"{problem}."), Tone.WARN) for problem in problems)]
+        notes = [*self._why_connect(), *((text.line(f"{problem}."), Tone.WARN) for problem in problems[:1])]
+        if len(problems) > 1:
+            notes.append((Shown(f"{len(problems) - 1} more: `quarterdeck doctor` names them."), Tone.WARN))
         said = self.query_one("#notes", Static)
         said.update(lines((note,) for note in notes))
         said.display = bool(notes)
@@ -152,6 +155,15 @@ class ConnectionsDialog(Dialog[Connection]):
         self._show_about()
 
     @on(OptionList.OptionHighlighted)
+    def _highlighted(self) -> None:
+        self._show_about()
+        self.call_after_refresh(self._scroll_to_line)
+
+    def _scroll_to_line(self) -> None:
+        """Scroll the line under the cursor into sight: there may be many notes above the list."""
+        line = self._list.virtual_region.y + (self._list.highlighted or 0) - self._list.scroll_offset.y
+        self.query_one("#body").scroll_to_region(Region(0, line, 1, 1), animate=False)
+
     def _show_about(self) -> None:
         width = self._list.scrollable_content_region.width
         facts = [line for fact in self._facts(self._chosen) for line in _fact_lines(*fact, width)]
@@ -166,7 +178,7 @@ class ConnectionsDialog(Dialog[Connection]):
                 _column(plain(text.line(connection.name), Tone.STRONG), NAME),
                 _column(plain(_address(connection)), address),
                 _column(content(self._health_of(connection)), STATE),
-                _column(plain(read_only, Tone.WARN), READ_ONLY),
+                *((_column(plain(read_only, Tone.WARN), READ_ONLY),) if self._read_only else ()),
             )
         )
 
@@ -174,7 +186,12 @@ class ConnectionsDialog(Dialog[Connection]):
     def _room(self) -> int:
         """Cells that an address can take; unlimited before the first layout."""
         width = self._list.scrollable_content_region.width
-        return max(8, width - 2 - NAME - STATE - READ_ONLY) if width else sys.maxsize
+        return max(8, width - 2 - NAME - STATE - self._read_only) if width else sys.maxsize
+
+    @property
+    def _read_only(self) -> int:
+        """Cells of the column that says so, if any is read-only."""
+        return READ_ONLY if any(self._connecting.opened_as(each).read_only for each in self._listed) else 0
 
     def _health_of(self, connection: Connection) -> Cell:
         """Return the state of a connection, in one or two words."""

@@ -133,6 +133,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self._due.clear()
             self.listing.clear()
             self.show_rows(anew=True)
+            self.table.fit_anew()
         if session is not None:
             self._due.update(dict.fromkeys(chain(self.rows, self.definition.ids(session))))
             self._make_due()
