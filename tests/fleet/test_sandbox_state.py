@@ -205,8 +205,8 @@ def test_what_was_asked_is_pending_for_its_id_alone_and_what_is_forgotten_starts
         memories.asked(each, Action.PAUSE, at(1))
     assert memories.transitional(at(2)) == {"a"}
     memories.forget(["a", "never seen"])
-    memories.observe([sandbox("STARTING", "a")], at(3), beginning=False)
-    assert memories.by_id["a"].state(at(3)).words == "Starting"
+    memories.observe([sandbox("RUNNING", "a")], at(3), beginning=False)
+    assert memories.by_id["a"].state(at(3)).words == "Running"
 
 
 # How it is reached

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.displacement import Displacement, KeptCap, forecast, made_room
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandboxes import sandbox_row
 from quarterdeck.fleet.timeline import IDS, Cause, Event, KeptTimelines
 
 from .fakes import at, sandbox
@@ -149,6 +151,20 @@ def test_the_next_run_knows_what_happened_before_and_says_what_changed_meanwhile
     assert again.timelines.of("a")[1].lasted is None
     assert again.timelines.of("a")[0] == watched.timelines.of("a")[0]
     assert again.told("b") == [("Paused", Cause.UNKNOWN)]
+
+
+def test_the_next_run_knows_what_has_run_although_it_reads_as_starting_and_since_when() -> None:
+    watched = Watched()
+    watched.read(0, "PAUSED", "STARTING")
+    watched.read(60, "RUNNING", "STARTING")
+    again = Watched(watched.kept())
+    again.read(600, "STARTING", "STARTING")
+    assert again.told("a") == [("Paused", Cause.UNKNOWN), ("Running", Cause.SERVER)]
+    words = [again.memories.by_id[name].state(at(600)).words for name in ("a", "b")]
+    assert words == ["Running", "Starting"]
+    old = Conversation(id="c", sandbox_id="a", updated_at=at(-3600))
+    row = sandbox_row(sandbox("STARTING", "a"), again.memories.by_id["a"], (old,))
+    assert row.quiet(at(600)) == 540, "its conversation is older than its running"
 
 
 def test_what_another_deck_noted_stays_and_what_was_not_seen_for_thirty_days_is_forgotten() -> None:

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.sandbox_state import (
+    WORDS,
     Action,
     PendingAction,
     SandboxMemory,
@@ -41,10 +42,20 @@ class SandboxMemories:
         if read:
             self.timelines.read(now)
         for record in read:
-            after = after_reading(self.by_id.get(record.id), record, now, beginning=beginning)
+            before = self.by_id.get(record.id) or self._recalled(record, now)
+            after = after_reading(before, record, now, beginning=beginning)
             if self._become(record.id, after, now):
                 news.append(record.id)
         return frozenset(news)
+
+    def _recalled(self, record: Sandbox, now: datetime) -> SandboxMemory | None:
+        """Return the state that it was last seen in, if it may still be: one that has run may read STARTING."""
+        *_, last = self.timelines.of(record.id) or (None,)
+        word = WORDS.get(record.status, record.status)
+        if last is None or (last.what, word) not in ((word, word), (StateWord.RUNNING, StateWord.STARTING)):
+            return None
+        has_run = last.what == StateWord.RUNNING
+        return SandboxMemory(record.status, last.what, now, exact=False, began=last.seen_at, has_run=has_run)
 
     def forget(self, ids: Collection[str]) -> None:
         """Drop the memories of removed sandboxes; their timelines are kept for a while."""

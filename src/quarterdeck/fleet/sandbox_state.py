@@ -142,6 +142,8 @@ class SandboxMemory(NamedTuple):
     since: datetime
     exact: bool
     """Whether the beginning of the state was observed."""
+    began: datetime | None = None
+    """When an earlier run saw the state begin; it may have begun anew since."""
     has_run: bool = False
     """It was read as RUNNING, and since then not as PAUSED, ERROR or MISSING."""
     asked: PendingAction | None = None
@@ -286,7 +288,7 @@ def _settled(memory: SandboxMemory, word: str, now: datetime) -> SandboxMemory:
     if word == memory.word:
         return memory
     hidden = word == StateWord.RUNNING and memory.word == StateWord.STARTING and memory.asked is None
-    return memory._replace(word=word, since=now, exact=not hidden)
+    return memory._replace(word=word, since=now, exact=not hidden, began=None)
 
 
 def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: bool) -> PendingAction | None:

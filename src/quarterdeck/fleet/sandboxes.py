@@ -103,8 +103,8 @@ def sandbox_row(
 def _quiet_since(memory: SandboxMemory, conversations: tuple[Conversation, ...], clock: ServerClock) -> datetime | None:
     """Return the newest update of the conversations in a sandbox that is up and idle; None if it is not known.
 
-    It is never earlier than the start of the sandbox, if that was observed. A sandbox without conversations has been
-    quiet for at least as long as it is known to be up.
+    It is never earlier than the start of the sandbox, if that was observed in this run or an earlier one. A sandbox
+    without conversations has been quiet for at least as long as it is known to be up.
     """
     if memory.word not in UP:
         return None
@@ -112,7 +112,8 @@ def _quiet_since(memory: SandboxMemory, conversations: tuple[Conversation, ...],
         return memory.since
     moments = [clock.here(each.changed_at) for each in conversations]
     newest = max((moment for moment in moments if moment is not None), default=None)
-    return max(newest, memory.since) if newest is not None and memory.exact else newest
+    began = memory.since if memory.exact else memory.began
+    return max(newest, began) if newest is not None and began is not None else newest
 
 
 # Which conversations are in which sandbox
