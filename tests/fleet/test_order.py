@@ -63,6 +63,10 @@ def test_nothing_moves_for_a_while_after_the_cursor_but_what_is_urgent() -> None
     assert order.settle(100.0 + HOLD)
     assert shown(order) == "cbda"
     assert not order.settle(200.0)
+    order.moved(300.0)
+    assert not order.settle(302.9)
+    assert order.settle(303.0), "the row that the cursor left was kept on its line"
+    assert not order.settle(304.0)
 
 
 @pytest.mark.parametrize(

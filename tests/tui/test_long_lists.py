@@ -58,7 +58,7 @@ async def test_the_row_of_the_cursor_stays_on_its_line_until_the_cursor_leaves_i
         await seat.sees("● 37 Running", "2 Paused", "1 Error")
         await seat.until(lambda: table.visible_ids[:3] == (first, "box39", third))
         assert table.cursor_id == first
-        await seat.press("down")
+        await seat.press("down", until=lambda: table.visible_ids[:2] == (third, "box39"))
         fleet.sandboxes["box38"]["status"] = "ERROR"
         seat.session.refresh()
         await seat.until(lambda: table.visible_ids[:3] == ("box38", "box39", third))

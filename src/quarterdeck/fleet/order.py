@@ -38,6 +38,8 @@ class Order:
         """The ids that must still be moved or placed, with their new rank."""
         self._reverse = False
         self._moved_at = -HOLD
+        self._rested = True
+        """Whether everything is placed since the cursor moved last; the row that it left was kept on its line."""
 
     def fill(self, ranks: Iterable[tuple[str, Rank]], *, reverse: bool = False) -> None:
         """Sort all ids at once."""
@@ -46,7 +48,7 @@ class Order:
 
     def moved(self, moment: float) -> None:
         """Note that the cursor moved."""
-        self._moved_at = moment
+        self._moved_at, self._rested = moment, False
 
     def take(self, ranks: Mapping[str, Rank], gone: Collection[str], moment: float) -> bool:
         """Apply the ranks of new and changed rows; returns whether ids were added, removed or moved."""
@@ -68,8 +70,11 @@ class Order:
         return bool(placing or leaving or coming)
 
     def settle(self, moment: float) -> bool:
-        """Place all waiting ids, if the cursor has rested long enough; returns whether there were any."""
-        return moment - self._moved_at >= HOLD and self.take({}, (), moment)
+        """Place all waiting ids, once the cursor has rested long enough; returns whether rows may have moved."""
+        if moment - self._moved_at < HOLD:
+            return False
+        rested, self._rested = self._rested, True
+        return self.take({}, (), moment) or not rested
 
     def _arrange(self, placing: Mapping[str, Rank], leaving: Collection[str], coming: Sequence[str]) -> None:
         """Remove the ids in `leaving`, place those in `placing`, and append new ones that are not placed yet."""
