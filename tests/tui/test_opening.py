@@ -99,6 +99,24 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> Non
         await seat.press("ctrl+r", sees="No conversations.")
 
 
+async def test_a_page_in_front_of_a_server_is_no_other_server() -> None:
+    page: Answer | None = None
+    settings = Answer({"llm_model": "m"})
+
+    def script(asked: Asked) -> Answer:
+        known = {"/api/settings": settings, "/api/v1/app-conversations/search": EMPTY_PAGE}
+        return page or known.get(asked.path, NO_ROUTE)
+
+    async with seated(answering(FakeServer(script)), SERVER) as seat:
+        await seat.sees("live now")
+        await seat.until(lambda: seat.session.server.kind)
+        page = Answer(b"<!doctype html>", headers={"Content-Type": "text/html"})
+        await seat.press("ctrl+r", sees="web page")
+        page = None
+        await seat.press("ctrl+r", sees="live now")
+        assert "Another server" not in seat.text
+
+
 @pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
 async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
     listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.server import KeyState, Server
+from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.watch import backoff
 
@@ -57,7 +57,8 @@ class ServerWatch:
 
     async def _describe(self) -> None:
         before, server = self.kind, await self._client.describe()
-        if server == before:
+        # A server that lacks all settings now is more likely a page that stands in front of it for a while.
+        if server == before or (before is not None and server.generation is Generation.NONE):
             return
         self.kind, self.trouble = server, None
         # The key and release of the same server may change, its abilities do not.
