@@ -179,6 +179,20 @@ def test_what_another_deck_noted_stays_and_what_was_not_seen_for_thirty_days_is_
     assert set(again.kept().sandboxes) == {"a"}
 
 
+def test_what_another_deck_asked_for_was_you_as_well() -> None:
+    watched, other = Watched(), Watched()
+    for deck in (watched, other):
+        deck.read(0, "RUNNING")
+    other.memories.asked("a", Action.PAUSE, at(1))
+    for deck in (watched, other):
+        deck.read(3, "PAUSED")
+    assert watched.told("a")[-1] == ("Paused", Cause.SERVER)
+    kept = watched.kept(beside=other.kept())
+    watched.timelines.recall(kept)
+    assert watched.told("a") == other.told("a") == Watched(kept).told("a")
+    assert watched.told("a")[-1] == ("Paused", Cause.YOU)
+
+
 def test_thousands_of_sandboxes_are_bounded_and_those_that_changed_last_are_kept() -> None:
     one, other = SandboxMemories(), SandboxMemories()
     one.observe([sandbox("RUNNING", f"{number}") for number in range(2 * IDS)], at(0), beginning=False)

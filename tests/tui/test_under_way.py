@@ -155,7 +155,7 @@ async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: Fak
         await seat.press("ctrl+r", until=lambda: "new1" in seat.list_screen.rows)
         seat.list_screen.table.move_to("new1")
         await seat.press("enter", sees=("none known yet", "came while you waited for a start"))
-        assert "nobody here asked for it" not in seat.text
+        assert "not asked for in this deck" not in seat.text
         assert "no conversation" not in seat.text
         server.gate.set()
         await seat.sees("you asked for it", "no conversation")

@@ -68,9 +68,11 @@ class KeptTimelines(KeptModel):
     sandboxes: dict[str, KeptTimeline]
 
     def joined(self, kept: "KeptTimelines | None") -> "KeptTimelines":
-        """Merge with what another deck wrote about other sandboxes, dropping what is older than `KEPT`."""
-        others = {i: each for i, each in kept.sandboxes.items() if i not in self.sandboxes} if kept is not None else {}
-        both = others | self.sandboxes
+        """Merge with what another deck wrote about other sandboxes or asked for, dropping what is older than `KEPT`."""
+        mine = {i: each.events for i, each in self.sandboxes.items()}
+        theirs = kept.sandboxes.items() if kept is not None else ()
+        others = {i: each for i, each in theirs if _knows_more(each.events, mine.get(i))}
+        both = others | {i: each for i, each in self.sandboxes.items() if i not in others}
         oldest = max(each.seen_at for each in both.values()) - KEPT
         known = [(sandbox_id, each) for sandbox_id, each in both.items() if each.seen_at >= oldest]
         return KeptTimelines.model_construct(sandboxes=dict(known[-IDS:]))
@@ -78,7 +80,7 @@ class KeptTimelines(KeptModel):
 
 _ASKED = "you asked for it"
 _FIRST_SEEN = "first seen so"
-_NOT_ASKED = "nobody here asked for it"
+_NOT_ASKED = "not asked for in this deck"
 _PERHAPS = "came while you waited for a start"
 _CLOSED = "changed while nobody watched"
 
@@ -204,11 +206,22 @@ class Timelines(KeptPart[KeptTimelines]):
         return KeptTimelines.model_construct(sandboxes=timelines)
 
     def recall(self, kept: KeptTimelines) -> frozenset[str]:
-        """Restore what an earlier run or another deck kept of sandboxes that are unknown here."""
+        """Restore what an earlier run or another deck kept of sandboxes that are unknown here, or that it changed."""
         for sandbox_id, (seen_at, events) in kept.sandboxes.items():
-            if sandbox_id not in self._by_id:
-                self._last_seen[sandbox_id], self._by_id[sandbox_id] = seen_at, events
+            known = self._by_id.get(sandbox_id)
+            if known is None:
+                self._last_seen[sandbox_id] = seen_at
+            if _knows_more(events, known):
+                self._by_id[sandbox_id] = events
         return frozenset()
+
+
+def _knows_more(events: tuple[Event, ...], mine: tuple[Event, ...] | None) -> bool:
+    """Whether another deck knows of a sandbox what this one does not: that it is there, or who asked for its state."""
+    if not mine:
+        return True
+    last, own = events[-1], mine[-1]
+    return last.what == own.what and last.cause is Cause.YOU and own.cause is Cause.SERVER
 
 
 def with_next(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
