@@ -33,7 +33,7 @@ async def test_the_list_says_how_each_is_doing_and_where_its_key_is(desk: Desk, 
         assert f"{desk.one}   not opened" in one  # close to the address also where there is room for a longer one
         await seat.press("down", sees=("environment variable ONE_KEY", "X-Session-API-Key"))
         await seat.press("j", sees=("key        none", "nothing is changed on the server"))
-        await seat.press("escape", sees="No conversations.")
+        await seat.press("escape", sees=("No conversations.", "no agent runs in the local service"))
 
 
 async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(desk: Desk) -> None:

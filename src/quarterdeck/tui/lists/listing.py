@@ -6,6 +6,7 @@ from datetime import datetime
 from time import monotonic
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from quarterdeck.client.models.server import Server
 from quarterdeck.fleet.bulk import NamedRow
 from quarterdeck.fleet.filters import Filter, Grammar, Kind, parse
 from quarterdeck.fleet.news import About
@@ -27,8 +28,8 @@ class ListDefinition(NamedTuple, Generic[R]):
 
     about: About
     """The news about these rows; the value is also their plural noun."""
-    none_yet: Shown
-    """Advice for the person at an empty list."""
+    none_yet: Callable[[Server | None], Shown]
+    """Returns advice for the person at an empty list."""
     status: str
     """The filter token for a row's status word."""
     grammar: Grammar[R]

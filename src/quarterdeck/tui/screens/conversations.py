@@ -67,9 +67,12 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
     return "Its sandbox is not there." if row.sandbox_id is not None else "It has no sandbox."
 
 
+CREATE = Shown("n creates one; 2 shows the sandboxes they live in.")
+NOBODY_ANSWERS = Shown("n creates one; no agent runs in the local service.")
+
 CONVERSATIONS: ListDefinition[ConversationRow] = ListDefinition(
     About.CONVERSATIONS,
-    none_yet=Shown("n creates one; 2 shows the sandboxes they live in."),
+    none_yet=lambda server: NOBODY_ANSWERS if server is not None and server.local else CREATE,
     status="state",
     grammar=DECK_GRAMMAR,
     columns=COLUMNS,

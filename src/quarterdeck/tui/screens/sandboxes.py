@@ -62,7 +62,7 @@ def _why_not(session: Session, name: str, row: SandboxRow, now: datetime) -> str
 
 SANDBOXES: ListDefinition[SandboxRow] = ListDefinition(
     About.SANDBOXES,
-    none_yet=Shown("n starts one from a spec of the server."),
+    none_yet=lambda server: Shown("n starts one from a spec of the server."),
     status="status",
     grammar=SANDBOX_GRAMMAR,
     columns=COLUMNS,
