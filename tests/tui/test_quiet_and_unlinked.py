@@ -26,17 +26,26 @@ def idle_fleet() -> FakeFleet:
     return fleet
 
 
-async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_what_it_stopped() -> None:
+@pytest.mark.parametrize("told", [True, False], ids=["cost", "no cost"])
+async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_what_it_stopped(told: bool) -> None:
     fleet = idle_fleet()
+    for each in fleet.conversations.values() if not told else ():
+        each["metrics"] = None
     async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.sees("Yesterday's", "alone")
         await seat.press("I")
-        await seat.sees("2 would be paused; they have cost $4.00 so far.", "20h00m", "2h00m", "1 left out", "untold")
+        await seat.sees(
+            "2 would be paused" + ("; they have cost $4.00 so far." if told else "."),
+            "20h00m",
+            "2h00m",
+            "1 left out",
+            "untold",
+        )
         await seat.retype("soon", "enter", sees="Write a time like 30m")
-        await seat.retype("3h", sees="1 would be paused; they have cost $2.00 so far.")
+        await seat.retype("3h", sees="1 would be paused" + ("; they have cost $2.00 so far." if told else "."))
         assert fleet.orders == []
         await seat.press("enter", sees=("Pause 1 sandbox?", "old1"))
-        await seat.press("y", sees=("1 done", "It stopped 1, which had cost $2.00 so far."))
+        await seat.press("y", sees=("1 done", "It stopped 1" + (", which had cost $2.00 so far." if told else ".")))
         assert fleet.orders == [("pause", "old1")]
 
 

@@ -241,7 +241,8 @@ class BulkJob:
         if not self.action.pauses_quiet:
             return ""
         done = [self.named[row_id].spent for row_id, row in self.rows.items() if row.state is RowState.DONE]
-        return f"It stopped {len(done):,}, which had cost ${sum(done):,.2f} so far."
+        cost = f", which had cost ${sum(done):,.2f} so far" if sum(done) else ""
+        return f"It stopped {len(done):,}{cost}."
 
     @property
     def summary(self) -> str:

@@ -73,8 +73,8 @@ class QuietDialog(Dialog[QuietSandboxes]):
         found = self._found
         said = []
         if found.rows:
-            words = f"{len(found.rows):,} would be paused; they have cost {money(found.spent)} so far."
-            said.append(cell(Shown(words), Tone.STRONG))
+            cost = f"; they have cost {money(found.spent)} so far" if found.spent else ""
+            said.append(cell(Shown(f"{len(found.rows):,} would be paused{cost}."), Tone.STRONG))
         if found.unknown:
             names = ", ".join(row.short_id for row in found.unknown)
             left_out = f"{len(found.unknown):,} left out, quiet time not known (yet): {names}"
