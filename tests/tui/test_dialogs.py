@@ -65,9 +65,13 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:
 
 @pytest.mark.parametrize("size", [(50, 12), NARROW])
 async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(fleet: FakeFleet, size: tuple[int, int]) -> None:
+    fleet.talk("c1", "box1", "Fix the build", execution_status="running")
     async with at_sandboxes(fleet, size=size) as seat:
-        await seat.press("asterisk", "D", sees=("Delete 12 sandboxes?", "Type 12 to go on", "esc cancel"))
-        await seat.press("pagedown", "pagedown", sees=("The workspaces and all files", "Type 12 to go on"))
+        await seat.until(lambda: seat.session.conversations.records)
+        await seat.press("asterisk", "D", sees=("Delete 12 sandboxes?", "They cannot be", "Type 12 to go on"))
+        await seat.sees("esc cancel  ↑ ↓ scroll")
+        await seat.press("down", "down", "down", sees="The agent of Fix the build")
+        await seat.press("pagedown", "pagedown", sees=("box9", "Type 12 to go on"))
         await seat.press("1", "enter", sees="That is not 12. Nothing was done.")
         assert not fleet.orders
         await seat.press("2", "enter", until=lambda: not fleet.sandboxes)

@@ -198,8 +198,8 @@ def name_of(row: NamedRow, why: str = "") -> Shown:
     return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.name)}")
 
 
-def stranding(rows: Iterable[SandboxRow]) -> list[Cell]:
-    """Return a warning if agents work in these sandboxes or wait for a person; otherwise empty."""
+def stranding(rows: Iterable[SandboxRow], risk: str = STRANDS) -> list[Cell]:
+    """Return a warning with its `risk` if agents work in these sandboxes or wait for a person; otherwise empty."""
     named = [
         record.title or "a conversation"
         for row in rows
@@ -209,7 +209,7 @@ def stranding(rows: Iterable[SandboxRow]) -> list[Cell]:
     if not named:
         return []
     others = f", and {len(named) - 1:,} more," if len(named) > 1 else ""
-    words = f"The agent of {named[0]}{others} is at work or waits for an answer. {STRANDS}"
+    words = f"The agent of {named[0]}{others} is at work or waits for an answer. {risk}"
     return [cell(text.line(words), Tone.WARN), EMPTY]
 
 
@@ -219,7 +219,11 @@ def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
     workspaces = "The workspace and all files in it" if len(rows) == 1 else "The workspaces and all files in them"
     said = [cell(Shown(f"{workspaces} are deleted too. They cannot be restored."))]
     if titles:
-        said += [EMPTY, cell(Shown("Conversations that live there stay listed, without a sandbox:"))]
+        said += [
+            EMPTY,
+            *stranding(rows, ""),
+            cell(Shown("Conversations that live there stay listed, without a sandbox:")),
+        ]
         said += titles_listed(titles)
     return said
 

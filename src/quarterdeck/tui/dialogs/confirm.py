@@ -32,7 +32,7 @@ class TypedConfirmDialog(Dialog[bool]):
     """Asks the person to type a word before something that destroys data."""
 
     BINDINGS: ClassVar[list[BindingType]] = SCROLLING
-    HINTS = (("enter", "do it"), ("escape", "cancel"))
+    HINTS = (("enter", "do it"), ("escape", "cancel"), (" ↑ ↓", "scroll"))
 
     def __init__(self, title: Shown, said: Iterable[Cell], word: Shown) -> None:
         super().__init__(title, said)

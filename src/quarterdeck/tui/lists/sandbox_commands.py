@@ -129,12 +129,12 @@ class SandboxCommands:
             self._screen.say(Shown(hidden if planned.hidden else "None of the marked rows can be deleted."), Tone.WARN)
             return
         if planned.alone:
-            word, what = text.line(rows[0].short_id), [cell(name_of(rows[0]), Tone.STRONG)]
+            word, said = text.line(rows[0].short_id), [cell(name_of(rows[0]), Tone.STRONG), EMPTY, *goes_with]
             title = text.line(f"Delete {bulk_action.noun.one} {word}?")
         else:
-            word, what = Shown(str(len(rows))), [*_unread(session), *plan_lines("Delete", planned)]
+            word, said = Shown(str(len(rows))), [*goes_with, EMPTY, *_unread(session), *plan_lines("Delete", planned)]
             title = Shown(f"Delete {bulk_action.noun.counted(len(rows))}?")
-        question = TypedConfirmDialog(title, (*what, EMPTY, *goes_with), word)
+        question = TypedConfirmDialog(title, said, word)
         await self._ask(session, bulk_action, lambda: planned, question)
 
     # Running commands
