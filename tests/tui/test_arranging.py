@@ -29,7 +29,7 @@ def fleet() -> FakeFleet:
         fleet.add(f"run{number}")
     fleet.add("off4", "PAUSED")
     fleet.add("off5", "PAUSED")
-    fleet.talk("c1", "run1", "Fix the build", metrics={"accumulated_cost": 3.0})
+    fleet.talk("c1", "run1", "Fix the build: now", metrics={"accumulated_cost": 3.0})
     return fleet
 
 
@@ -39,11 +39,15 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(f
         await seat.press("slash", sees=("status:", "enter keep it  esc show all"))
         for typed, ids in {
             "orphan status:paused": ["off4", "off5"],
-            "!orphan cost>2 build": ["run1"],
+            "!orphan cost>2 build:": ["run1"],
             "spec:default id:run !id:run1": ["run0", "run2", "run3"],
         }.items():
             await seat.retype(typed, sees=f"{len(ids)} of 6", until=partial(are_shown, seat, ids))
-        await seat.retype("title:build", sees=("0 of 6", "there is no token title:, only status: spec:"))
+        for typed in ("title:build", "!title:build"):
+            await seat.retype(typed, sees=("6 of 6", "title: is no token; there are status: spec:"))
+        fleet.talk("c2", "run2", "title:build")
+        await seat.press("enter", "ctrl+r", sees="5 of 6")
+        await seat.press("slash", until=lambda: "no token" not in seat.text)
         await seat.retype("status:paused,error run", sees="0 of 6")
         assert "no row has" not in seat.text
         await seat.retype("status:bogus,error", sees=("0 of 6", "no row has the status bogus or error."))

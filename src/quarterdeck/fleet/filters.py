@@ -149,19 +149,23 @@ _WORDS = r'(?:[^\s"]|"[^"]*"?)+'
 _CONDITION = r"(?s)(\w+)(:|[<>]=?)(.*)"
 
 
-def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter[R]:
+def parse(
+    typed: str, grammar: Grammar[R], *, finished: bool = False, is_text: Callable[[str], bool] = lambda word: False
+) -> Filter[R]:
     """Parse a filter; never raises.
 
     Spaces separate conditions, except inside quotes; `status:paused,error` accepts either value; `!` negates a
     condition. An unfinished token (`!`, `status:`, `quiet>`) is not a condition yet. `finished` means that nothing more
-    will be typed, as in a script: unfinished tokens and unknown token names are then problems.
+    will be typed, as in a script: unfinished tokens are then problems. A token of an unknown name is one, unless it
+    `is_text` of some row.
     """
-    read = [_read(word, grammar, finished=finished) for word in re.findall(_WORDS, typed.casefold())]
+    words = re.findall(_WORDS, typed.casefold())
+    read = [_read(word, grammar, finished=finished, is_text=is_text) for word in words]
     terms = tuple(each for each in read if isinstance(each, Term))
     return Filter(terms, tuple(each for each in read if isinstance(each, str)))
 
 
-def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term[R] | str | None:
+def _read(typed: str, grammar: Grammar[R], *, finished: bool, is_text: Callable[[str], bool]) -> Term[R] | str | None:
     """Parse one word: returns a condition, a sentence that describes the problem, or None if it is unfinished."""
     bare = typed.removeprefix("!")
     inverted = bare != typed
@@ -181,8 +185,8 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term[R] | str |
         term = None if amount is None else Term(name, meant, (), sign, amount, inverted)
     elif not sign and kind is Kind.FLAG:
         term = Term(name, meant, inverted=inverted)
-    elif finished and sign:
-        return f"there is no token {spelt}{sign}, only {grammar.hint}"
+    elif sign and not is_text(word):
+        return f"{spelt}{sign} is no token; there are {grammar.hint}"
     else:
         term = Term("", _ANYWHERE, (word,), inverted=inverted) if word else None
     return f"{typed}: it is incomplete." if finished and (term is None or typed.count('"') % 2) else term

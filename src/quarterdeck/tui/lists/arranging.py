@@ -5,7 +5,7 @@ from typing import ClassVar, Generic
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.filters import parse, with_statuses
+from quarterdeck.fleet.filters import with_statuses
 from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
 from quarterdeck.tui.dialogs.list_pickers import pick_columns, pick_statuses
@@ -159,8 +159,7 @@ class Arranging(Generic[R]):
         """Show how many rows match the filter, and what is wrong with it."""
         listing = self._listing
         problems = listing.filter.problems
-        if not listing.ids:  # a word may look like a token as long as rows have it
-            problems = parse(listing.view.filter, self._definition.grammar, finished=True).problems
+        if not listing.ids:
             status, rows, now = self._definition.status, listing.rows.values(), self._screen.app.clock()
             asked = (term for term in listing.filter.terms if term.name == status and not term.inverted)
             unknown = (term for term in asked if rows and not any(term.holds(row, now) for row in rows))

@@ -182,8 +182,12 @@ class Listing(Generic[R]):
     def filter_by(self, words: str) -> None:
         """Show only rows that match the typed filter."""
         self.view = self.view._replace(filter=words)
-        self.filter = parse(words, self.definition.grammar)
+        self.filter = parse(words, self.definition.grammar, is_text=self._is_text)
         self._passed = self._let_through(self.rows)
+
+    def _is_text(self, word: str) -> bool:
+        now = self._clock()
+        return any(word in row.haystack(now) for row in self.rows.values())
 
     def sort_by(self, column: str | None, *, reverse: bool) -> None:
         """Sort by a column at once; a column that cannot be sorted by means the default order."""
@@ -203,6 +207,8 @@ class Listing(Generic[R]):
         """Apply the filter to changed rows; returns whether other rows match than before."""
         before = self._passed
         self._passed = before.difference(changed, gone) | self._let_through(changed)
+        if self.filter.problems or (before and not self._passed):  # which words are text of a row may have changed
+            self.filter_by(self.view.filter)
         return self._passed != before
 
     def _let_through(self, ids: Iterable[str]) -> set[str]:
