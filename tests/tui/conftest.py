@@ -1,12 +1,13 @@
 """Decks on services of their own; whatever runs in their sandboxes is killed afterwards."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from quarterdeck.tui.glyphs import in_ascii
 from tests.local.conftest import folder
 from tests.tui.seat import Seat, local, seated
 
@@ -17,3 +18,12 @@ __all__ = ["folder"]
 def sit(folder: Path) -> Callable[..., AbstractAsyncContextManager[Seat]]:
     """Opens decks on one embedded service, one after the other or side by side."""
     return partial(seated, local(folder))
+
+
+@pytest.fixture
+def no_colour(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An environment that wants no colour, as a program finds it when it starts."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    in_ascii.cache_clear()
+    yield
+    in_ascii.cache_clear()

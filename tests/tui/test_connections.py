@@ -30,10 +30,21 @@ async def test_the_list_says_how_each_is_doing_and_where_its_key_is(desk: Desk, 
         assert "not opened" in two
         assert "read-only" in two
         assert "read-only" not in one
+        assert "■ one" in one
         assert f"{desk.one}   not opened" in one  # close to the address also where there is room for a longer one
         await seat.press("down", sees=("environment variable ONE_KEY", "X-Session-API-Key"))
         await seat.press("j", sees=("key        none", "nothing is changed on the server"))
         await seat.press("escape", sees=("No conversations.", "no agent runs in the local service"))
+
+
+@pytest.mark.usefixtures("no_colour")
+async def test_without_colour_only_the_chosen_one_has_a_sign_and_stands_in_reverse_video(desk: Desk) -> None:
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down", sees="read-only")
+        assert "■" not in seat.text
+        strips = seat.deck.screen._compositor.render_strips()
+        (chosen,) = (strip.text for strip in strips if any(piece.style and piece.style.reverse for piece in strip))
+        assert " two " in chosen
 
 
 async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(desk: Desk) -> None:

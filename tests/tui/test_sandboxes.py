@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.tui.glyphs import in_ascii
 from quarterdeck.tui.lists import screen as list_screen
 from tests.local.conftest import processes
 from tests.tui.seat import NARROW, WIDE, Seat
@@ -34,15 +33,6 @@ async def test_a_sandbox_is_started_paused_and_resumed_by_keys_and_outlives_the_
     assert {process.state for process in processes(folder)} == {"T"}
     async with sit() as seat:
         await seat.press("2", sees="‖ Paused")
-
-
-@pytest.fixture
-def no_colour(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An environment that wants no colour, as a program finds it when it starts."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    in_ascii.cache_clear()
-    yield
-    in_ascii.cache_clear()
 
 
 @pytest.mark.usefixtures("no_colour")

@@ -15,6 +15,7 @@ from textual.visual import RenderOptions, Visual
 
 from quarterdeck.config.connections import Colour
 from quarterdeck.tui.cells import Cell, Span, Tone
+from quarterdeck.tui.glyphs import in_ascii
 from quarterdeck.tui.text import Shown
 
 STYLES: dict[Tone, str] = {
@@ -104,5 +105,5 @@ def band(name: Shown, colour: Colour | None) -> Content:
 
 
 def mark(colour: Colour | None) -> Content:
-    """Return two cells that go before a name in a list."""
-    return Content("  ") if colour is None else Content.assemble(("▌", GROUNDS[colour]), " ")
+    """Return two cells that go before a name in a list: in no sign of a cursor, and blank without colours."""
+    return Content("  ") if colour is None or in_ascii() else Content.assemble(("■", GROUNDS[colour]), " ")

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.style import Style
 from textual.widgets import OptionList
 
 
@@ -22,6 +23,12 @@ class ChoiceList(OptionList):
         """Create an empty list; one that is not `focusable` belongs to a field, which keeps the focus."""
         super().__init__(markup=False, compact=True)
         self.can_focus = focusable
+
+    def get_visual_style(self, *component_classes: str, partial: bool = False) -> Style:
+        """Return a style; without colours the chosen line is in reverse video, which Textual leaves out of styles."""
+        style = super().get_visual_style(*component_classes, partial=partial)
+        reverse = self.app.no_color and "option-list--option-highlighted" in component_classes
+        return style + Style(reverse=True) if reverse else style
 
     def step(self, step: int) -> None:
         """Move to the next or previous line."""
