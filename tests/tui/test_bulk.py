@@ -68,6 +68,9 @@ async def test_a_key_of_its_own_stops_the_rest_and_what_was_sent_is_followed(fle
     async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk", "p", "y", sees="the server asked to wait")
         assert "B shows it" not in seat.text
+        await seat.pilot.resize_terminal(40, 24)
+        await seat.sees("1 skipped", " asked to wait")
+        await seat.pilot.resize_terminal(*WIDE)
         await seat.press("escape", sees=("6 waiting", "B shows"))
         await seat.press("B", "s", sees=("6 stopped", "1 skipped", "esc close"))
         assert fleet.orders == []

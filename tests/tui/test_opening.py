@@ -168,10 +168,14 @@ async def test_a_small_terminal_is_survived(sit: Sit) -> None:
         await seat.press("2", until=lambda: "[2 Sandboxes]" in seat.line(0))
 
 
-async def test_a_narrow_header_says_how_the_server_is() -> None:
+async def test_a_narrow_header_says_how_the_server_is_and_one_with_room_for_it_which() -> None:
     down = FakeServer(lambda _: httpx.ConnectError("refused"))
     async with seated(answering(down), SERVER, size=(60, 20)) as seat:
-        await seat.until(lambda: "nothing read yet, next try" in seat.line(0))
+        await seat.until(lambda: "nothing read yet, retry" in seat.line(0))
+        await seat.pilot.resize_terminal(80, 24)
+        await seat.until(
+            lambda: "[1 Conversations] 2  3" in seat.line(0) and "prod · nothing read yet, retry" in seat.line(0)
+        )
 
 
 async def test_ctrl_c_tells_what_leaves_and_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:

@@ -231,7 +231,7 @@ async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet) -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (httpx.ConnectError("refused"), "next try in"),
+        (httpx.ConnectError("refused"), "retry in"),
         (Answer(b"", 302, {"Location": "https://login.example.org/"}), "login.example.org"),
         (Answer({"items": None, "next_page_id": None}), "The server answered a list that cannot be read."),
     ],

@@ -56,6 +56,7 @@ def test_the_name_is_shortened_before_it_goes_and_read_only_goes_after_it(colour
     texts = [right_side(state, room).plain for room in range(60, 0, -1)]
     assert "production" in texts[0]
     assert "1.11.0" in texts[0]
+    assert not any("READ-ONLY  " in text for text in texts)
     assert any("prod" in text and "production" not in text and "READ-ONLY" in text for text in texts)
     for text, shorter in pairwise(texts):
         assert len(shorter) <= len(text)

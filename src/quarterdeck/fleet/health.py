@@ -126,7 +126,7 @@ def _failing(health: Health, now: float) -> list[str]:
         words.append("nothing read yet")
     if health.next_try_at is not None:
         wait = health.next_try_at - now
-        words.append(f"next try in {age(wait)}" if wait >= 1 else "trying…")
+        words.append(f"retry in {age(wait)}" if wait >= 1 else "trying…")
     return words
 
 

@@ -21,7 +21,9 @@ BRAND = Shown(" Quarterdeck ")
 WITH_BRAND = 100
 """Minimum columns for the program's name in the header."""
 WITH_LABELS = 70
-"""With fewer columns, the other tabs show only their keys: the server and its state are more important."""
+"""With fewer columns, or without room for the server's name, the other tabs show only their keys."""
+DOT = Shown(" · ")
+"""What stands between the server's name and its state."""
 SHORTEST_NAME = 5
 """Minimum cells of a connection's name; with fewer it is left out."""
 STAYS = 12.0
@@ -51,11 +53,11 @@ class Header(Widget):
         self.auto_links = False
         self._place = place
 
-    def _tab(self, place: Place) -> Content:
+    def _tab(self, place: Place, *, labels: bool) -> Content:
         """Return a screen's tab, which opens it when clicked; brackets mark the current one, even without colour."""
         here = place is self._place
         key, name = TABS[place].split()
-        label = Shown(f" {name}" if here or self.size.width >= WITH_LABELS else "")
+        label = Shown(f" {name}" if here or labels else "")
         edits = Shown(f" *{self.state.edits}" if place is Place.SETTINGS and self.state.edits else "")
         tab = content(
             (
@@ -71,22 +73,31 @@ class Header(Widget):
     def render(self) -> Content:
         """Tabs on the left, the state of the connection on the right."""
         brand = BRAND if self.size.width >= WITH_BRAND else Shown(" ")
-        left = plain(brand, Tone.EDITED) + Content("").join(map(self._tab, TABS))
-        room = self.size.width - left.cell_length
-        right = right_side(self.state, room - 1)
+        for labels in (self.size.width >= WITH_LABELS, False):
+            left = plain(brand, Tone.EDITED) + Content("").join(self._tab(place, labels=labels) for place in TABS)
+            room = self.size.width - left.cell_length
+            right = right_side(self.state, room - 1)
+            if DOT in right.plain or not self.state.health:
+                break
         return Content.assemble(left, " " * max(0, room - right.cell_length), right)
 
 
 def right_side(state: HeaderState, room: int) -> Content:
     """Return connection, read-only mark and health, shortened to fit `room` cells, the least important part first."""
     connection = text.line(state.connection.name)
-    mark = content(((Shown(" READ-ONLY "), Tone.WARN),) if state.connection.read_only else ())
+    mark = content(((Shown(" READ-ONLY"), Tone.WARN),) if state.connection.read_only else ())
     health = content((*state.health, (Shown(" "), Tone.PLAIN)) if state.health else ())
     release = content(((Shown(f" {state.release}"), Tone.MUTED),) if state.release else ())
-    dot = content(((Shown(" · "), Tone.MUTED),) if state.health and connection else ())
+    dot = content(((DOT, Tone.MUTED),) if state.health and connection else ())
     name = band(connection, state.connection.colour)
     shortest = name.truncate(max(SHORTEST_NAME, room - (mark + dot + health).cell_length), ellipsis=True)
-    for name_and_rest in (name + release + mark + dot, name + mark + dot, shortest + mark + dot, mark, Content("")):
+    for name_and_rest in (
+        name + release + mark + dot,
+        name + mark + dot,
+        shortest + mark + dot,
+        mark + " ",
+        Content(""),
+    ):
         if (name_and_rest + health).cell_length <= room:
             return name_and_rest + health
     return health.truncate(max(0, room), ellipsis=True)
