@@ -57,8 +57,10 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk) -> No
         await add(seat, "one", desk.one, sees="There is a connection called one already.")
         await seat.retype("four", "tab", "tab")
         await seat.retype("ftp:", "ctrl+s", sees=("needs http:// or https://", "^s save", "New connection"))
+        desk.file.write_text(f"{before}]")
+        await seat.retype(desk.one, "ctrl+s", sees=("not TOML", "nothing was written.", "New connection", "four"))
         await seat.press("escape", "escape", sees="Connections")
-    assert desk.file.read_text() == before
+    assert desk.file.read_text() == f"{before}]"
 
 
 async def give_key(seat: Seat, name: str, key: str, *, sees: Words = ()) -> None:

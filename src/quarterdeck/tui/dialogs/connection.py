@@ -53,20 +53,26 @@ class GivenKey:
     """Only an accepted key is stored."""
 
 
-def edit_connection(connection: Connection, taken: Collection[str]) -> FormDialog[Filled]:
-    """Return the form for a connection or a new one; `taken` are the names of the others.
+def edit_connection(
+    connection: Connection, taken: Collection[str], write: Callable[[Connection], Awaitable[None]]
+) -> FormDialog[Filled]:
+    """Return the form for a connection or a new one, which it writes; `taken` are the names of the others.
 
-    A key is never typed here, only where it comes from.
+    A key is never typed here, only where it comes from. `write` raises ConfigError.
     """
 
     async def take(typed: Typed) -> Filled:
         filled = _filled(typed)
         if filled.connection.name in taken:
             raise RefusedError(f"There is a connection called {filled.connection.name} already.", "name")
+        try:
+            await write(filled.connection)
+        except ConfigError as error:
+            raise RefusedError(error.sentence) from error
         return filled
 
     title = text.line(f"Connection {connection.name}") if connection.kept else Shown("New connection")
-    return FormDialog(title, _fields(connection), take)
+    return FormDialog(title, _fields(connection), take, sending="Writing it down…")
 
 
 def _fields(connection: Connection) -> tuple[InputField, ...]:

@@ -326,13 +326,16 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def _edit(self, old: Connection) -> None:
         taken = {each.name for each in self._listed if each.kept} - ({old.name} if old.kept else set())
-        await self._ask(edit_connection(old, taken), lambda filled: self._save(old, filled))
-
-    async def _save(self, old: Connection, filled: Filled) -> Connection:
-        """Write the form's values, set the key as chosen, and open the connection again if it is open."""
-        keys, new, was_open = self._connecting.keys, filled.connection, self._is_open(old)
         instead_of = old.name if old.kept else None
-        await asyncio.to_thread(edit.save_connection, self._connecting.file, new, instead_of)
+
+        async def write(new: Connection) -> None:
+            await asyncio.to_thread(edit.save_connection, self._connecting.file, new, instead_of)
+
+        await self._ask(edit_connection(old, taken, write), lambda filled: self._saved(old, filled))
+
+    async def _saved(self, old: Connection, filled: Filled) -> Connection:
+        """Set the key as chosen, and open the connection again if it is open."""
+        keys, new, was_open = self._connecting.keys, filled.connection, self._is_open(old)
         if filled.key is KeyChoice.NONE:
             await keys.forget(old)
         elif filled.key is not KeyChoice.ENTER and old.place != new.place and await keys.is_given(old):
