@@ -77,8 +77,8 @@ class ProgressDialog(Dialog[Copyable]):
     """Shows every row of a job, which also runs without the dialog. Dismisses with a summary to save to a file."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q,b", "cancel", "Close; it goes on", show=False),
-        Binding("s", "stop", "Stop the rest", show=False),
+        Binding("escape,q", "stop_or_close", "Stop the rest, or close", show=False),
+        Binding("b", "cancel", "Go on in the background", show=False),
         Binding("R", "retry", "Retry failed", show=False),
         Binding("enter,i", "why", "Say why", show=False),
         Binding("y", "copy", "Copy the summary", show=False),
@@ -128,22 +128,22 @@ class ProgressDialog(Dialog[Copyable]):
 
     def _hints_now(self) -> Hints:
         if not self._ended:
-            stop: Hints = (("s", "stop the rest"),) if self._can_stop else ()
-            return (*stop, ("y", "copy"), ("escape", "go on in the background"))
+            behind: Hints = (("b", "go on in the background"), ("y", "copy"))
+            return (("escape", "stop the rest"), *behind) if self._can_stop else (*behind, ("escape", "close"))
         retry: Hints = (("R", "retry failed"), ("enter", "why")) if self._job.failed else ()
         return (*retry, ("y", "copy"), ("f", "save"), ("escape", "close"))
 
-    @property
-    def _can_stop(self) -> bool:
-        return RowState.WAITING in counts(self._job.rows.values())
-
-    def action_stop(self) -> None:
-        """Send nothing more, and follow what was sent."""
+    def action_stop_or_close(self) -> None:
+        """While rows wait for their turn, send nothing more and follow what was sent; otherwise close."""
         if self._can_stop:
             self._job.stop()
             self._show_progress()
         else:
-            self.complain(Shown("Nothing waits for its turn any more, so there is nothing to stop."))
+            self.dismiss(None)
+
+    @property
+    def _can_stop(self) -> bool:
+        return RowState.WAITING in counts(self._job.rows.values())
 
     def action_retry(self) -> None:
         """Retry the failed rows."""
