@@ -1,6 +1,7 @@
 """One-shot commands on the local service: what they print, change and refuse, and their exit status."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -66,6 +67,7 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
     assert "sentinel" not in shown.out + data.out
     assert "stdio files" in shown.out
     assert "key: stored" in shown.out
+    assert re.search(r"^search_api_key +not stored$", shown.out, re.MULTILINE)
     assert data.json["llm_api_key_set"] is True
     assert data.json["mcp_config"]["sse_servers"][0]["api_key_set"] is True
     assert data.json["mcp_config"]["stdio_servers"][0]["env_set"] == ["PASS"]

@@ -49,21 +49,15 @@ def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: 
     record = {"language": "en", "search_api_key_set": True, "provider_tokens_set": {"github": None}}
     with at_an_address(settings(record, lambda asked: Answer({}))) as url:
         assert run("settings", "show", "--json", "--url", url).json["llm_api_key_set"] is None
+        lines = run("settings", "show", "--url", url).out.splitlines()
+        shown = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines}
+        assert (shown["llm_api_key"], shown["search_api_key"]) == ("this server does not tell", "stored")
         planned = run("settings", "set", "language=fr", "--dry-run", "--url", url).out
         for lost in ("API key", "Search API key", "Sandbox API key", "Git tokens (github) and custom secrets"):
             assert f"loses: {lost}: " in planned
         ended = run("settings", "set", "language=fr", "--url", url, status=1)
     assert ended.out == "0 of 1 changes verified\n"
     assert "language: meant fr · French, but the server holds en · English." in ended.err
-
-
-def test_a_key_of_which_a_server_tells_nothing_is_not_said_to_be_missing(run: Run) -> None:
-    told = {"language": "en", "search_api_key_set": False}
-    with at_an_address(settings(told, lambda asked: Answer({}))) as url:
-        lines = run("settings", "show", "--url", url).out.splitlines()
-        assert run("settings", "show", "--json", "--url", url).json["llm_api_key_set"] is None
-    words = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines}
-    assert (words["llm_api_key"], words["search_api_key"]) == ("this server does not tell", "not stored")
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,7 @@ class Fleet:
         self.status = dict.fromkeys(self.ids, "RUNNING")
         self.faults: dict[str, list[ServiceError | None]] = {}
         """What each next request for an id answers with; None for a success that changes nothing."""
-        self.done_anyway: set[str] = set()
-        """What is paused although the answer says otherwise."""
         self.asked: list[tuple[float, str]] = []
-        self.under_way = self.most_at_once = 0
         self.memories = SandboxMemories()
         planned = plan(map(box, self.ids), lambda row: None)
         order = BulkAction("Pause", self._pause, self._confirmed)
@@ -43,12 +40,7 @@ class Fleet:
 
     async def _pause(self, sandbox_id: str) -> None:
         self.asked.append((self.clock.now, sandbox_id))
-        self.under_way += 1
-        self.most_at_once = max(self.most_at_once, self.under_way)
         await self.clock.sleep(self.latency)
-        self.under_way -= 1
-        if sandbox_id in self.done_anyway:
-            self.status[sandbox_id] = "PAUSED"
         if faults := self.faults.get(sandbox_id):
             if (fault := faults.pop(0)) is not None:
                 raise fault
@@ -82,9 +74,6 @@ class Fleet:
         async with self.going():
             pass
 
-    def times(self, sandbox_id: str) -> int:
-        return sum(asked == sandbox_id for _, asked in self.asked)
-
     @property
     def states(self) -> dict[str, RowState]:
         return {row.id: row.state for row in self.job.rows.values()}
@@ -94,27 +83,6 @@ def box(sandbox_id: str) -> SandboxRow:
     memories, record = SandboxMemories(), sandbox("RUNNING", sandbox_id)
     memories.observe([record], at(0), beginning=False)
     return sandbox_row(record, memories.by_id[sandbox_id], ())
-
-
-async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row() -> None:
-    fleet = Fleet(200)
-    failing, gone, unknown = fleet.ids[10:30], fleet.ids[40:50], fleet.ids[60:66]
-    listed_still, unchanged, slow_down = fleet.ids[70], fleet.ids[80], fleet.ids[100]
-    for fault, ids in ((BROKEN, failing), (MISSING, [*gone, listed_still]), (LOST, unknown), (None, [unchanged])):
-        fleet.faults.update((sandbox_id, [fault]) for sandbox_id in ids)
-    fleet.faults[slow_down] = [failure(ErrorKind.RATE, retry_after=7.0)]
-    fleet.done_anyway |= set(unknown[:3])
-    for sandbox_id in gone:
-        del fleet.status[sandbox_id]
-    await fleet.played()
-
-    found = {state: {i for i, each in fleet.states.items() if each is state} for state in RowState}
-    assert found[RowState.DONE] == {i for i, status in fleet.status.items() if status == "PAUSED"}
-    assert found[RowState.FAILED] == {*failing, *unknown[3:], listed_still}
-    assert (found[RowState.UNCHANGED], found[RowState.GONE]) == ({unchanged}, set(gone))
-    assert fleet.job.summary.startswith("200 sandboxes: 165 done, 24 failed, 1 unchanged, 10 gone\n")
-    assert fleet.most_at_once == AT_ONCE
-    assert Counter(asked for _, asked in fleet.asked) == Counter([*fleet.ids, slow_down])
 
 
 async def test_when_the_server_asks_to_wait_all_wait_and_the_row_is_tried_first_again() -> None:
@@ -179,7 +147,7 @@ async def test_a_stop_leaves_the_rest_and_ends_a_wait_and_follows_what_is_under_
     slow_down: bool, after: float
 ) -> None:
     """What is asked to wait is not tried again, before the stop or after it."""
-    fleet = Fleet(20)
+    fleet = Fleet(200)
     if slow_down:
         fleet.faults = {i: [failure(ErrorKind.RATE, retry_after=100.0)] for i in fleet.ids}
     async with fleet.going() as running:
@@ -189,17 +157,7 @@ async def test_a_stop_leaves_the_rest_and_ends_a_wait_and_follows_what_is_under_
         assert running.done()
     assert len(fleet.asked) == AT_ONCE
     done = 0 if slow_down else AT_ONCE
-    assert Counter(fleet.states.values()) == Counter({RowState.DONE: done, RowState.STOPPED: 20 - done})
-
-
-async def test_a_retry_tries_only_what_failed() -> None:
-    fleet = Fleet(6)
-    fleet.faults = {"box-001": [BROKEN], "box-003": [BROKEN, BROKEN], "box-004": [None]}
-    await fleet.played()
-    assert fleet.job.retry_failed()
-    await fleet.played()
-    assert [fleet.times(i) for i in fleet.ids] == [1, 2, 1, 2, 2, 1]
-    assert Counter(fleet.states.values()) == {RowState.DONE: 5, RowState.FAILED: 1}
+    assert Counter(fleet.states.values()) == Counter({RowState.DONE: done, RowState.STOPPED: 200 - done})
 
 
 @pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.UNREACHABLE])

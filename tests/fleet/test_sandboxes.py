@@ -115,21 +115,6 @@ def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None
     assert [each.id for each in found.unknown] == ["untold"]
 
 
-# What lost its counterpart
-
-
-def lived_in(sandbox_id: str | None, status: str | None = "PAUSED") -> Conversation:
-    return Conversation(id=f"in {sandbox_id}", sandbox_id=sandbox_id, sandbox_status=status)
-
-
-def test_a_conversation_is_unlinked_when_its_sandbox_is_missing_or_no_longer_listed() -> None:
-    records = [lived_in("a"), lived_in("gone"), lived_in("missing", "MISSING"), lived_in(None)]
-    while_reading = [conversation_row(each) for each in records]
-    assert [each.id for each in while_reading if each.unlinked] == ["in missing"]
-    rows = [conversation_row(each, sandboxes={"a"}) for each in records]
-    assert [each.id for each in rows if each.unlinked] == ["in gone", "in missing"]
-
-
 # The tokens
 
 

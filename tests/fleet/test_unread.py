@@ -87,28 +87,12 @@ def test_the_next_run_finds_the_marks_and_what_finished_meanwhile() -> None:
     assert later.ids == {"a", "c", "d"}
 
 
-def test_what_worked_and_finished_again_while_no_deck_ran_is_unseen_again() -> None:
-    for updated, unread in ((5, set[str]()), (600, {"c"})):
-        later = again(kept(told("running@0 finished@5 look@8")))
-        read(later, 900, "finished", updated=updated)
-        assert later.ids == unread
-
-
 def test_a_late_change_of_what_is_seen_sets_no_mark_in_this_run_nor_in_the_next() -> None:
     marks = told("running@0 finished@5 look@8")
     read(marks, 30, "finished", updated=20)
     later = again(kept(marks))
     read(later, 900, "finished", updated=20)
     assert (marks.ids, later.ids) == (set(), set())
-
-
-def test_with_two_decks_a_look_in_one_takes_the_mark_of_both() -> None:
-    one, other = told("running@0 finished@5 look@8"), told("running@0")
-    read(other, 15, "finished", updated=5)
-    assert other.ids == {"c"}, "nothing was noted yet"
-    note = kept(other, kept(one))
-    other.recall(note)
-    assert other.ids == again(note).ids == set()
 
 
 def test_with_two_decks_what_one_missed_is_unseen_in_the_end_and_what_only_one_has_read_is_kept() -> None:

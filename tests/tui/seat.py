@@ -84,6 +84,13 @@ class Seat:
             await self.pilot.hover(offset=end)
             await self.pilot.mouse_up(offset=end)
 
+    async def click(self, words: str, *, sees: Words = (), until: Until = lambda: True) -> None:
+        """Click on words of the screen."""
+        y = self.text.splitlines().index(self.line_of(words))
+        with self.deck._context():
+            await self.pilot.click(offset=(self.line(y).index(words) + 1, y))
+        await self.press(sees=sees, until=until)
+
     async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Type text, then press keys."""
         await self.press(*words, *keys, sees=sees, until=until)
@@ -126,6 +133,10 @@ class Seat:
     def line(self, number: int) -> str:
         """One line of the screen, negative from the bottom."""
         return self.text.splitlines()[number]
+
+    def line_of(self, words: str) -> str:
+        """The first line of the screen that has these words."""
+        return next(line for line in self.text.splitlines() if words in line)
 
     @property
     def session(self) -> Session:

@@ -90,23 +90,15 @@ async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_l
     for number in range(40):
         fleet.add(f"box{number:02}", "PAUSED" if number < 30 else "RUNNING")
     async with at_sandboxes(fleet) as seat:
-        await seat.press("G", "slash", *"zzz", sees="0 of 40")
-        await seat.press("escape", until=lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
-        await seat.press("G", "slash", *"status:running", "enter")
-        assert seat.list_screen.table.cursor_id == shown(seat)[0] == "box30"
-        await seat.press("escape")
-        assert seat.list_screen.table.cursor_id == "box30"
-
-
-async def test_the_cursor_is_back_on_its_row_in_sight_when_a_filter_is_given_up() -> None:
-    fleet = FakeFleet()
-    for number in range(40):
-        fleet.add(f"box{number:02}")
-    async with at_sandboxes(fleet) as seat:
+        last = shown(seat)[-1]
         await seat.press("G", "slash", *"box0", sees="10 of 40")
         await seat.press(*"zz", sees="0 of 40")
         await seat.press("escape", until=lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
-        assert seat.list_screen.table.cursor_id == shown(seat)[-1]
+        assert seat.list_screen.table.cursor_id == last
+        await seat.press("slash", *"status:running", "enter")
+        assert seat.list_screen.table.cursor_id == shown(seat)[0] == "box30"
+        await seat.press("escape")
+        assert seat.list_screen.table.cursor_id == "box30"
 
 
 async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet) -> None:

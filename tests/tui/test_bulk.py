@@ -1,5 +1,7 @@
 """Commands for several sandboxes: asked about, carried out a few at a time, and told row by row as it was."""
 
+from collections import Counter
+
 import pytest
 
 from quarterdeck.fleet.bulk import RowState
@@ -59,8 +61,11 @@ async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fle
         fleet.fails.clear()
         await seat.press("enter", sees="(status 400): It broke")
         await seat.press("R", sees=("5 done", "1 gone"))
+        assert Counter(fleet.orders) == {("pause", f"box{number}"): 1 + (number == 1) for number in range(6)}
         await seat.press("f", until=lambda: (home.state / "copied.txt").exists())
-        assert "box1  done" in (home.state / "copied.txt").read_text()
+        copied = (home.state / "copied.txt").read_text()
+        assert copied.startswith("7 sandboxes: 5 done, 1 gone, 1 skipped\n")
+        assert "box1  done" in copied
 
 
 async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFleet) -> None:

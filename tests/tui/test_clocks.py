@@ -9,7 +9,7 @@ import pytest
 
 from tests.client.fakes import Answer, Asked, FakeServer
 from tests.tui.fake_fleet import PROD, FakeFleet
-from tests.tui.seat import WIDE, Seat, answering, seated
+from tests.tui.seat import WIDE, answering, seated
 
 HOUR = timedelta(hours=1)
 
@@ -25,10 +25,6 @@ def at_another_time(fleet: FakeFleet, ahead: timedelta) -> FakeServer:
     return FakeServer(answer)
 
 
-def line_of(seat: Seat, title: str) -> str:
-    return next(line for line in seat.text.splitlines() if title in line)
-
-
 @pytest.mark.parametrize(("ahead", "apart"), [(24 * HOUR, "1d ahead of"), (-24 * HOUR, "1d behind")])
 async def test_ages_are_reckoned_by_the_clock_of_the_server(ahead: timedelta, apart: str) -> None:
     fleet, now = FakeFleet(), datetime.now(UTC) + ahead
@@ -36,9 +32,9 @@ async def test_ages_are_reckoned_by_the_clock_of_the_server(ahead: timedelta, ap
     fleet.talk("c1", "box", "Fix login", updated_at=(now - 3.5 * HOUR).isoformat())
     async with seated(answering(at_another_time(fleet, ahead)), PROD, size=WIDE) as seat:
         await seat.sees("Fix login", f"The server's clock is {apart} this machine's")
-        assert re.search(r"\b3h[23]\dm\b", line_of(seat, "Fix login"))
+        assert re.search(r"\b3h[23]\dm\b", seat.line_of("Fix login"))
         await seat.press("2", sees=("QUIET", "Fix login"))
-        assert re.search(r"\b3h[23]\dm\b", line_of(seat, "Fix login")), "quiet since the conversation in it changed"
+        assert re.search(r"\b3h[23]\dm\b", seat.line_of("Fix login")), "quiet since the conversation in it changed"
 
 
 async def test_a_time_far_in_the_future_is_shown_as_the_date_and_leads_nothing() -> None:
@@ -51,7 +47,7 @@ async def test_a_time_far_in_the_future_is_shown_as_the_date_and_leads_nothing()
         await seat.sees("Of 9999", "Of today")
         order = [seat.list_screen.rows[each].title for each in seat.list_screen.table.ids]
         assert order == ["Of today", "Of this week", "Of 2099", "Of 9999"]
-        assert "2099-03" in line_of(seat, "Of 2099")
-        assert "9999-12" in line_of(seat, "Of 9999")
+        assert "2099-03" in seat.line_of("Of 2099")
+        assert "9999-12" in seat.line_of("Of 9999")
         await seat.go_to("c3", "i", sees=("9999-12-31 23:59Z", "ahead of any clock"))
         await seat.press("escape", "slash", *"updated<3d", until=lambda: len(seat.list_screen.table.ids) == 2)

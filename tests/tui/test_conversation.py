@@ -244,14 +244,6 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
         assert agent.ran == ["harmless"]
 
 
-async def test_what_was_seen_to_end_is_not_unread_in_the_list(agent: FakeAgent) -> None:
-    agent.asks("ls")
-    async with opened(agent) as seat:
-        await seat.press("tab", "y", sees="✓ Finished")
-        await seat.press("q", "ctrl+r", sees="✓ 1 Finished")
-        assert "unread" not in seat.text
-
-
 async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(
     agent: FakeAgent,
 ) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.client.fakes import Answer, Gated, to
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
-from tests.tui.seat import NARROW, Seat, Until, Words
+from tests.tui.seat import NARROW
 from tests.tui.test_typed_ahead import SPECS
 
 
@@ -14,14 +14,6 @@ def fleet() -> FakeFleet:
     for number in range(12):
         fleet.add(f"box{number}")
     return fleet
-
-
-async def click(seat: Seat, words: str, *, sees: Words = (), until: Until = lambda: True) -> None:
-    """Click on words of the screen."""
-    y = next(y for y, line in enumerate(seat.text.splitlines()) if words in line)
-    with seat.deck._context():
-        await seat.pilot.click(offset=(seat.line(y).index(words) + 1, y))
-    await seat.press(sees=sees, until=until)
 
 
 async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet) -> None:
@@ -38,13 +30,13 @@ async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet) 
 async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_said(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
         await seat.press("X", sees=("12  Sandboxes that no conversation lives in", "/ filter"))
-        await click(seat, "filter")
+        await seat.click("filter")
         await seat.type("box1", until=lambda: "box2" not in seat.text.partition("No conversation")[2])
         await seat.press("q", sees="No line has that in it.")
         await seat.press("backspace", "down", "enter", until=lambda: not seat.deck.screen.is_modal)
         assert seat.list_screen.table.cursor_id == "box10"
         await seat.press("X", sees="esc cancel")
-        await click(seat, "cancel", until=lambda: not seat.deck.screen.is_modal)
+        await seat.click("cancel", until=lambda: not seat.deck.screen.is_modal)
         fleet.says[f"GET {SPECS}"] = Answer({}, 404)
         await seat.press("n", sees="status 404")
         await seat.press("enter", "escape", until=lambda: not seat.deck.screen.is_modal)
@@ -52,15 +44,15 @@ async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_sa
 
 async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
-        await click(seat, "Help", sees="Keys: sandboxes")
-        await click(seat, "esc close", until=lambda: not seat.deck.screen.is_modal)
-        await click(seat, "Filter")
+        await seat.click("Help", sees="Keys: sandboxes")
+        await seat.click("esc close", until=lambda: not seat.deck.screen.is_modal)
+        await seat.click("Filter")
         await seat.type("nothing", sees="0 of 12")
-        await click(seat, "enter keep it", sees=("0 of 12", "n Start"))
-        await click(seat, "n Start", sees="Start a sandbox")
-        await click(seat, "esc cancel", sees=("0 of 12", "Filter"))
-        await click(seat, "Filter", sees="esc show all")
-        await click(seat, "esc show all", until=lambda: "of 12" not in seat.text)
+        await seat.click("enter keep it", sees=("0 of 12", "n Start"))
+        await seat.click("n Start", sees="Start a sandbox")
+        await seat.click("esc cancel", sees=("0 of 12", "Filter"))
+        await seat.click("Filter", sees="esc show all")
+        await seat.click("esc show all", until=lambda: "of 12" not in seat.text)
 
 
 @pytest.mark.parametrize("size", [(50, 12), NARROW])

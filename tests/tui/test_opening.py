@@ -92,8 +92,9 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> Non
             return httpx.ConnectError("refused")
         return EMPTY_PAGE if asked.path.endswith("/search") else NO_ROUTE
 
-    async with seated(answering(FakeServer(script)), SERVER) as seat:
-        await seat.sees("prod", "nothing read yet", "server.example")
+    async with seated(answering(FakeServer(script)), SERVER, size=(60, 20)) as seat:
+        await seat.sees("prod", "server.example")
+        await seat.until(lambda: "nothing read yet, next try" in seat.line(0))
         assert "No conversations." not in seat.text
         up = True
         await seat.press("ctrl+r", sees="No conversations.")

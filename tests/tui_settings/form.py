@@ -2,8 +2,6 @@
 
 import re
 
-from textual import events
-
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.settings import Settings
@@ -59,17 +57,9 @@ class FormSeat(Seat):
         """How many stores were sent."""
         return sum(request.method == "POST" for request in self.client.log)
 
-    async def press(self, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
-        """Press keys; each is taken in before the next one."""
-        for key in keys:
-            self.deck.post_message(events.Key(key, key if len(key) == 1 else None))
-            await self.pause()
-        await super().press(sees=sees, until=until)
-
     async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Type text, as fast as the deck takes it in, then press keys."""
-        for letter in words:
-            self.deck.post_message(events.Key(letter, letter))
+        self.at_once(*words)
         await self.pause()
         await self.press(*keys, sees=sees, until=until)
 
@@ -99,8 +89,7 @@ class FormSeat(Seat):
 
     async def paste(self, words: str, *keys: str, sees: Words = ()) -> None:
         """Paste into whatever has the keyboard, then press keys."""
-        assert self.deck.focused is not None
-        self.deck.focused.post_message(events.Paste(words))
+        self.paste_at_once(words)
         await self.pause()
         await self.press(*keys, sees=sees)
 
@@ -109,7 +98,7 @@ class FormSeat(Seat):
         await self.press("f2", sees="do it")
         if f" {label} " not in self.text:
             await self.press("G", sees=f" {label} ")
-        line = next(line for line in self.text.splitlines() if f" {label} " in line)
+        line = self.line_of(f" {label} ")
         await self.press(line[: line.index(f" {label} ")].split()[-1], sees=sees)
 
     async def agree(self, *, sees: Words = ()) -> None:

@@ -88,7 +88,7 @@ async def test_switches_and_choices(seat: FormSeat) -> None:
     await seat.go_to("user_consents_to_analytics", "enter")
     await seat.sees("(•) not set", "( ) on", "( ) off")
     for _ in range(2):
-        await seat.pilot.click(offset=(seat.line(-1).index("← →"), seat.deck.size.height - 1))
+        await seat.click("← →")
     await seat.press("enter")
     switched = {"enable_default_condenser": False, "user_consents_to_analytics": False}
     assert seat.form.draft.changes == switched
@@ -99,10 +99,7 @@ async def test_switches_and_choices(seat: FormSeat) -> None:
     await seat.press("enter")
     assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 3}
     await seat.go_to("language", "enter", sees="Japanese")
-    await seat.pilot.click(
-        offset=(50, next(at for at, line in enumerate(seat.text.splitlines()) if "Japanese" in line))
-    )
-    await seat.until(lambda: seat.form.editor is None)
+    await seat.click("Japanese", until=lambda: seat.form.editor is None)
     assert seat.form.draft.changes["language"] == "ja"
     await seat.go_to("security_analyzer", "enter")
     await seat.type("gray", sees=("grayswan", "offered by this server"))
@@ -144,11 +141,9 @@ async def test_fields_are_reached_by_filter_tab_and_mouse(seat: FormSeat) -> Non
     assert seat.form.row.id == "max_budget_per_task"
     await seat.press("escape", "shift+tab", "shift+tab")
     assert seat.form.row.id == "llm_model"
-    line = next(number for number, words in enumerate(seat.text.splitlines()) if "Max iterations" in words)
-    await seat.pilot.click(offset=(30, line))
+    await seat.click("Max iterations")
     assert seat.form.row.id == "max_iterations"
-    await seat.pilot.click(offset=(30, line))
-    await seat.until(lambda: seat.form.editor is not None)
+    await seat.click("Max iterations", until=lambda: seat.form.editor is not None)
     await seat.type("77", "enter")
     assert seat.form.draft.changes == {"max_iterations": 77}
 
@@ -237,10 +232,6 @@ async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(seat:
 # What the form says of its rows
 
 
-def line_of(seat: FormSeat, words: str) -> str:
-    return next(line for line in seat.text.splitlines() if words in line)
-
-
 async def test_what_somebody_else_saved_is_marked_until_it_was_looked_at(sit: Sit) -> None:
     async with sit(stored=FULL, size=WIDE) as seat:
         before = await seat.stored()
@@ -249,13 +240,13 @@ async def test_what_somebody_else_saved_is_marked_until_it_was_looked_at(sit: Si
         moved = before.mcp_config.model_copy(update={"sse_servers": (events.model_copy(update={"api_key": None}),)})
         await seat.client.settings.store(before, {"max_iterations": 77, "mcp_config": moved})
         await seat.press("ctrl+r", sees="77")
-        assert "changed on server" in line_of(seat, "Max iterations")
+        assert "changed on server" in seat.line_of("Max iterations")
         await seat.go_to("mcp:1", sees="https://event")
-        assert "changed on server" in line_of(seat, "https://event")
-        assert "changed on server" not in line_of(seat, "https://tools.")
+        assert "changed on server" in seat.line_of("https://event")
+        assert "changed on server" not in seat.line_of("https://tools.")
         await seat.go_to("max_iterations", sees=("Someone else changed", "changed on server"))
         await seat.press("down")
-        assert "changed on server" not in line_of(seat, "Max iterations")
+        assert "changed on server" not in seat.line_of("Max iterations")
 
 
 async def test_nothing_counts_as_changed_in_the_first_record_that_somebody_saves(sit: Sit) -> None:
@@ -275,26 +266,25 @@ async def test_fields_that_conversations_do_not_go_by_say_so(sit_before: Sit) ->
     flat = {"GET /api/settings": [Answer({"llm_model": "a/b", "max_iterations": 50})]}
     async with sit_before(FakeServer(flat)) as seat:
         await seat.go_to("max_iterations")
-        assert "V0 only" in line_of(seat, "Max iterations")
-        assert "server default · V0 only" in line_of(seat, "Budget per task")
-        assert "V0 only" not in line_of(seat, "Base URL")
+        assert "V0 only" in seat.line_of("Max iterations")
+        assert "server default · V0 only" in seat.line_of("Budget per task")
+        assert "V0 only" not in seat.line_of("Base URL")
         await seat.press("enter")
         await seat.type("60", "enter")
-        assert "edited · V0 only" in line_of(seat, "Max iterations")
+        assert "edited · V0 only" in seat.line_of("Max iterations")
         await seat.go_to("language")
-        assert "web only" in line_of(seat, "Language")
+        assert "web only" in seat.line_of("Language")
 
 
 async def test_the_groups_stand_beside_the_fields_or_in_one_line_above(seat: FormSeat) -> None:
     await seat.edit("language", "French")
     await seat.fill("max_iterations", "-1", "escape")
-    assert "*1 !1" in line_of(seat, " Agent  ")
-    assert "*1" in line_of(seat, "Interface")
+    assert "*1 !1" in seat.line_of(" Agent  ")
+    assert "*1" in seat.line_of("Interface")
     await seat.pilot.resize_terminal(60, 20)
     await seat.until(lambda: "▌Agent *1 !1  Sandbox" in seat.text)
     await seat.press("tab", until=lambda: "▌Sandbox  MCP servers" in seat.text)
-    groups = next(at for at, line in enumerate(seat.text.splitlines()) if "▌Sandbox" in line)
-    await seat.pilot.click(offset=(12, groups))
+    await seat.click("MCP servers")
     assert seat.form.row.group == "MCP servers"
 
 

@@ -151,14 +151,12 @@ async def test_edits_cannot_be_saved_when_leaving_a_read_only_connection(sit_bef
     server = FakeServer(Secrets())
     async with sit_before(server) as seat:
         await seat.edit("git_user_name", "Grace")
-        await seat.press("c")
-        await seat.sees("Connections")
-        await seat.press("e", "tab", "tab", "tab", "tab", "space", "ctrl+s", "escape")
-        await seat.sees("READ-ONLY", "1 edited")
+        await seat.press("c", sees="Connections")
+        await seat.press("e", sees="Connection far")
+        await seat.press("tab", "tab", "tab", "tab", "space", "ctrl+s", sees=("READ-ONLY", "1 edited"))
         await seat.press("ctrl+q")
         await seat.sees("Unsaved settings", "Keep editing", "Review & save: this connection is read-only")
-        await seat.press("s")
-        await seat.sees("Unsaved settings")
+        await seat.press("s", sees="Unsaved settings")
     assert server.sent("POST") == []
 
 

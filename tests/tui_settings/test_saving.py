@@ -14,14 +14,6 @@ from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
 
-async def test_the_first_save_of_all(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.sees("Nothing stored yet")
-        await seat.edit("llm_model", "openai/gpt-5")
-        await seat.save_verified(1)
-        assert (await seat.stored()).llm_model == "openai/gpt-5"
-
-
 async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: FormSeat) -> None:
     await seat.go_to("llm_api_key", "enter")
     await seat.paste("  sentinel-pasted-key ", "enter", sees="new value")

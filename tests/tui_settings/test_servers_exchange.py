@@ -85,7 +85,7 @@ async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     await seat.sees("3 servers found, 1 is there already and will be edited.")
     await seat.press("ctrl+s", sees=("3 servers found", "3 edited"))
     await seat.go_to("mcp:4")
-    assert " typed " in next(line for line in seat.text.splitlines() if "far" in line)
+    assert " typed " in seat.line_of("far")
     await seat.press("ctrl+z", sees="As stored")
     await seat.press("ctrl+y")
     config = await seat.saved_servers(3)
