@@ -1,10 +1,9 @@
 """Runs commands in this process, on a local service of the test's own, and leaves no sandbox behind."""
 
-import asyncio
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,9 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.main import main
-from quarterdeck.client.client import IN_PROCESS, Client
-from quarterdeck.client.transport import Access
-from quarterdeck.local.service import LocalService
-from tests.conftest import Home
+from tests.local.conftest import folder
+
+__all__ = ["folder"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ Run = Callable[..., Ended]
 
 
 @pytest.fixture
-def run(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command line, with `typed` on its standard input, that ends with this status."""
 
     def run_command(*arguments: str, typed: str | None = None, status: int = 0) -> Ended:
@@ -47,17 +45,4 @@ def run(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
         assert ended == status, printed
         return Ended(printed.out, printed.err)
 
-    yield run_command
-    if any(home.data.glob("sandboxes/*")):
-        asyncio.run(_delete_sandboxes(home.data))
-
-
-async def _delete_sandboxes(folder: Path) -> None:
-    service = await LocalService.open(folder)
-    try:
-        async with Client(IN_PROCESS, service.key, access=Access(app=service.app)) as client:
-            async for page in client.sandboxes.pages():
-                for sandbox in page.items:
-                    await client.sandboxes.delete(sandbox.id)
-    finally:
-        await service.aclose()
+    return run_command

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -19,6 +19,7 @@ from quarterdeck.fleet import following as rules
 from quarterdeck.fleet.following import Following, Origin
 from tests.client.fakes import FAST, Answer, Asked, client_at, client_of
 from tests.fleet.agent import AGENT, COPY, ID, FakeAgent
+from tests.local.conftest import until
 
 DELTA = {"kind": "StreamingDeltaEvent", "id": "d", "source": "agent", "content": "word "}
 
@@ -134,24 +135,18 @@ async def followed(teller: TellingAgent) -> AsyncIterator[Following]:
             await asyncio.gather(task, return_exceptions=True)
 
 
-async def becomes(true: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
-        while not true():
-            await asyncio.sleep(0.01)
-
-
 async def test_a_socket_counts_after_its_first_frame_and_what_it_tells_is_asked_for() -> None:
     async with telling(FakeAgent("1.34.0")) as teller, followed(teller) as following:
-        await becomes(lambda: teller.server.connections and following.origin is Origin.POLLING)
+        await until(lambda: teller.server.connections and following.origin is Origin.POLLING)
         teller.tell(**DELTA)
-        await becomes(lambda: following.origin is Origin.LIVE)
+        await until(lambda: following.origin is Origin.LIVE)
         teller.agent.says("word for word")
         teller.tell(**teller.agent.log[-1])
-        await becomes(lambda: [each.text for each in following.transcript.entries] == ["word for word"])
+        await until(lambda: [each.text for each in following.transcript.entries] == ["word for word"])
         teller.answers.clear()
         teller.agent.sandbox = "ERROR"
         following.refresh()
-        await becomes(lambda: following.origin is Origin.COPY)
+        await until(lambda: following.origin is Origin.COPY)
         assert following.note == "Its sandbox is in error."
 
 
@@ -167,6 +162,6 @@ async def test_an_old_agent_server_is_asked_and_never_listened_to(
     async with telling(agent) as teller, followed(teller) as following:
         for number in range(5):
             agent.says(f"word {number}")
-            await becomes(lambda: len(following.transcript.entries) == len(agent.log) - 1)
+            await until(lambda: len(following.transcript.entries) == len(agent.log) - 1)
         assert following.origin is Origin.POLLING
         assert teller.opened == 0

@@ -11,6 +11,7 @@ import pytest
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from tests.client.fakes import NO_ROUTE, Answer, Asked, Script, client_of
+from tests.local.conftest import until
 
 from .fakes import NOON
 
@@ -89,15 +90,7 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_th
         }
         return Answer({"items": items[asked.path], "next_page_id": None}) if asked.path in items else NO_ROUTE
 
-    changed = asyncio.Event()
-    async with running(script, lambda news: changed.set()) as session:
-
-        async def until(done: Callable[[], object]) -> None:
-            async with asyncio.timeout(10):
-                while not done():
-                    await changed.wait()
-                    changed.clear()
-
+    async with running(script, lambda news: None) as session:
         await until(lambda: not (session.conversations.health.incomplete or session.sandboxes.health.incomplete))
         there += conversations(1, boxes=1)
         (session.conversations if first == "conversations" else session.sandboxes).refresh()

@@ -143,7 +143,7 @@ async def every(get: Callable[..., Awaitable[Json]], path: str) -> list[Json]:
     return records
 
 
-async def until(found: Callable[[], Json], within: float = 10.0) -> Json:
+async def until(found: Callable[[], Json], within: float = 20.0) -> Json:
     """Ask until there is something to give; fails when the time is over."""
     deadline = time.monotonic() + within
     while True:

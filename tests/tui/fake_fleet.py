@@ -127,19 +127,22 @@ class FakeFleet:
             return Answer(self.trajectories[conversation_id], 200, {"Content-Type": "application/zip"})
         if not self.nested or method not in ("PATCH", "DELETE"):
             return NO_ROUTE
-        if self.busy.get(conversation_id, 0):
-            self.busy[conversation_id] -= 1
-            return Answer({"detail": "Too many"}, 429, {"Retry-After": self.retry_after})
-        self.orders.append((method.lower(), conversation_id))
-        if conversation_id not in self.conversations:
-            return Answer({"detail": "Conversation not found"}, 404)
-        if conversation_id in self.fails:
-            return Answer({"detail": "It broke"}, 400)
+        if (refusal := self._refusal(method.lower(), conversation_id, self.conversations)) is not None:
+            return refusal
         if method == "DELETE" and conversation_id not in self.deaf:
             return Answer(self.conversations.pop(conversation_id))
         if conversation_id not in self.deaf:
             self.conversations[conversation_id] |= asked.body
         return Answer(self.conversations[conversation_id])
+
+    def _refusal(self, verb: str, record_id: str, records: dict[str, Record]) -> Answer | None:
+        if self.busy.get(record_id, 0):
+            self.busy[record_id] -= 1
+            return Answer({"detail": "Too many"}, 429, {"Retry-After": self.retry_after})
+        self.orders.append((verb, record_id))
+        if record_id not in records:
+            return Answer({"detail": "Not found"}, 404)
+        return Answer({"detail": "It broke"}, 400) if record_id in self.fails else None
 
     def _start(self) -> Answer:
         self._make_room()
@@ -147,14 +150,8 @@ class FakeFleet:
         return Answer(self.sandboxes[started])
 
     def _order(self, sandbox_id: str, verb: str) -> Answer:
-        if self.busy.get(sandbox_id, 0):
-            self.busy[sandbox_id] -= 1
-            return Answer({"detail": "Too many"}, 429, {"Retry-After": self.retry_after})
-        self.orders.append((verb, sandbox_id))
-        if sandbox_id not in self.sandboxes:
-            return Answer({"detail": "Sandbox not found"}, 404)
-        if sandbox_id in self.fails:
-            return Answer({"detail": "It broke"}, 400)
+        if (refusal := self._refusal(verb, sandbox_id, self.sandboxes)) is not None:
+            return refusal
         if sandbox_id not in self.deaf:
             self._do(sandbox_id, verb)
         return Answer({"success": True})

@@ -66,23 +66,20 @@ async def test_a_file_that_is_there_goes_only_after_a_yes(sit: Sit, tmp_path: Pa
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-BAD = {
-    "broken.toml": ("language = ", "This is not TOML"),
-    "broken.json": ('{"settings": ', "This is not JSON"),
-    "other.toml": ('title = "a shopping list"\n', "There are no settings in this file"),
+WRONG = {
+    "broken.toml": (b"language = ", "This is not TOML"),
+    "broken.json": (b'{"settings": ', "This is not JSON"),
+    "other.toml": (b'title = "a shopping list"\n', "There are no settings in this file"),
+    "bytes.toml": (b"\xff\xfe", "not text in UTF-8"),
 }
 
 
 async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(seat: FormSeat, tmp_path: Path) -> None:
-    for name, (words, sentence) in BAD.items():
-        (tmp_path / name).write_text(words)
-        await import_from(seat, tmp_path / name)
-        await seat.sees("Import settings", sentence)
-        await seat.press("escape", "escape")
-    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-    unread = {"gone.toml": "is not there", "bytes.toml": "not text in UTF-8", "folder": "not a regular file"}
+    for name, (content, _) in WRONG.items():
+        (tmp_path / name).write_bytes(content)
     (tmp_path / "folder").mkdir()
-    for name, sentence in unread.items():
+    sentences = {name: sentence for name, (_, sentence) in WRONG.items()}
+    for name, sentence in (sentences | {"gone.toml": "is not there", "folder": "not a regular file"}).items():
         await import_from(seat, tmp_path / name)
         await seat.sees("Import settings", sentence)
         await seat.press("escape", "escape")

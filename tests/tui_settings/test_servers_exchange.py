@@ -47,36 +47,26 @@ async def test_a_check_says_what_answered_from_this_machine_and_sends_only_its_o
     assert b"x-session-api-key" not in head.lower()
 
 
-async def test_a_command_is_looked_at_and_never_run(sit: Sit, tmp_path: Path) -> None:
+async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(sit: Sit, tmp_path: Path) -> None:
     made = tmp_path / "made"
-    config = McpConfig(
-        stdio_servers=(
-            StdioServer(name="good", command="touch", args=(str(made),)),
-            StdioServer(name="bad", command="two words"),
-        )
-    )
-    async with sit(stored={"mcp_config": config}, store="nested") as seat:
-        await seat.go_to("mcp:0")
-        await seat.choose("Check", sees=("form good", "a command is never run from here"))
-        await seat.press("down")
-        await seat.choose("Check", sees=("not tried", "The command is one word"))
-    assert not made.exists()
-
-
-async def test_all_are_checked_at_once_from_the_palette(sit: Sit) -> None:
+    good = StdioServer(name="good", command="touch", args=(str(made),))
     async with raw_server(answering(plain(b""))) as server:
         config = McpConfig(
             sse_servers=(SseServer(url=f"{server.url}/sse"), SseServer(url=NOBODY)),
-            stdio_servers=(StdioServer(name="db", command="npx"),),
+            stdio_servers=(good, StdioServer(name="bad", command="two words")),
         )
-        async with sit(stored={"mcp_config": config}) as seat:
+        async with sit(stored={"mcp_config": config}, store="nested") as seat:
             await seat.go_to("mcp:2", "ctrl+p")
             await seat.until(lambda: seat.deck.screen is not seat.settings)
             await seat.type("check all mcp", sees="Check all MCP servers")
             await seat.press("down", "enter")
             await seat.sees(
-                "200 in", "no connection", "form good", "3 servers checked from this machine: 2 good, 1 not"
+                "200 in", "no connection", "form good", "4 servers checked from this machine: 2 good, 2 not"
             )
+            await seat.choose("Check", sees="a command is never run from here")
+            await seat.press("down")
+            await seat.choose("Check", sees="The command is one word")
+    assert not made.exists()
 
 
 async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
