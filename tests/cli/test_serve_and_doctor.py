@@ -1,6 +1,7 @@
 """`serve` on a real port, and what `doctor` says of it."""
 
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.cli.conftest import Run
 from tests.cli.serving import KEY, answering, at_an_address, keeping, serving, simulating
 from tests.client.fakes import NO_ROUTE, Answer
 from tests.conftest import Home
+from tests.local.conftest import processes
 
 
 def test_doctor_is_content_with_a_right_key_tells_it_from_a_wrong_one_and_prints_neither(
@@ -62,7 +64,7 @@ def test_doctor_says_where_a_key_travels_in_clear(run: Run) -> None:
 
 
 def test_serve_makes_a_key_that_works_and_prints_it_once_and_shares_its_data_with_the_embedded_service(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving() as (url, program):
         word, key = program.out.readline().split()
@@ -71,11 +73,13 @@ def test_serve_makes_a_key_that_works_and_prints_it_once_and_shares_its_data_wit
         run("doctor", "--url", url)
         run("settings", "set", "language=fr", "--url", url)
         assert run("settings", "show", "--json").json["language"] == "fr"
+        run("sandboxes", "start", "--url", url)
         second = run("serve", "--port", url.rpartition(":")[2], status=1)
         assert (second.out, len(second.err.splitlines())) == ("", 1)
         assert "cannot be used: Address already in use. Name another one" in second.err
         program.process.send_signal(signal.SIGTERM)
         assert (program.out.read(), program.ended()[0]) == ("", 0)
+    assert len(processes(folder)) == 2, "the sandbox runs on"
     assert run("settings", "show", "--json").json["language"] == "fr"
 
 

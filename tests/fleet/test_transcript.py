@@ -72,8 +72,7 @@ def test_tools_are_shown_by_what_they_do() -> None:
 def test_an_exit_code_above_zero_is_a_failure_whatever_the_server_calls_it() -> None:
     done = {"tool_name": "terminal", "tool_call_id": "c", "kind": "ObservationEvent", "source": "environment"}
     for code, outcome in ((0, Outcome.DONE), (3, Outcome.FAILED), (-1, Outcome.RUNS_ON)):
-        seen = read_event({"id": "1", **done, "observation": {"content": [], "is_error": False, "exit_code": code}})
-        assert isinstance(seen, Event)
+        seen = _event(**done, observation={"content": [], "is_error": False, "exit_code": code})
         assert folded([seen])[0].outcome is outcome
 
 
@@ -84,9 +83,7 @@ def test_what_is_not_known_keeps_its_kind_and_body_and_what_is_broken_breaks_not
         {"id": "a", "kind": "MessageEvent", "llm_message": "no message"},
         {"id": "a", "kind": "ObservationEvent", "observation": None, "timestamp": "never"},
     ):
-        event = read_event(members)
-        assert isinstance(event, Event)
-        assert len(folded([event])) == 1
+        assert len(folded([_event(**members)])) == 1
     assert "BrandNewEvent (hook)" in folded([_event(kind="BrandNewEvent", source="hook")])[0].title
     assert read_event({"kind": "MessageEvent"}) is None
     assert read_event([]) is None

@@ -8,18 +8,8 @@ import httpx
 import pytest
 
 from quarterdeck.cli.main import main
-from tests.cli.serving import KEY, serving
-from tests.local.conftest import Caller, processes
-
-
-def test_it_ends_cleanly_and_leaves_sandboxes_running(folder: Path) -> None:
-    with serving(QUARTERDECK_API_KEY=KEY) as (url, program):
-        headers = {"X-Session-API-Key": KEY}
-        answer = httpx.post(f"{url}/api/v1/sandboxes", headers=headers, trust_env=False, timeout=20)
-        assert answer.json()["status"] == "RUNNING"
-        program.process.terminate()
-        assert (program.out.read(), program.ended()[0]) == ("", 0)
-    assert len(processes(folder)) == 2
+from tests.cli.serving import serving
+from tests.local.conftest import Caller
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])

@@ -1,10 +1,11 @@
 """Somebody at the settings form: goes to a field by the filter, types, pastes, saves."""
 
 import re
+from typing import Any
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig
-from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from tests.tui.seat import Seat, Until, Words
@@ -116,6 +117,11 @@ class FormSeat(Seat):
     def unwrapped(self) -> str:
         """The screen as one line, without the frame and the scroll bar of a dialog."""
         return " ".join(re.sub(r"[\u2580-\u259f]", " ", self.text).split())
+
+    def body_of(self, changes: SettingsChanges) -> Any:
+        """What a save of these changes would send."""
+        assert self.settings.record.store is not None
+        return self.settings.record.store.preview(self.form.draft.base, changes).request.body
 
     async def save_verified(self, count: int) -> None:
         """Save, agree even where something is lost, and see that all of it is stored."""

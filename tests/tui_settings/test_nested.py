@@ -109,9 +109,7 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
     await nested.press("ctrl+s", sees=("Review the changes", "added", "r"))
     assert "MCP server db:" not in nested.text
     assert "sentinel" not in nested.deck.export_screenshot()
-    store = nested.settings.record.store
-    assert store is not None
-    body = store.preview(nested.form.draft.base, nested.form.draft.changes).request.body
+    body = nested.body_of(nested.form.draft.changes)
     await nested.press("y", sees="Saved · 1 of 1 verified")
     assert "sentinel" not in nested.deck.export_screenshot()
     servers = body["agent_settings_diff"]["mcp_config"]
