@@ -93,6 +93,14 @@ def test_a_type_and_hidden_values_that_differ_are_named() -> None:
     assert differences(FILES, now) == ([], ["a hidden part of the command changed", "K removed", "L added"])
 
 
-def test_an_argument_with_blanks_reads_as_one() -> None:
-    server = StdioServer(name="files", command="npx", args=("-y", "--root", "/a b", ""))
-    assert server_details(server) == "npx -y --root '/a b' ''"
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        (StdioServer(name="files", command="npx", args=("-y", "--root", "/a b", "")), "npx -y --root '/a b' ''"),
+        # losses name a server by the name it is stored under
+        (SseServer.model_validate({"url": "https://a.example", "name": "tools"}), "tools"),
+        (ShttpServer.model_validate({"url": "https://b", "name": "b", "timeout": 9}), "b · time-out 9 s"),
+    ],
+)
+def test_an_argument_with_blanks_reads_as_one_and_an_address_with_a_name_as_that(server: McpServer, words: str) -> None:
+    assert server_details(server) == words

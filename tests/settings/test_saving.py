@@ -11,7 +11,6 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, Sse
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest, rules_of
-from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.kept import DisabledServers, disabled_in, with_replaced
 from quarterdeck.settings.mcp import Servers
@@ -180,11 +179,3 @@ def test_a_complaint_of_the_server_stands_at_its_field_or_row(
     if location[-1:] in (("KEY",), ("autoApprove",)):
         assert problem is not None
         assert problem.words == f"The server says: {location[-1]}: bad"
-
-
-def test_a_server_with_an_address_shows_the_name_it_is_stored_under() -> None:
-    """Losses name it by that, and nothing else on the screen would tell which one is meant."""
-    assert words.server_details(LISTED.sse_servers[0]) == "tools"
-    assert words.server_details(ShttpServer.model_validate({"url": "https://b", "name": "b", "timeout": 9})) == (
-        "b · time-out 9 s"
-    )

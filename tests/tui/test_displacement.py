@@ -7,18 +7,12 @@ from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 from tests.tui.seat import WIDE
 
 
-def full_fleet() -> FakeFleet:
-    fleet = FakeFleet(cap=3)
-    fleet.add("old", created="2026-03-10T06:00:00Z")
-    fleet.add("mid", created="2026-03-11T06:00:00Z")
-    fleet.add("new", created="2026-03-12T06:00:00Z")
+async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -> None:
+    fleet, state = FakeFleet(cap=3), KeptState(tmp_path / "state")
+    for day, name in enumerate(("old", "mid", "new"), 10):
+        fleet.add(name, created=f"2026-03-{day}T06:00:00Z")
     fleet.add("off", "PAUSED")
     fleet.talk("c1", "old", "Fix login")
-    return fleet
-
-
-async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -> None:
-    fleet, state = full_fleet(), KeptState(tmp_path / "state")
     async with at_sandboxes(fleet, state=state, size=WIDE) as seat:
         await seat.sees("Fix login")
         await seat.press("n", sees=("default-spec  (default)", "/workspace", "TOKEN"))

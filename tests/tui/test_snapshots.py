@@ -20,14 +20,16 @@ class Compare(Protocol):
     ) -> bool: ...
 
 
+def seat_of(pilot: Pilot[int]) -> Seat:
+    assert isinstance(pilot.app, Deck)
+    return Seat(pilot.app, pilot)
+
+
 def pressing(*keys: str, sees: str) -> Callable[[Pilot[int]], Awaitable[None]]:
     async def press(pilot: Pilot[int]) -> None:
-        assert isinstance(pilot.app, Deck)
-        seat = Seat(pilot.app, pilot)
+        seat = seat_of(pilot)
         await seat.sees("1.8.1", "Needs you")
-        for key in keys:
-            await seat.press(key)
-        await seat.sees(sees)
+        await seat.press(*keys, sees=sees)
 
     return press
 
@@ -56,8 +58,7 @@ def test_help(snap_compare: Compare, tmp_path: Path) -> None:
 
 
 async def settled(pilot: Pilot[int]) -> None:
-    assert isinstance(pilot.app, Deck)
-    seat = Seat(pilot.app, pilot)
+    seat = seat_of(pilot)
     await seat.until(lambda: seat.deck.session and seat.session.server.kind)
     await seat.press("3", sees=("Nothing stored yet", "Max iterations"))
     await seat.press("down", "enter")

@@ -5,35 +5,30 @@ from typing import Any
 import pytest
 
 from quarterdeck.client.flat import KNOWN_BY
-from quarterdeck.client.models.settings import Settings
-from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.client.fakes import Answer, Asked, FakeServer
 from tests.tui_settings.conftest import Sit
 from tests.tui_settings.form import FormSeat
+from tests.tui_settings.test_saving import FlatServer
 
 ADA = {"git_user_name": "Ada", "email": "ada@example.org"}
 BEN = {"git_user_name": "Ben", "email": "ben@example.org"}
 REFUSED = Answer({"detail": "Unauthorized"}, 401)
 
 
-class Keyed:
-    """A flat server with a record for each key; without a known one it refuses, but for what was asked `before`."""
+class Keyed(FlatServer):
+    """A server with a record for each key; one without a known key is told the old record, or refused."""
 
     def __init__(self, **records: dict[str, Any]) -> None:
-        usual = Settings().model_dump(mode="json") | dict.fromkeys(KNOWN_BY)
-        self.records = {key: usual | record for key, record in records.items()}
-        self.open: dict[str, Any] | None = self.records["old"]
-        """What is told without a key."""
+        super().__init__()
+        self.records = {key: self.record | dict.fromkeys(KNOWN_BY) | record for key, record in records.items()}
+        self.refuses = False
 
-    def __call__(self, asked: Asked) -> Answer:
-        record = self.records.get(asked.headers.get("X-Session-API-Key", ""), self.open)
-        if record is None:
+    def __call__(self, asked: Asked) -> Answer | Exception:
+        key = asked.headers.get("X-Session-API-Key", "")
+        if self.refuses and key not in self.records:
             return REFUSED
-        if asked.path != "/api/settings":
-            return NO_ROUTE
-        if asked.method == "POST":
-            record |= asked.body
-            return Answer({"message": "Settings stored"})
-        return Answer(record)
+        self.record = self.records.get(key, self.records["old"])
+        return super().__call__(asked)
 
 
 async def give_key(seat: FormSeat, key: str) -> None:
@@ -49,7 +44,7 @@ async def test_edits_stay_with_a_new_key_and_on_another_persons_record_the_deck_
     server = Keyed(old=ADA, new=ADA if meant is None else BEN)
     async with sit_before(FakeServer(server)) as seat:
         await seat.edit("git_user_name", "Grace")
-        server.open = None
+        server.refuses = True
         await give_key(seat, "new")
         if meant is None:
             await seat.save_verified(1)
