@@ -9,13 +9,16 @@ import pytest
 
 from quarterdeck.tui.glyphs import in_ascii
 from tests.local.conftest import folder
+from tests.tui.desk import desk, urls
 from tests.tui.seat import Seat, local, seated
 
-__all__ = ["folder"]
+__all__ = ["desk", "folder", "urls"]
+
+Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
 
 @pytest.fixture
-def sit(folder: Path) -> Callable[..., AbstractAsyncContextManager[Seat]]:
+def sit(folder: Path) -> Sit:
     """Opens decks on one embedded service, one after the other or side by side."""
     return partial(seated, local(folder))
 

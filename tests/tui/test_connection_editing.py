@@ -9,11 +9,8 @@ from keyring.errors import KeyringLocked
 from quarterdeck.tui.connecting import Connecting
 from tests.conftest import Home
 from tests.keyrings import Hanging, Raising
-from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list, desk, urls
+from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list
 from tests.tui.seat import WIDE, Seat, Words
-
-__all__ = ["desk", "urls"]
-
 
 # Adding and keys
 

@@ -9,11 +9,9 @@ from quarterdeck.cli.target import KEY_VARIABLE
 from quarterdeck.config.connections import Connection
 from tests.cli import serving
 from tests.client.fakes import Answer, Asked
-from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, desk, urls
-from tests.tui.fake_fleet import FakeFleet
+from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list
+from tests.tui.fake_fleet import PROD, FakeFleet
 from tests.tui.seat import NARROW, WIDE, answering, seated
-
-__all__ = ["desk", "urls"]
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
@@ -172,7 +170,7 @@ async def test_what_another_deck_writes_of_the_open_one_makes_no_second_equal_ro
 
 async def test_a_check_says_that_the_key_went_in_clear() -> None:
     fleet = FakeFleet(nested=True)
-    async with seated(answering(fleet.server), Connection("prod", "http://server.test")) as seat:
+    async with seated(answering(fleet.server), PROD) as seat:
         await seat.sees("No conversations.")
         await seat.press("c", sees=("Connections", "the key can be read on the way"))
         await seat.press("t", sees="no key is needed")

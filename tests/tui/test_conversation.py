@@ -3,18 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.widgets import TextArea
 
-from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import answering as answering_rules
 from quarterdeck.tui.conversation.log import Log
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer, Asked, FakeServer, Gated, to
 from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
-from tests.tui.fake_fleet import FakeFleet
+from tests.tui.fake_fleet import PROD, FakeFleet
 from tests.tui.seat import NARROW, Seat, answering, seated
 
 ANSWER = f"POST {C}/events/respond_to_confirmation"
@@ -56,7 +56,7 @@ async def opened(
         }
         return fleet.answer(asked)
 
-    prod = Connection("prod", "http://server.test", read_only=read_only)
+    prod = replace(PROD, read_only=read_only)
     server = FakeServer(answer) if gate is None else Gated(answer, to(held), gate)
     async with seated(answering(server), prod, size=NARROW, state=state) as seat:
         await seat.sees("Fix login")
@@ -202,7 +202,7 @@ async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent
 async def test_a_conversation_of_which_nothing_can_be_read_says_so() -> None:
     fleet = FakeFleet()
     fleet.talk(ID, fleet.add("box", "PAUSED"), "Fix login")
-    async with seated(answering(fleet.server), Connection("prod", "http://server.test"), size=(60, 20)) as seat:
+    async with seated(answering(fleet.server), PROD, size=(60, 20)) as seat:
         await seat.sees("Fix login")
         await seat.press("enter", sees=("Nothing could be read. This server keeps no copy", "said."))
 

@@ -1,6 +1,4 @@
 import stat
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,10 +8,9 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
+from tests.tui.conftest import Sit
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
 from tests.tui.seat import NARROW, WIDE, Seat, answering, connecting, seated, seated_at
-
-Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
 
 async def create(seat: Seat, message: str) -> None:

@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -15,11 +15,10 @@ from quarterdeck.tui import app
 from quarterdeck.tui.columns.details import health_cell
 from quarterdeck.tui.connecting import Connect
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.tui.conftest import Sit
 from tests.tui.fake_fleet import PROD, FakeFleet
-from tests.tui.seat import LOCAL, Seat, answering, local, seated
+from tests.tui.seat import LOCAL, answering, local, seated
 
-Sit = Callable[..., AbstractAsyncContextManager[Seat]]
-SERVER = Connection("prod", "http://server.example")
 EMPTY_PAGE = Answer({"items": [], "next_page_id": None})
 
 
@@ -92,8 +91,8 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> Non
             return httpx.ConnectError("refused")
         return EMPTY_PAGE if asked.path.endswith("/search") else NO_ROUTE
 
-    async with seated(answering(FakeServer(script)), SERVER, size=(60, 20)) as seat:
-        await seat.sees("prod", "server.example")
+    async with seated(answering(FakeServer(script)), PROD, size=(60, 20)) as seat:
+        await seat.sees("prod", "server.test")
         await seat.until(lambda: "nothing read yet, next try" in seat.line(0))
         assert "No conversations." not in seat.text
         up = True
@@ -122,7 +121,7 @@ async def test_a_page_in_front_of_a_server_is_no_other_server() -> None:
 async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
     listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]
     server = FakeServer({"GET /api/v1/app-conversations": [Answer(listed)]})
-    async with seated(answering(server), SERVER, size=(120, 30)) as seat:
+    async with seated(answering(server), PROD, size=(120, 30)) as seat:
         await seat.sees("Fix login", words)
         assert ("perhaps" in seat.text) == (count == 100)
 
@@ -134,7 +133,7 @@ async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
     script: dict[str, list[Answer | Exception]] = {
         "GET /api/v1/app-conversations/search": [Answer({"items": [item], "next_page_id": None})]
     }
-    async with seated(answering(FakeServer(script)), SERVER, size=(160, 30)) as seat:
+    async with seated(answering(FakeServer(script)), PROD, size=(160, 30)) as seat:
         await seat.sees("[red]x[/] [@click=", "RUN␛[31mNING")
         for key, words in (("i", "sandbox status  RUN␛[31mNING"), ("enter", "The server does not tell")):
             await seat.press(key)

@@ -1,5 +1,3 @@
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,9 +6,8 @@ import pytest
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.tui.lists import screen as list_screen
 from tests.local.conftest import processes
+from tests.tui.conftest import Sit
 from tests.tui.seat import NARROW, WIDE, Seat
-
-Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
 
 async def start(seat: Seat) -> None:
