@@ -21,8 +21,6 @@ from tests.client.fakes import FAST, Answer, Asked, client_at, client_of
 from tests.fleet.agent import AGENT, COPY, ID, FakeAgent
 from tests.local.conftest import until
 
-DELTA = {"kind": "StreamingDeltaEvent", "id": "d", "source": "agent", "content": "word "}
-
 
 def following(agent: FakeAgent) -> Following:
     client, _ = client_of(agent)
@@ -138,7 +136,7 @@ async def followed(teller: TellingAgent) -> AsyncIterator[Following]:
 async def test_a_socket_counts_after_its_first_frame_and_what_it_tells_is_asked_for() -> None:
     async with telling(FakeAgent("1.34.0")) as teller, followed(teller) as following:
         await until(lambda: teller.server.connections and following.origin is Origin.POLLING)
-        teller.tell(**DELTA)
+        teller.tell(kind="StreamingDeltaEvent", id="d", source="agent", content="word ")
         await until(lambda: following.origin is Origin.LIVE)
         teller.agent.says("word for word")
         teller.tell(**teller.agent.log[-1])

@@ -15,8 +15,6 @@ from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_quiet,
 
 from .fakes import NOON, at, sandbox
 
-HALF_HOUR = 1800.0
-
 
 def talk(
     agent: str | None = "idle", updated: datetime | None = NOON, cost: float | None = None, name: str = "c"
@@ -109,7 +107,7 @@ def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None
         row(talk(updated=None), name="untold"),
         row(name="orphan", seen=-2500),
     ]
-    found = find_quiet(rows, HALF_HOUR, at(0))
+    found = find_quiet(rows, 1800.0, at(0))
     assert [each.id for each in found.rows] == ["c", "orphan", "b"]
     assert found.spent == 1.0 + 2.5
     assert [each.id for each in found.unknown] == ["untold"]

@@ -1,6 +1,4 @@
-from typing import Any
-
-from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
+from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.options import SchemaField
 from quarterdeck.client.settings import rules_of
@@ -10,11 +8,6 @@ from quarterdeck.settings.review import ReviewLine, problems, review, until_when
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
-REPLACING = Server(
-    Generation.FLAT,
-    KeyState.ACCEPTED,
-    fields={"max_budget_per_task": FieldRules(in_effect=False), "llm_model": FieldRules(clearable=False)},
-)
 STORED = Settings(llm_model="openai/gpt-5", llm_api_key_set=True)
 
 
@@ -48,23 +41,13 @@ def test_running_conversations_keep_the_old_values_of_what_they_go_by() -> None:
         assert until_when(draft.set(key, value), FLAT, 3) == ""
 
 
-def described(key: str, value_type: str, **more: Any) -> SchemaField:
-    words = {"label": key, "section": "llm", "section_label": "LLM"}
-    return SchemaField(place=f"agent_settings.llm.{key}", value_type=value_type, variant="openhands", **words, **more)
-
-
-SCHEMA = (described("timeout", "integer", default=300), described("extra_headers", "object"))
-LEAVES = {
-    "agent_settings.llm.timeout": 60,
-    "agent_settings.llm.extra_headers": {"Authorization": "Bearer sentinel", "X-Team": "sentinel"},
-}
-DESCRIBED = Draft(Settings(leaves=LEAVES), fields=fields_on(NESTED, SCHEMA, "openhands"))
-
-
 def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
     place = "agent_settings.llm.timeout"
-    assert review(DESCRIBED.set(place, 30), NESTED).lines == (ReviewLine("set", "timeout", "60", "30", place=place),)
-    edited = DESCRIBED.set(place, 30).set("language", "de")
+    words = {"label": "timeout", "section": "llm", "section_label": "LLM"}
+    timeout = SchemaField(place=place, value_type="integer", variant="openhands", default=300, **words)
+    described = Draft(Settings(leaves={place: 60}), fields=fields_on(NESTED, (timeout,), "openhands"))
+    assert review(described.set(place, 30), NESTED).lines == (ReviewLine("set", "timeout", "60", "30", place=place),)
+    edited = described.set(place, 30).set("language", "de")
     flat = Server(Generation.FLAT, KeyState.ACCEPTED)
     moved = edited.with_fields(fields_on(flat, (), "openhands"))
     assert moved.edits == edited.edits

@@ -19,8 +19,6 @@ from tests.tui.conftest import Sit
 from tests.tui.fake_fleet import PROD, FakeFleet
 from tests.tui.seat import LOCAL, answering, local, seated
 
-EMPTY_PAGE = Answer({"items": [], "next_page_id": None})
-
 
 def after(before: Callable[[Connection], Awaitable[object]], folder: Path) -> Connect:
     """Connects to the embedded service after something else."""
@@ -89,7 +87,7 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> Non
     def script(asked: Asked) -> Answer | Exception:
         if not up:
             return httpx.ConnectError("refused")
-        return EMPTY_PAGE if asked.path.endswith("/search") else NO_ROUTE
+        return Answer({"items": []}) if asked.path.endswith("/search") else NO_ROUTE
 
     async with seated(answering(FakeServer(script)), PROD, size=(60, 20)) as seat:
         await seat.sees("prod", "server.test")
