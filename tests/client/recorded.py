@@ -79,7 +79,7 @@ def _form(method: str, path: str, query: Mapping[str, list[str]], body: Any) -> 
     return {"method": method, "path": path, "query": texts, "body": body}
 
 
-def replaying(*exchanges: Exchange, release: str = "") -> tuple[Client, FakeServer]:
-    """A client of a server that gives the recorded answers, which it takes for one of that release, or as recorded."""
+def replaying(*exchanges: Exchange) -> tuple[Client, FakeServer]:
+    """A client of a server that gives the recorded answers, which it takes for one of their release."""
     answers = {f"{each.method} {each.path}": [each.answer] for each in exchanges}
-    return client_of(answers, server=SERVERS[release or exchanges[0].release])
+    return client_of(answers, server=SERVERS[exchanges[0].release])

@@ -23,12 +23,12 @@ def at(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def sandbox(status: str, sandbox_id: str = "abc", *, served: bool = False, key: str = "box-key") -> Sandbox:
+def sandbox(status: str, sandbox_id: str = "abc", *, served: bool = False) -> Sandbox:
     """A sandbox as a server lists it; `served` ones have a key and the address of their agent server."""
     if not served:
         return Sandbox(id=sandbox_id, status=status)
     url = ExposedUrl(name="AGENT_SERVER", url=SecretStr("http://box:8000"))
-    return Sandbox(id=sandbox_id, status=status, session_api_key=SecretStr(key), exposed_urls=(url,))
+    return Sandbox(id=sandbox_id, status=status, session_api_key=SecretStr("box-key"), exposed_urls=(url,))
 
 
 def failure(kind: ErrorKind = ErrorKind.UNREACHABLE, retry_after: float | None = None) -> ServiceError:
@@ -82,9 +82,10 @@ class FakeClock:
 class FakeServer:
     """A list on a server: `items` is its truth, `asked` what it was asked, each with the second it came in."""
 
-    def __init__(self, clock: FakeClock, items: Sequence[Item], *, page_size: int = 2, latency: float = 0.0) -> None:
+    page_size = 2
+
+    def __init__(self, clock: FakeClock, items: Sequence[Item], *, latency: float = 0.0) -> None:
         self.items = list(items)
-        self.page_size = page_size
         self.latency = latency
         self.by_batch = True
         self.fail_with: ServiceError | None = None
@@ -131,9 +132,9 @@ class FakeServer:
 class Deck:
     """A watch on a fake server, and all it published."""
 
-    def __init__(self, *items: str, page_size: int = 2, latency: float = 0.0) -> None:
+    def __init__(self, *items: str, latency: float = 0.0) -> None:
         self.clock = FakeClock()
-        self.server = FakeServer(self.clock, [Item(i) for i in items], page_size=page_size, latency=latency)
+        self.server = FakeServer(self.clock, [Item(i) for i in items], latency=latency)
         self.published: list[Changes[Item]] = []
         self.states: list[HealthState] = []
         self.watch = Watch(self.server, self._note, clock=self.clock, sleep=self.clock.sleep, jitter=lambda: 0.0)

@@ -1,5 +1,5 @@
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -61,9 +61,9 @@ def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
     assert with_last_status(with_last_status(held, conversation("PAUSED", None)), quiet) == quiet
 
 
-def task(status: str, detail: str | None = None, created: datetime | None = NOON, **more: Any) -> StartTask:
+def task(status: str, detail: str | None = None, **more: Any) -> StartTask:
     request = NewConversation(title="Add tests", selected_repository="acme/api", selected_branch="main")
-    return StartTask(id="t", status=status, detail=detail, created_at=created, request=request, **more)
+    return StartTask(id="t", status=status, detail=detail, created_at=NOON, request=request, **more)
 
 
 def test_the_steps_of_a_start_are_counted_in_their_order() -> None:

@@ -51,7 +51,6 @@ class Desk:
         *,
         read_only: bool = False,
         size: tuple[int, int] = NARROW,
-        theme: str = "quarterdeck-dark",
     ) -> AsyncIterator[Seat]:
         """Open the deck on a connection, or on the local service; `read_only` is what --read-only says."""
         loaded = load(os.environ)
@@ -63,7 +62,7 @@ class Desk:
                 deck, partial(connect, folders.data, keys), folders, keys, KeptState(folders.kept), read_only=read_only
             ),
             notices=[f"{problem}." for problem in loaded.problems],
-            theme=theme,
+            theme="quarterdeck-dark",
             crash_folder=self.home.state,
         )
         async with seated_at(deck, size) as seat:
