@@ -72,9 +72,6 @@ async def test_what_is_no_key_is_none_and_what_is_not_held_is_not_kept(answer: o
         await ring(Lying(answer)).keep(OWNER, KEY)
 
 
-# The file
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "config" / "keys.toml"
@@ -147,9 +144,6 @@ async def test_a_file_of_somebody_else_is_not_used_even_by_root(file: Path) -> N
     await keys(file).keep(WORK, KEY, in_file=True)
     os.chown(file, 12345, 12345)
     await refused(file, "another user")
-
-
-# Their order
 
 
 async def test_the_environment_goes_before_the_keyring_and_that_before_the_file(file: Path) -> None:

@@ -38,9 +38,6 @@ def row(
     return sandbox_row(record, memories.by_id[name], conversations, complete=complete)
 
 
-# Order
-
-
 def test_what_needs_a_look_comes_first_then_what_runs_and_has_been_quiet_for_longest() -> None:
     memories = SandboxMemories()
     memories.observe([sandbox("RUNNING", "silent", served=True)], at(-4), beginning=False)
@@ -64,9 +61,6 @@ def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
         before = rank(sandbox_row(record, memories.by_id["abc"], ()), at(1))
         memories.asked("abc", action, at(0))
         assert rank(sandbox_row(record, memories.by_id["abc"], ()), at(1)).value == before.value
-
-
-# How long a sandbox has been quiet
 
 
 @pytest.mark.parametrize(
@@ -93,9 +87,6 @@ def test_how_long_nothing_has_happened_in_it(seen: SandboxRow, quiet: float | No
     assert found == ([] if quiet is None else [seen])
 
 
-# Quiet sandboxes
-
-
 def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None:
     costs = (0.75, None, float("nan"), 0.25)
     rows = [
@@ -111,9 +102,6 @@ def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None
     assert [each.id for each in found.rows] == ["c", "orphan", "b"]
     assert found.spent == 1.0 + 2.5
     assert [each.id for each in found.unknown] == ["untold"]
-
-
-# The tokens
 
 
 @pytest.mark.parametrize(

@@ -137,9 +137,6 @@ def test_a_change_found_after_a_gap_has_no_known_cause_and_no_known_moment() -> 
     assert watched.told("c")[-1] == ("Paused", Cause.SERVER)
 
 
-# From run to run
-
-
 def test_the_next_run_knows_what_happened_before_and_says_what_changed_meanwhile() -> None:
     watched = Watched()
     watched.read(0, "RUNNING", "PAUSED")

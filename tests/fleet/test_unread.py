@@ -122,9 +122,6 @@ def test_a_clock_that_was_wrong_once_hides_no_news() -> None:
     assert later.ids == {"new"}
 
 
-# Those that ring
-
-
 @pytest.mark.parametrize(
     ("story", "rung"),
     [

@@ -109,9 +109,6 @@ async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_
         await at_list(seat, "down", sees=("not opened", f"release    {__version__}"))
 
 
-# What the command line and the file say
-
-
 async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_name(desk: Desk) -> None:
     desk.environ[KEY_VARIABLE] = OTHER_KEY
     connection = Connection(desk.two.removeprefix("http://"), desk.two, key_env=KEY_VARIABLE)

@@ -91,9 +91,6 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-# Rename
-
-
 async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
         await seat.go_to("c1", "e", sees=("Rename the conversation", "Talk 1"))
@@ -110,9 +107,6 @@ async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None
             await seat.press("slash")
             assert said not in seat.text
             await seat.press("escape")
-
-
-# Delete
 
 
 @pytest.mark.parametrize("gone", [True, False])
@@ -164,9 +158,6 @@ async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fle
         assert set(fleet.conversations) == {"c1"}
 
 
-# The trajectory
-
-
 async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_after_a_yes(
     fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,9 +205,6 @@ async def test_where_it_cannot_be_given_the_deck_says_so(fleet: FakeFleet) -> No
     async with at_conversations(fleet) as seat:
         await create_titled(seat, fleet)
         await seat.sees("It is not called “Mine”: This server cannot rename conversations.")
-
-
-# Where it cannot be done
 
 
 @pytest.mark.parametrize(

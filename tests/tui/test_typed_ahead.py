@@ -58,9 +58,6 @@ async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:
         assert table.cursor_id == table.ids[4]
 
 
-# What does not wait
-
-
 async def test_no_key_waits_for_what_is_only_sent_and_one_held_down_is_obeyed_as_often_as_it_came(
     fleet: FakeFleet,
 ) -> None:

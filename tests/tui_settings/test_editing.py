@@ -229,9 +229,6 @@ async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(seat:
     assert seat.form.draft.value("language") == "it"
 
 
-# What the form says of its rows
-
-
 async def test_what_somebody_else_saved_is_marked_until_it_was_looked_at(sit: Sit) -> None:
     async with sit(stored=FULL, size=WIDE) as seat:
         before = await seat.stored()

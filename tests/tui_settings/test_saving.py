@@ -241,9 +241,6 @@ async def test_settings_that_are_not_offered_any_more_are_no_first_run(sit_befor
         assert server.sent("POST") == []
 
 
-# Two decks on one server
-
-
 @pytest.mark.parametrize(("store", "first_is_first"), [("merge", True), ("replace", False), ("nested", True)])
 async def test_different_edits_are_all_there(sit: Sit, store: Mode, first_is_first: bool) -> None:
     async with sit(stored=FULL, store=store) as ann, sit(store=store) as ben:

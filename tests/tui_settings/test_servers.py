@@ -96,9 +96,6 @@ async def test_a_thousand_servers_do_not_stop_the_keys(sit: Sit) -> None:
         await seat.go_to("mcp:999", "d", sees="will be deleted")
 
 
-# The dialog
-
-
 LONG = "sentinel-long-" + "x" * 100_000
 
 
