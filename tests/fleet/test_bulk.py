@@ -129,6 +129,7 @@ async def test_what_becomes_of_a_row_is_what_the_readings_say_and_an_unknown_out
         assert fleet.job.ended
     assert (fleet.states, len(fleet.asked)) == ({"box-000": state}, times)
     assert bool(fleet.job.rows["box-000"].words) is (state is not RowState.DONE)
+    assert fleet.job.retry_failed() is (state in (RowState.FAILED, RowState.UNCHANGED))
 
 
 async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and_tried_again() -> None:

@@ -143,7 +143,7 @@ def test_the_tokens_of_the_conversations(ids: str, several: list[str]) -> None:
     a = Conversation("a", None, "box-a", "RUNNING", "running", "acme/web", updated_at=at(-9), llm_model="small")
     b = Conversation("b", None, "box-b", "RUNNING", "waiting_for_confirmation", llm_model="opus", created_at=at(-9000))
     b = replace(b, metrics=Metrics(accumulated_cost=2.0))
-    rows = [conversation_row(each, sandboxes={"box-a"}) for each in (a, b)]
+    rows = [conversation_row(each, sandboxes={"box-a"}) for each in (a, b, Conversation("c"))]
     for typed in several:
         found = kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), at(0))
         assert "".join(each.id for each in found) == ids, typed

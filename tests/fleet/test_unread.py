@@ -87,6 +87,13 @@ def test_the_next_run_finds_the_marks_and_what_finished_meanwhile() -> None:
     assert later.ids == {"a", "c", "d"}
 
 
+def test_what_worked_and_finished_again_while_no_deck_ran_is_unseen_again() -> None:
+    for updated, unread in ((5, set[str]()), (600, {"c"})):
+        later = again(kept(told("running@0 finished@5 look@8")))
+        read(later, 900, "finished", updated=updated)
+        assert later.ids == unread
+
+
 def test_a_late_change_of_what_is_seen_sets_no_mark_in_this_run_nor_in_the_next() -> None:
     marks = told("running@0 finished@5 look@8")
     read(marks, 30, "finished", updated=20)
