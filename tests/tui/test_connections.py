@@ -70,9 +70,10 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
 async def test_what_was_not_created_on_one_server_is_offered_on_no_other(desk: Desk) -> None:
     gate = Event()
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: Asked) -> Answer | Exception:
         if asked.method == "POST":
             gate.wait()
+            return ConnectionError()
         return Answer({"items": []})
 
     with serving.at_an_address(script) as url:
