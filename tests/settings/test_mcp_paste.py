@@ -25,6 +25,7 @@ GIVEN_LINEAR = {"url": "https://mcp.linear.app/sse", "headers": {"Authorization"
         {"servers": {"files": {"type": "stdio", **GIVEN_FILES}, "linear": GIVEN_LINEAR}, "inputs": []},
         {"mcp": {"servers": {"files": GIVEN_FILES, "linear": {"type": "sse", **GIVEN_LINEAR}}}},
         {"files": GIVEN_FILES, "linear": GIVEN_LINEAR},
+        {"context_servers": {"files": GIVEN_FILES, "linear": GIVEN_LINEAR}},
         [{"name": "files", **GIVEN_FILES}, {"name": "linear", **GIVEN_LINEAR}],
         {"mcpServers": [{"name": "files", **GIVEN_FILES}, {"name": "linear", **GIVEN_LINEAR}]},
         {"mcp_config": {"files": GIVEN_FILES, "linear": {"transport": "sse", **GIVEN_LINEAR}}},
@@ -48,6 +49,7 @@ def test_every_usual_shape_is_read(data: object) -> None:
         ({"url": "https://a.example/sse/", "headers": None}, SseServer),
         ({"httpUrl": "https://a.example/sse"}, ShttpServer),
         ({"serverUrl": "https://a.example/sse"}, SseServer),
+        ({"url": "https://a.example/mcp", "type": "remote"}, ShttpServer),
     ],
 )
 def test_the_word_for_a_transport_decides_else_the_address(
@@ -83,7 +85,7 @@ def test_what_this_service_cannot_hold_is_named() -> None:
     flat = pasted(json.dumps({"my tools": {**given_members}, "db": {"command": "npx", "cwd": "/w"}}))
     assert flat.notes == (
         "my tools: this service has no place for headers, alwaysAllow.",
-        "my tools: it was switched off there; here it is on unless it is disabled.",
+        "my tools: it is switched off there, which this service has no place for.",
         "db: this service has no place for cwd.",
     )
     (tools,) = pasted(json.dumps({"my tools": given_members}), nested=True).servers

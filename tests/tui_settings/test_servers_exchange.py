@@ -16,6 +16,7 @@ PASTED = {
     "mcpServers": {
         "db": {"command": "uvx", "args": ["mcp-db"], "env": {"TOKEN": "$TOKEN"}},
         "files": {"command": "npx", "args": ["-y", "@acme/files"]},
+        "off": {"command": "npx", "env": {"TOKEN": "sentinel-off"}, "disabled": True},
         "far": {
             "type": "sse",
             "url": "https://far.example.org/sse",
@@ -72,13 +73,14 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(si
 async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
     await seat.paste(json.dumps(PASTED, indent=1))
-    await seat.sees("3 servers found, 1 is there already and will be edited.")
-    await seat.press("ctrl+s", sees=("3 servers found", "3 edited"))
-    await seat.go_to("mcp:4")
+    await seat.sees("4 servers found, 1 is there already and will be edited, 1 is switched")
+    await seat.press("ctrl+s", sees=("4 servers found", "4 edited"))
+    await seat.go_to("mcp:5", sees=("will be disabled", "to type"))
     assert " typed " in seat.line_of("far")
     await seat.press("ctrl+z", sees="As stored")
     await seat.press("ctrl+y")
     config = await seat.saved_servers(3)
+    assert [server.name for server in config.stdio_servers] == ["db", "files"]
     assert "sentinel" not in seat.deck.export_screenshot()
     db = next(server for server in config.stdio_servers if server.name == "db")
     assert (db.command, db.args, db.env) == ("uvx", ("mcp-db",), {"TOKEN": SecretStr("sentinel-variable")})

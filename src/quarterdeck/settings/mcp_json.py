@@ -35,7 +35,7 @@ _PLACEHOLDER = re.compile(r"\$\{[^{}]*\}|^\$[A-Za-z_]\w*$")
 _FENCE = re.compile(r"```\w*|\ufeff")
 _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
 _BEARER = re.compile(r"bearer\s+(\S+)\s*", re.IGNORECASE)
-_WRAPPERS = ("mcpServers", "servers", "mcp_config", "mcp")
+_WRAPPERS = ("mcpServers", "servers", "context_servers", "mcp_config", "mcp")
 _ADDRESSES: Mapping[str, Mapping[str, str]] = {"url": {}, "serverUrl": {}, "httpUrl": {"type": "http"}}
 """The names of an address, the last two from Windsurf and Gemini CLI (their pages on MCP servers), and what they imply.
 """
@@ -44,6 +44,7 @@ _MODELS: Mapping[str, type[McpServer]] = {
     "stdio": StdioServer,
     "sse": SseServer,
     "http": ShttpServer,
+    "remote": ShttpServer,
     "shttp": ShttpServer,
     "streamablehttp": ShttpServer,
 }
@@ -61,6 +62,8 @@ class Pasted:
     servers: tuple[McpServer, ...]
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    off: tuple[McpServer, ...] = ()
+    """The servers that are switched off there."""
 
 
 def pasted(text: str, *, nested: bool = False) -> Pasted:
@@ -69,6 +72,7 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
     A placeholder such as `${TOKEN}` becomes a mask, which must be replaced. Raises PasteError.
     """
     servers: list[McpServer] = []
+    off: list[McpServer] = []
     left_out: list[str] = []
     notes: list[str] = []
     for name, given, model in _found(_data(text)):
@@ -79,10 +83,13 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
             left_out.append(f"{title}: {error}, and is left out.")
         else:
             servers.append(server)
+            if given.get("disabled") is True or given.get("enabled") is False:
+                off.append(server)
+                said.append("it is switched off there, which this service has no place for.")
             notes += (f"{title}: {words}" for words in said)
     if not servers:
         raise PasteError(" ".join(left_out) or "There is no MCP server in this text.")
-    return Pasted(tuple(servers), tuple(left_out), tuple(notes))
+    return Pasted(tuple(servers), tuple(left_out), tuple(notes), tuple(off))
 
 
 def _data(text: str) -> Any:
@@ -131,7 +138,7 @@ def _own_name(given: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _read(name: str, given: Any, model: type[McpServer] | None, *, nested: bool) -> tuple[McpServer, Sequence[str]]:
+def _read(name: str, given: Any, model: type[McpServer] | None, *, nested: bool) -> tuple[McpServer, list[str]]:
     """Return (server, what could not be read); empty members count as missing."""
     if not isinstance(given, dict):
         raise PasteError("it is not an object")
@@ -149,10 +156,7 @@ def _read(name: str, given: Any, model: type[McpServer] | None, *, nested: bool)
         server = model.model_validate({member: value for member, value in found.items() if member not in left_out})
     except ValidationError:
         raise PasteError("one of its members is missing or not of the right kind") from None
-    notes = [f"this service has no place for {', '.join(left_out)}."] if left_out else []
-    if given.get("disabled") is True or given.get("enabled") is False:
-        notes.append("it was switched off there; here it is on unless it is disabled.")
-    return server, notes
+    return server, [f"this service has no place for {', '.join(left_out)}."] if left_out else []
 
 
 def _model_of(given: Mapping[str, Any]) -> type[McpServer]:
@@ -241,8 +245,8 @@ class MergedPaste:
     words: str
 
 
-def merge_pasted(servers: Servers, pasted: Sequence[McpServer]) -> MergedPaste:
-    """Add pasted servers to a list: existing servers are edited, others are added.
+def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[McpServer] = ()) -> MergedPaste:
+    """Add pasted servers to a list: existing servers are edited, others are added; new ones of `off` are disabled.
 
     Members that a pasted server does not contain are kept, above all secrets.
     """
@@ -251,11 +255,13 @@ def merge_pasted(servers: Servers, pasted: Sequence[McpServer]) -> MergedPaste:
     for entry in servers.entries:
         for place in _places(entry.server):
             rows[place].append(entry.row)
-    edited = same = 0
+    edited = same = disabled = 0
     for server in pasted:
         row = next((row for place in _places(server) for row in rows[place] if row in free), None)
         if row is None:
-            servers = servers.add(server)
+            added = servers.add(server)
+            servers = added.disable(servers.next_row, with_secrets=False) if server in off else added
+            disabled += server in off
             continue
         held = free.pop(row)
         merged = _onto(held.server, server)
@@ -265,9 +271,13 @@ def merge_pasted(servers: Servers, pasted: Sequence[McpServer]) -> MergedPaste:
             edited += 1
             servers = servers.edit(row, merged)
     said = [f"{words.counted(len(pasted), 'server')} found"]
-    for count, becomes in ((edited, " and will be edited"), (same, ", unchanged")):
+    for count, becomes in (
+        (edited, "there already and will be edited"),
+        (same, "there already, unchanged"),
+        (disabled, "switched off: disabled, without secrets"),
+    ):
         if count:
-            said.append(f"{count} {'is' if count == 1 else 'are'} there already{becomes}")
+            said.append(f"{count} {'is' if count == 1 else 'are'} {becomes}")
     return MergedPaste(servers, ", ".join(said))
 
 

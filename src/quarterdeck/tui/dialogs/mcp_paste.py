@@ -34,9 +34,8 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
         self._nested = nested
         self._taken: MergedPaste | None = None
 
-    def body(self) -> Iterable[Widget]:
-        """A field of several lines, and what was found in it."""
-        yield from super().body()
+    def foot(self) -> Iterable[Widget]:
+        """What was found in the text, in sight on any screen."""
         yield Static(id="found")
 
     @on(TextArea.Changed)
@@ -48,7 +47,7 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
         try:
             if self.fields["pasted"].value:
                 found = pasted(self.fields["pasted"].value, nested=self._nested)
-                self._taken = merge_pasted(self._servers, found.servers)
+                self._taken = merge_pasted(self._servers, found.servers, found.off)
                 said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes((*found.left_out, *found.notes))]
         except PasteError as error:
             said = [cell(text.line(str(error)), Tone.WARN)]
