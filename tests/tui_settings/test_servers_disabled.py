@@ -30,7 +30,7 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
         assert "events.example.org" in kept_text(tmp_path)
         assert "sentinel" not in kept_text(tmp_path)
         await go_to_disabled(seat)
-        await seat.choose("Enable", sees=("To be typed again", "key", "error"))
+        await seat.choose("Enable", sees=("To be typed again", "! Still to be typed: key.", "error"))
         await seat.press("enter", "tab")
         await seat.paste("sentinel-again", "ctrl+s")
         (server,) = (await seat.saved_servers(1)).sse_servers

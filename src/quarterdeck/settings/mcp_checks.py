@@ -13,7 +13,7 @@ from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, Std
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Problem, error, warning
 from quarterdeck.settings.mcp import Entry, Servers
-from quarterdeck.settings.mcp_server import holds_hidden
+from quarterdeck.settings.mcp_server import holds_hidden, missing
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -57,14 +57,16 @@ def server_problems(server: McpServer) -> Iterator[Problem]:
 
 
 def _at_members(server: McpServer) -> Iterator[tuple[str, Problem | None]]:
+    to_type = error(f"Still to be typed: {', '.join(missing(server))}.")
     if isinstance(server, StdioServer):
         yield "name", _name(server.name)
         yield "command", _command(server.command)
         yield "args", next(filter(None, map(checks.hidden_part, server.args)), None)
-        yield "env", _environment(server.env)
+        yield "env", to_type if any(map(holds_hidden, server.env.values())) else _environment(server.env)
     else:
         yield "url", url(server.url, type(server))
-        yield "api_key", None if server.api_key is None else checks.secret(server.api_key)
+        key = server.api_key
+        yield "api_key", to_type if holds_hidden(key) else None if key is None else checks.secret(key)
         if isinstance(server, ShttpServer):
             yield "timeout", None if server.timeout is None else _seconds(server.timeout)
     for member, value in (server.model_extra or {}).items():
