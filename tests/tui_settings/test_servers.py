@@ -140,6 +140,7 @@ async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(sit: Sit
     async with sit(stored={"mcp_config": McpConfig(sse_servers=(server,))}) as seat:
         await seat.go_to("mcp:0", "enter")
         await seat.sees("Also kept", "cwd", "/srv", "••••", "X-Team", "•••• kept")
+        await seat.press("escape", "i", sees=("cwd  /srv", "header X-Team  ••••", "auth  ••••"))
         assert "sentinel" not in seat.deck.export_screenshot()
 
 

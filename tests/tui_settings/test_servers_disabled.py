@@ -31,7 +31,8 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
         assert "sentinel" not in kept_text(tmp_path)
         await go_to_disabled(seat)
         await seat.choose("Enable", sees=("To be typed again", "! Still to be typed: key.", "error"))
-        await seat.press("enter", "tab")
+        await seat.press("i", sees=("Reached over the network", "Still to be typed: key."))
+        await seat.press("escape", "enter", "tab")
         await seat.paste("sentinel-again", "ctrl+s")
         (server,) = (await seat.saved_servers(1)).sse_servers
     assert server.api_key == SecretStr("sentinel-again")

@@ -155,7 +155,7 @@ def counted(number: int, noun: str) -> str:
 
 def differences(was: McpServer, now: McpServer) -> tuple[list[str], list[str]]:
     """Return (old, new): the parts that differ, as words."""
-    old, new = _parts(was), _parts(now)
+    old, new = parts(was), parts(now)
     before: list[str] = []
     after: list[str] = []
     for name in {**old, **new}:
@@ -177,7 +177,7 @@ def differences(was: McpServer, now: McpServer) -> tuple[list[str], list[str]]:
 ABSENT: tuple[str, Any] = "", None
 
 
-def _parts(server: McpServer) -> dict[str, tuple[str, Any]]:
+def parts(server: McpServer) -> dict[str, tuple[str, Any]]:
     """Return, by name, each part of a server: how it is shown (empty if never) and its value.
 
     The name of an address in a map is left out, because the map chooses it.
@@ -186,16 +186,16 @@ def _parts(server: McpServer) -> dict[str, tuple[str, Any]]:
     name, key = members.pop("name", None), members.pop("api_key", None)
     if isinstance(server, StdioServer):
         command = (members.pop("command"), members.pop("args", []))
-        parts = {"name": (name, name), "command": (command_line(server), command)}
+        said = {"name": (name, name), "command": (command_line(server), command)}
         secret = members.pop("env", {})
     else:
-        parts = {"type": (server.kind,) * 2, "address": (server_name(server), members.pop("url"))}
+        said = {"type": (server.kind,) * 2, "address": (server_name(server), members.pop("url"))}
         if isinstance(server, ShttpServer):
             wait = members.pop("timeout", None)
-            parts["time-out"] = ("default" if wait is None else f"{wait} s", wait or "")
+            said["time-out"] = ("default" if wait is None else f"{wait} s", wait or "")
         secret = {} if key is None else {"key": key}
     if isinstance(members.get("headers"), dict):
         secret |= {f"header {header}": value for header, value in members.pop("headers").items()}
     shown = {member: typed(masks.document(value, member)) for member, value in members.items()}
     others = {member: ("" if masks.MASK in shown[member] else shown[member], members[member]) for member in members}
-    return parts | {part: ("", value) for part, value in secret.items()} | others
+    return said | {part: ("", value) for part, value in secret.items()} | others

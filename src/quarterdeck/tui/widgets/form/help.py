@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from quarterdeck.client.models.mcp import StdioServer
+from quarterdeck.client.models.mcp import StdioServer, own_name
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.fields import Field
@@ -22,12 +22,15 @@ _HELP = {
     RowKind.MORE: "Seldom used; those that are set or edited are shown without a search.",
 }
 """Help for rows that are neither a field nor an MCP server."""
+_SAID = frozenset({"type", "address", "key", "name", "transport"})
+"""Parts of a server that its title or another line says."""
 
 
 def short_help(view: FormView, row: Row) -> Cell:
     """Return one paragraph for the bottom of a narrow form: what is special about the row comes first."""
     called, help_words = _title_and_help(view, row)
-    parts = [cell(called, Tone.STRONG), *_notes(view, row), cell(help_words, Tone.MUTED)]
+    problem = () if view.is_edited(row) else _problem(view, row)  # that of an edit stands below its row
+    parts = [cell(called, Tone.STRONG), *problem, *_notes(view, row), cell(help_words, Tone.MUTED)]
     return tuple(span for part in parts for span in (*part, GAP))
 
 
@@ -40,10 +43,11 @@ def full_help(view: FormView, row: Row) -> tuple[Cell, ...]:
     if row.field is not None:
         lines.append(cell(brief(row.name), Tone.MUTED))
     lines += [EMPTY, cell(help_words)]
-    for note in _notes(view, row):
+    for note in (*_problem(view, row), *_notes(view, row)):
         lines += [EMPTY, note]
     facts = [*_field_facts(view, row.field)] if row.field is not None else []
     facts += [*_server_facts(view, row.entry)] if row.entry is not None else []
+    facts += [cell(brief(said)) for said in (row.about, row.stands) if said and row.kind is not RowKind.MORE]
     return (*lines, *((EMPTY, *facts) if facts else ()))
 
 
@@ -64,10 +68,12 @@ def _title_and_help(view: FormView, row: Row) -> tuple[Shown, Shown]:
     return (Shown(""), Shown("")) if entry is None else (brief(entry.label), brief(entry.help))
 
 
-def _notes(view: FormView, row: Row) -> Iterator[Cell]:
+def _problem(view: FormView, row: Row) -> tuple[Cell, ...]:
     problem = view.problems.get(row.id)
-    if problem is not None and not view.is_edited(row):
-        yield cell(line(problem.words), Tone.WARN)
+    return () if problem is None else (cell(line(problem.words), Tone.BAD if problem.stops else Tone.WARN),)
+
+
+def _notes(view: FormView, row: Row) -> Iterator[Cell]:
     if row.id in view.contested:
         yield cell(Shown("Someone else changed this too; a save shows both and asks."), Tone.WARN)
     elif view.is_news(row):
@@ -86,7 +92,10 @@ def _notes(view: FormView, row: Row) -> Iterator[Cell]:
 
 def _field_facts(view: FormView, entry: Field) -> Iterator[Cell]:
     if not entry.absent:
-        yield _fact("stored", "nothing stored yet" if view.draft.base is None else words.former(view.draft, entry.key))
+        yield _fact(
+            "value" if entry.secret else "stored",
+            "nothing stored yet" if view.draft.base is None else words.former(view.draft, entry.key),
+        )
     if entry.key in view.draft.edits:
         yield _fact("after save", words.after_save(view.draft, entry.key), Tone.EDITED)
     if entry.default:
@@ -94,18 +103,17 @@ def _field_facts(view: FormView, entry: Field) -> Iterator[Cell]:
 
 
 def _server_facts(view: FormView, entry: Entry) -> Iterator[Cell]:
-    server, details = entry.server, words.server_details(entry.server)
-    if view.hides_secrets and not words.has_secret(server):
+    server = entry.server
+    if view.hides_secrets and entry.was is not None and not words.has_secret(server):
         yield cell(Shown("This service tells no key and no variable of it, and loses them when MCP servers are saved."))
         yield cell(Shown("enter, and type them again, to keep them."), Tone.MUTED)
-    if isinstance(server, StdioServer):
-        yield _fact("command", words.command_line(server))
-        for name in server.env:
-            yield _fact(name, "••••")
-    else:
+    if not isinstance(server, StdioServer):
         yield _fact("key", words.entry_key_words(entry, hidden=view.hides_secrets))
-        if details:
-            yield cell(brief(details), Tone.MUTED)
+        if name := own_name(server):
+            yield _fact("name", name)
+    for part, (shown, _) in words.parts(server).items():
+        if part not in _SAID:
+            yield _fact(part, shown or "••••")
     if entry.was is not None and server != entry.was:
         yield _fact("was", f"{words.server_title(entry.was)} {words.server_details(entry.was)}")
 
