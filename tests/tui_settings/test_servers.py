@@ -139,9 +139,12 @@ async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(sit: Sit
     server = SseServer.model_validate({"url": "https://x.example.org/sse", "cwd": "/srv", **hidden})
     async with sit(stored={"mcp_config": McpConfig(sse_servers=(server,))}) as seat:
         await seat.go_to("mcp:0", "enter")
-        await seat.sees("Also kept", "cwd", "/srv", "••••", "X-Team", "•••• kept")
+        await seat.sees("Also kept", "(•) keep  ( ) remove", "cwd /srv", "••••", "X-Team", "•••• kept")
         await seat.press("escape", "i", sees=("cwd  /srv", "header X-Team  ••••", "auth  ••••"))
         assert "sentinel" not in seat.deck.export_screenshot()
+        await seat.press("escape", "enter", *["tab"] * 6, "right", sees="( ) keep  (•) remove")
+        (after,) = (await save_dialog(seat)).sse_servers
+    assert after == SseServer.model_validate({"url": "https://x.example.org/sse", **hidden})
 
 
 async def test_headers_are_typed_anew_where_the_service_tells_none(nested: FormSeat) -> None:

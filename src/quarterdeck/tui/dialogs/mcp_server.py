@@ -15,7 +15,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.nested_mcp import stored_auth
@@ -23,9 +23,8 @@ from quarterdeck.settings import masks, mcp_checks, words
 from quarterdeck.settings.fields import WHOLE, Problem, Unreadable, typed
 from quarterdeck.settings.mcp import converted
 from quarterdeck.settings.mcp_server import MODELS, holds_hidden
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.settings.mcp_server import members as all_members
 from quarterdeck.tui.dialogs.form import FieldsDialog, InputField
-from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.lines import brief
 from quarterdeck.tui.widgets.inputs import (
@@ -33,7 +32,6 @@ from quarterdeck.tui.widgets.inputs import (
     NONE,
     ChoiceLine,
     Compound,
-    FormRow,
     LineInput,
     PlainArea,
     SecretControl,
@@ -44,7 +42,8 @@ Check = Callable[[McpServer], Iterable[Problem]]
 """Returns what is wrong with a server among the others of the list, each problem with its member."""
 UNTOLD = "The service tells nothing of what is stored here; a save of MCP servers loses it unless you type it again."
 NOT_TOLD = Shown("not told")
-ALSO_KEPT = "members the deck does not know; they stay as they are"
+OTHER = "other-"
+"""Begins the keys of fields for members that the deck does not know."""
 NOT_SHOWN = frozenset({"name", "headers", "transport", "type"})
 """Members shown elsewhere in the dialog or the list."""
 REVEALS = "A hidden argument would be shown: keep the word before it, or type the argument anew."
@@ -238,16 +237,10 @@ class McpServerDialog(FieldsDialog[McpServer]):
     """
 
     def __init__(self, title: Shown, server: McpServer, check: Check, *, hidden: bool, stored: bool) -> None:
-        super().__init__(title, _fields(server, hidden=hidden, stored=stored), verb="take over")
+        others = (_other(number, name, (server.model_extra or {})[name]) for number, name in enumerate(_others(server)))
+        super().__init__(title, [*_fields(server, hidden=hidden, stored=stored), *others], verb="take over")
         self._given = server
         self._check = check
-
-    def body(self) -> Iterable[Widget]:
-        """The members of the transport, and unknown members."""
-        yield from super().body()
-        kept = tuple(_others(self._given))
-        if kept:
-            yield FormRow(plain(Shown("Also kept"), Tone.MUTED), Static(lines(kept)), hint=ALSO_KEPT)
 
     def first_focus(self) -> Widget | None:
         """The name or the address."""
@@ -257,6 +250,10 @@ class McpServerDialog(FieldsDialog[McpServer]):
     def server(self) -> McpServer:
         """The server as entered."""
         members, server = dict(self.typed), self._given
+        left = {members.pop(key) for key in [*members] if key.startswith(OTHER)}
+        if gone := set(_others(server)) - left:
+            kept = {name: value for name, value in all_members(server).items() if name not in gone}
+            server = type(server).model_validate(kept)
         if members.pop("type", server.kind) != server.kind:
             server = converted(server) or server
         wait = WHOLE.value(members.pop("timeout", ""))
@@ -311,6 +308,12 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
         yield _rows("headers", "Headers", EnvironmentRows(headers, separator=":"))
 
 
+def _other(number: int, name: str, value: Any) -> InputField:
+    hint = brief(f"{name}  {typed(masks.document(value, name))}")
+    control = ChoiceLine({name: Shown("keep"), "": Shown("remove")}, name)
+    return InputField(f"{OTHER}{number}", "Also kept", hint=hint, control=control)
+
+
 def _rows(name: str, label: str, rows: EnvironmentRows, hint: str = "") -> InputField:
     return InputField(name, label, hint=hint, check=lambda _: rows.problem, control=rows)
 
@@ -319,12 +322,9 @@ def _no_number(value: str) -> str:
     return NO_NUMBER if isinstance(WHOLE.value(value), Unreadable) else ""
 
 
-def _others(server: McpServer) -> Iterable[Cell]:
-    """Yield the unknown members."""
+def _others(server: McpServer) -> list[str]:
+    """Return the names of the members that the deck does not know."""
     unknown = server.model_extra or {}
     skipped = NOT_SHOWN | ({"auth"} if stored_auth(server) is None else set())
     skipped -= {"headers"} if _by_name(unknown.get("headers")) is None else set()
-    for name, value in unknown.items():
-        if name not in skipped:
-            held: Any = masks.document(value, name)
-            yield ((brief(name), Tone.MUTED), (Shown("  "), Tone.PLAIN), (brief(typed(held)), Tone.PLAIN))
+    return [name for name in unknown if name not in skipped]
