@@ -50,7 +50,8 @@ def test_a_filter_asks_for_what_the_deck_asks_for(on: On) -> None:
     assert "simulated-" not in json.dumps([one["exposed_urls"] for one in everything])
     living = on("conversations", "list", "--json", "--filter", "orphan").json
     assert {one["sandbox_status"] for one in living} == {"MISSING"}
-    on("conversations", "list", "--filter", "cost>abc", status=2)
+    for typed in ("cost>abc", "unread", "!watched"):
+        on("conversations", "list", "--filter", typed, status=2)
 
 
 def test_a_table_has_what_comes_from_conversations_only_where_they_were_read(on: On) -> None:

@@ -66,6 +66,8 @@ class Grammar(Generic[R]):
     """The tokens of a filter over one kind of row, by name."""
 
     tokens: Mapping[str, Token[R]]
+    left_out: frozenset[str] = frozenset()
+    """Flags that only a wider grammar has."""
 
     @property
     def beginnings(self) -> dict[str, str]:
@@ -79,7 +81,8 @@ class Grammar(Generic[R]):
 
     def without(self, *names: str) -> "Grammar[R]":
         """Return the same grammar without some tokens."""
-        return Grammar({name: token for name, token in self.tokens.items() if name not in names})
+        flags = frozenset(name for name in names if self.tokens[name].kind is Kind.FLAG)
+        return Grammar({name: token for name, token in self.tokens.items() if name not in names}, flags)
 
     def find(self, spelt: str) -> tuple[str, Token[R]]:
         """Return a token with its name, given one of its names; anything else is a plain word, without a name."""
@@ -185,6 +188,8 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool, is_text: Callable[
         term = None if amount is None else Term(name, meant, (), sign, amount, inverted)
     elif not sign and kind is Kind.FLAG:
         term = Term(name, meant, inverted=inverted)
+    elif finished and bare in grammar.left_out:
+        return f'only the deck knows {bare}; write "{bare}" to search for the word.'
     elif sign and not is_text(word):
         return f"{spelt}{sign} is no token; there are {grammar.hint}"
     else:
