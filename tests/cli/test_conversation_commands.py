@@ -68,6 +68,8 @@ def test_a_conversation_is_shown_an_event_a_line(on: Simulated) -> None:
 def test_nothing_is_sent_to_one_that_waits_until_all_it_asks_about_is_accepted_by_its_ids(on: Simulated) -> None:
     one = on.one("waiting_for_confirmation")
     before = on.log(one)
+    assert "it asks to be allowed" in on("show", one).err
+    assert "so nothing was stopped" in on("stop", one, status=4).err
     ended = on("send", one, "do not do that", status=4)
     assert ended.out == "waiting_for_confirmation\n"
     [asked] = on.question(one)[:1]

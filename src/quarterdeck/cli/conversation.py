@@ -108,10 +108,14 @@ class Conversation:
         asked = [{"id": each.id, "tool": each.who, "what": each.title, "risk": each.risk} for each in question]
         data = {"id": self.following.conversation_id, "status": result.word, "question": asked}
         answer(self._arguments, data, [line(result.word)])
-        for action in question:
+        self.note_question()
+        return result.status
+
+    def note_question(self) -> None:
+        """Print what it asks to be allowed, if it waits."""
+        for action in self.transcript.question:
             risk = f" (risk: {action.risk.lower()})" if action.risk else ""
             note(f"it asks to be allowed {action.id}  {action.who}: {action.title or action.summary}{risk}")
-        return result.status
 
     async def refusal(self, act: Awaitable[str]) -> int | None:
         """Print the result of an answer; returns the exit status if nothing was sent because its state is different."""
@@ -171,8 +175,10 @@ def show(arguments: CommandLine, config: Config) -> int:
             sys.stdout.flush()
             return following.origin is Origin.GONE
 
-        if not print_new() and arguments.follow:
-            await conversation.until(print_new)
+        if not print_new():
+            conversation.note_question()
+            if arguments.follow:
+                await conversation.until(print_new)
         gone = conversation.result if following.origin is Origin.GONE else None
         return conversation.tell(gone) if gone is not None else 0
 
@@ -218,6 +224,8 @@ def stop(arguments: CommandLine, config: Config) -> int:
 
     async def act(conversation: Conversation) -> int:
         if (result := conversation.result) is not None:
+            if result.status == NEEDS_SOMEONE:
+                note("It waits for an answer and does nothing, so nothing was stopped.")
             return conversation.tell(result)
         if (refused := await conversation.refusal(conversation.answering.stop())) is not None:
             return refused
