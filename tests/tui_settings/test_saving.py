@@ -133,6 +133,15 @@ async def test_what_the_server_complains_of_or_did_not_take_stays_edited(sit_bef
         await seat.press("escape", sees=("only 0 of 1 verified", "1 edited"))
 
 
+async def test_a_refusal_of_a_new_tool_stands_until_that_tool_is_another(sit_before: Sit) -> None:
+    of_tool = {"loc": ["body", "mcp_config", "stdio_servers", 0], "msg": "no such tool"}
+    async with sit_before(FakeServer(FlatServer(Answer({"detail": [of_tool]}, 422)))) as seat:
+        await seat.add_command("db")
+        await seat.save(sees="! The server says: no such tool")
+        await seat.edit("git_user_name", "Grace", sees=("2 edited", "1 error"))
+        await seat.go_to("mcp:0", "enter", "end", "2", "ctrl+s", sees=("db2", "2 edited · not saved yet"))
+
+
 async def test_what_an_unknown_server_may_lose_is_named_before_and_what_it_lost_after_a_save(sit_before: Sit) -> None:
     store = Wiping(llm_api_key_set=True, provider_tokens_set={"github": None}, theme="red")
     async with sit_before(FakeServer(store)) as seat:

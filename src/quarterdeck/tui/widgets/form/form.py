@@ -143,7 +143,7 @@ class SettingsForm(Vertical):
         self._set_view(replace(self.view, lists=lists))
 
     def complain(self, complaints: Sequence[Problem]) -> None:
-        """Show the server's errors about single fields, until the next edit."""
+        """Show the server's errors: about fields until the next edit, about an edited MCP server until it changes."""
         self._set_view(replace(self.view, complaints=tuple(complaints)))
         self.go_to_error()
 
@@ -230,9 +230,15 @@ class SettingsForm(Vertical):
     def _take(self, draft: Draft) -> bool:
         if draft is self.draft:
             return False
-        self._set_view(replace(self.view, draft=draft, complaints=()))
+        complaints = tuple(each for each in self.view.complaints if self._still(each, draft))
+        self._set_view(replace(self.view, draft=draft, complaints=complaints))
         self.post_message(self.Edited())
         return True
+
+    def _still(self, complaint: Problem, draft: Draft) -> bool:
+        """Whether an error of the server is about an edited MCP server that another draft leaves as it is."""
+        entry = None if complaint.row is None else draft.servers.entry(complaint.row)
+        return entry is not None and entry.edited and entry == self.draft.servers.entry(entry.row)
 
     # The cursor
 
