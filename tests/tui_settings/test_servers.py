@@ -65,6 +65,9 @@ async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_
     await seat.press("d")
     await seat.go_to("mcp:2", "Y", sees=("Copy of an MCP server", "db-2"))
     await seat.press("ctrl+s", sees=("db-2", "new"))
+    await seat.press("u", until=lambda: "db-2" not in seat.text)
+    assert seat.form.row.id == "mcp:2"
+    await seat.press("ctrl+z", sees=("db-2", "new"))
     config = await seat.saved_servers(2)
     assert (len(config.sse_servers), len(config.shttp_servers)) == (0, 1)
     first, second = config.stdio_servers

@@ -114,10 +114,13 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     # Methods for the form
 
     def show(self, lines: Sequence[FormLine]) -> None:
-        """Show these lines; if the cursor's row is gone, the cursor moves to the row in its place."""
+        """Show these lines; if the cursor's row is gone, the cursor moves to the row in its place in the group."""
         place = self._rows.index(self.cursor) if self.cursor in self._spans else 0
+        was_first = self.cursor in dict(self._firsts()).values()
         self._lines, self._spans = lines, _spans(lines)
         if self.cursor not in self._spans:
+            others_first = {first for _, first in self._firsts()}.intersection(self._rows[place : place + 1])
+            place -= bool(place and others_first and not was_first)
             self.cursor = self._rows[min(place, len(self._rows) - 1)] if self._rows else ""
             self.post_message(self.Moved())
         self._lay()
