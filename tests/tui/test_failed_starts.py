@@ -95,6 +95,18 @@ async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away
         assert not seat.list_screen.table.ids
 
 
+async def test_several_are_put_away_after_a_plan(fleet: FakeFleet) -> None:
+    fleet.tasks = [failed() | {"id": letter * 32} for letter in "fe"]
+    async with at_conversations(fleet) as seat:
+        await seat.sees("✗ 2 failed")
+        await seat.press(
+            "asterisk", "D", sees=("Dismiss 2 failed starts?", "shown nowhere", "2 will be dismissed", "Bug")
+        )
+        await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
+        assert len(seat.list_screen.table.ids) == 2
+        await seat.press("D", "y", sees="2 dismissed", until=lambda: not seat.list_screen.table.ids)
+
+
 async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_come(fleet: FakeFleet) -> None:
     ended = {"status": "READY", "detail": None, "app_conversation_id": "talk", "sandbox_id": "box"}
     fleet.tasks = [failed(hours=0.01) | ended]

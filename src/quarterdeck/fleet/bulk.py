@@ -79,6 +79,7 @@ class Noun(NamedTuple):
 
 SANDBOXES = Noun("sandbox", "sandboxes")
 CONVERSATIONS = Noun("conversation", "conversations")
+STARTS = Noun("failed start", "failed starts")
 
 
 # The result of each row

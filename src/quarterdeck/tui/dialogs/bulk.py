@@ -30,7 +30,7 @@ SHOWN_EVERY = 0.25
 LISTED = 200
 """How many rows of one kind are listed one by one."""
 STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
-_DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted"}
+_DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted", "Dismiss": "dismissed"}
 WELL = frozenset({RowState.DONE, RowState.SKIPPED})
 """Final states that need no attention."""
 

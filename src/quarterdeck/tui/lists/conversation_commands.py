@@ -10,7 +10,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.models.server import Server
 from quarterdeck.config.files import ConfigError
-from quarterdeck.fleet.bulk import CONVERSATIONS, BulkAction, RowState, plan
+from quarterdeck.fleet.bulk import CONVERSATIONS, STARTS, BulkAction, Plan, RowState, plan
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.sandbox_state import StateWord
@@ -19,7 +19,8 @@ from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
 from quarterdeck.tui.conversation.composer import drop_draft
-from quarterdeck.tui.dialogs.bulk import titles_listed
+from quarterdeck.tui.dialogs.bulk import plan_lines, titles_listed
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.file_path import choose_dialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.lists.screen import ListScreen
@@ -30,6 +31,8 @@ TRAJECTORY: tuple[Cell, ...] = (
     cell(Shown("All that happened in the conversation, as a zip file that the server makes.")),
     cell(Shown("It contains everything the agent saw, secrets too, if it saw any."), Tone.WARN),
 )
+NOT_FAILED = "Its start has not failed."
+FORGOTTEN = cell(Shown("What was asked for in them is then shown nowhere; nothing is changed on the server."))
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
 SHORTEST = 2
 """Minimum letters of a word that a server is searched for."""
@@ -118,16 +121,13 @@ class ConversationCommands:
     async def action_delete(self) -> None:
         """Delete conversations after the person typed the short id of a single one, or the number of several.
 
-        Failed starts are dismissed without a question, because nothing changes on the server.
+        A failed start is dismissed without a question, because nothing changes on the server; several after a plan.
         """
         (rows, hidden), session = self._screen.targets(), self._screen.app.session
         if session is None:
             return
         if all(row.task is not None for row in rows):
-            failed = [row.id for row in rows if row.state.attention]
-            session.dismiss(failed)
-            said = f"{len(failed):,} dismissed; nothing was changed on the server."
-            self._screen.say(Shown(said if failed else "None of these starts has failed."), Tone.GOOD)
+            await self._dismiss(session, plan(rows, lambda row: None if row.state.attention else NOT_FAILED, hidden))
             return
 
         async def delete(row_id: str) -> None:
@@ -145,6 +145,25 @@ class ConversationCommands:
         await self._screen.sandbox_commands.delete(
             session, bulk_action, planned, _goes_with(session, {row.id for row in planned.rows})
         )
+
+    async def _dismiss(self, session: Session, planned: Plan[ConversationRow]) -> None:
+        """Dismiss failed starts, several after the person agreed."""
+
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                session.dismiss([row.id for row in planned.rows])
+                self._screen.say(
+                    Shown(f"{len(planned.rows):,} dismissed; nothing was changed on the server."), Tone.GOOD
+                )
+
+        if not planned.rows:
+            self._screen.say(Shown("None of these starts has failed."), Tone.WARN)
+        elif planned.alone:
+            answered(agreed=True)
+        else:
+            said = (FORGOTTEN, EMPTY, *plan_lines("Dismiss", planned))
+            title = Shown(f"Dismiss {STARTS.counted(len(planned.rows))}?")
+            await self._screen.app.push_screen(ConfirmDialog(title, said), answered)
 
     # Rename, and the trajectory
 
