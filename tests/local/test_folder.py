@@ -93,7 +93,11 @@ async def test_what_cannot_be_used_is_named_and_left_alone(tmp_path: Path) -> No
     (damaged / "service.db").write_bytes(b"not a database" * 100)
     newer.mkdir()
     sql(newer, "PRAGMA user_version = 99")
-    for folder, why in ((file, "keep its data in"), (damaged, "file is not a database"), (newer, "newer Quarterdeck")):
+    for folder, why in (
+        (file, "set XDG_DATA_HOME"),
+        (damaged, "a database. Move it away"),
+        (newer, "newer Quarterdeck"),
+    ):
         with pytest.raises(LocalServiceError, match=why):
             await LocalService.open(folder)
     assert (damaged / "service.db").read_bytes() == b"not a database" * 100

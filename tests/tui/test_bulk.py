@@ -89,6 +89,8 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_a
     fleet.talk("c1", "busy", "Fix the build", execution_status="running")
     async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.sees("Fix the build")
+        await seat.press("asterisk", "r", sees="Resume: it applies to none of these. 2: It is running already.")
+        await seat.press("minus")
         screen = seat.list_screen
         screen.table.move_to("calm")
         await seat.press("space", sees="1 marked")
@@ -108,7 +110,7 @@ async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_a
     async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.press("1", "2", "asterisk", "p", "y", sees="go on in the background")
         await seat.press("b", sees=("Pause 6 sandboxes:", "B shows it."))
-        await seat.press("Q", sees="Leave in the middle of this? Pause 6 sandboxes")
+        await seat.press("Q", sees=("Leave before it has ended?", "Still going on: Pause 6 sandboxes."))
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         await seat.press("asterisk", "p", sees="still going on; B shows it.")
         await seat.press("B", sees="the server asked to wait")
@@ -123,10 +125,10 @@ async def test_it_is_not_given_up_unasked_where_another_key_opens_the_connection
         await seat.press("2", "asterisk", "p", "y", sees="go on in the background")
         await seat.press("b", "c", sees="Connections")
         await seat.press("K", sees="Key of prod")
-        await seat.type("another", "enter", sees="Leave in the middle of this? Pause 6 sandboxes")
+        await seat.type("another", "enter", sees=("Leave before it has ended?", "Still going on: Pause 6 sandboxes."))
         await seat.press("enter", sees="6 waiting", until=lambda: not seat.deck.screen.is_modal)
         await seat.press("c", "K", sees="Key of prod")
-        await seat.type("another", "enter", sees="Leave in the middle of this? Pause 6 sandboxes")
+        await seat.type("another", "enter", sees=("Leave before it has ended?", "Still going on: Pause 6 sandboxes."))
         await seat.press("y", sees="used until the deck ends", until=lambda: not seat.deck.screen.is_modal)
         assert (seat.deck.running_job, seat.deck.edits) == (None, 1)
 
@@ -140,6 +142,7 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         await seat.go_to("c0", "p", sees=("Pause of box0 asked for", "2 conversations"))
         assert fleet.orders == [("pause", "box0")]
         await seat.until(lambda: seat.session.memories.by_id["box0"].asked is None)
+        await seat.press("p", sees="Its sandbox is paused already. r resumes it.")
         await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "box2", "Talk 3"))
         await seat.press("y", sees=("2 done", "1 skipped"))
         assert sorted(fleet.orders) == [("pause", "box0"), ("pause", "box2"), ("pause", "box3")]

@@ -39,15 +39,15 @@ async def at_long_list(answer: Answer) -> AsyncIterator[tuple[Seat, FakeServer]]
     [
         (
             Answer({"items": [OLD], "next_page_id": None}),
-            ("asked for titles with “parser”", "2 of 340 read", "Port the old parser"),
+            ("titles for the word “parser” and found 1 more.", "2 of 340 read", "Port the old parser"),
         ),
         (
             Answer({"items": [OLD], "next_page_id": "2"}),
-            ("told the newest of many, 1 of them new here", "2 of 340 read", "Port the old parser"),
+            ("found many; the newest were read, 1 of them new here", "2 of 340 read", "Port the old parser"),
         ),
         (
             Answer({"items": [], "next_page_id": None}),
-            ("and knows no other.", "1 of 340 read"),
+            ("and found no more.", "1 of 340 read"),
         ),
         (Answer({"detail": "It broke"}, 500), ("The server failed with 500: It broke.",)),
     ],

@@ -90,7 +90,7 @@ def _explained(response: Response, content: Any, said: str, wait: float | None) 
     match status:
         case 401:
             words = f"The key is missing or not the right one (status {status})."
-            return ErrorKind.AUTH, words, "Check the key of this connection."
+            return ErrorKind.AUTH, words, "Check the key that is given for this server."
         case 403:
             words, advice = f"The server does not allow this{because}", "Ask whoever runs it, or use another key."
             return ErrorKind.DENIED, words, advice

@@ -43,9 +43,8 @@ class Folders:
 
     @property
     def unusable(self) -> list[str]:
-        """A sentence about each folder that cannot be written or created."""
-        places = (self.config, self.data, self.state)
-        return [f"{path} cannot be written" for path in places if not _writable(path)]
+        """A sentence about each folder that cannot be written or created; the local service says so of its own."""
+        return [f"{path} cannot be written" for path in (self.config, self.state) if not _writable(path)]
 
     @property
     def left_behind(self) -> list[str]:

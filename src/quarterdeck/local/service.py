@@ -180,5 +180,6 @@ def _take_folder(folder: Path) -> tuple[Path, Ownership]:
         return folder, Ownership(folder)
     except OSError as error:
         raise LocalServiceError(
-            f"The local service cannot keep its data in {folder}: {error.strerror}. Make it yours, or name another one."
+            f"The local service cannot keep its data in {folder}: {error.strerror}. Make it a folder that you can write"
+            " to, or set XDG_DATA_HOME to another one."
         ) from error

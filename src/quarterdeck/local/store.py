@@ -124,10 +124,10 @@ class Store:
                 await connection.close()
                 raise
         except (OSError, sqlite3.Error) as error:
-            raise LocalServiceError(
-                f"The local service cannot use {path}: {error}. Make room on its disk, or close what else uses it; move"
-                " it away only if it is damaged, and the local service makes a new one."
-            ) from error
+            damaged = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+            room = "Make room on its disk, or close what else uses it."
+            advice = "Move it away, and the local service makes a new one." if damaged else room
+            raise LocalServiceError(f"The local service cannot use {path}: {error}. {advice}") from error
         return cls(connection)
 
     async def close(self) -> None:

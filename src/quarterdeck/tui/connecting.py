@@ -111,8 +111,9 @@ class Connecting:
         job = self._app.running_job
         if job is None:
             return True
-        said = [cell(Shown("Rows that wait for their turn are then not changed."), Tone.WARN)]
-        asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
+        rest = Shown("Rows that wait for their turn are then not changed.")
+        said = [cell(Shown(f"Still going on: {job.title}.")), cell(rest, Tone.WARN)]
+        asked = ConfirmDialog(Shown("Leave before it has ended?"), said)
         return await self._app.push_screen_wait(asked) is True
 
     async def _follow(self, connection: Connection) -> None:

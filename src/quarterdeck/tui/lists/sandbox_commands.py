@@ -3,6 +3,7 @@
 Readings confirm what was done, never the server's response. Dialogs open before anything is awaited.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -89,7 +90,11 @@ class SandboxCommands:
             self._screen.say(Shown("None of these has a sandbox any more."), Tone.WARN)
             return
         planned = plan(rows, lambda row: why_not(action.verb.lower(), row.state(now)), hidden)
-        if len(rows) > 1 or not planned.rows:
+        if not planned.rows and not planned.hidden:
+            reasons = Counter(reason for _, reason in planned.skipped).most_common()
+            why = " ".join(f"{count:,}: {reason}" for reason, count in reasons)
+            self._screen.say(text.line(f"{action.verb}: it applies to none of these. {why}"), Tone.WARN)
+        elif len(rows) > 1:
             await self.change_many(action, planned)
         elif warnings := _warnings(session, action, planned.rows):
             question = ConfirmDialog(text.line(f"{action.verb} {rows[0].short_id}?"), warnings)

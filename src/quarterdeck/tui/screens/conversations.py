@@ -61,7 +61,7 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
     memory = session.memories.by_id.get(row.sandbox_id or "")
     if memory is not None:
         reason = refusal(name, memory.state(now))
-        return None if reason is None else f"Its sandbox: {reason}"
+        return None if reason is None else reason.replace("It ", "Its sandbox ", 1)
     if row.record is not None and row.record.sandbox_status in THERE:
         return "Its sandbox has not been read yet; it will be in a moment."  # the server may name it only here
     return "Its sandbox is not there." if row.sandbox_id is not None else "It has no sandbox."
@@ -195,9 +195,8 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         except ServiceError as error:
             self.say_error(error)
             return
-        knows = f"knows {found} more" if found else "knows no other"
-        told = f"told the newest of many, {found} of them new here" if more else knows
-        self.say(text.line(f"The server was asked for titles with \u201c{wanted}\u201d and {told}."))
+        said = f"many; the newest were read, {found} of them new here" if more else f"{found or 'no'} more"
+        self.say(text.line(f"The server searched its titles for the word \u201c{wanted}\u201d and found {said}."))
 
     # Sub-conversations
 
