@@ -172,15 +172,35 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
         assert [line for line in seat.text.splitlines() if "word 38" in line and "▌" in line]
         await seat.press("escape", "y", sees="Copied the entry, if your terminal takes copies")
         assert seat.deck.clipboard == "word 38"
-        await seat.press("slash", *["backspace"] * 6, *"second", "enter", sees="None before; this is the last one.")
+        await seat.press("slash", *["backspace"] * 6, *"wish", "enter", "enter")
+        await seat.sees("None before; this is the last one.")
         await at("second wish")
+        await seat.press("enter", until=lambda: "None before" not in seat.text)
+        await at("first wish")
+
+
+async def test_what_is_looked_for_above_what_was_read_is_read_for_the_next_time(agent: FakeAgent) -> None:
+    agent.says("first wish", "user")
+    agent.says_words(range(150))
+    async with opened(agent) as seat:
+        await seat.press("left_square_bracket", sees="No message of yours before this one in what had been read.")
+        await seat.until(lambda: len(log(seat).entries) == 151)
+        await seat.press("left_square_bracket", sees="first wish")
+
+
+async def test_results_do_not_stand_without_the_commands_of_the_page_before(agent: FakeAgent) -> None:
+    commands = [f"echo {number}" for number in range(70)]
+    agent.asks(*commands)
+    agent.run()
+    async with opened(agent) as seat:
+        await seat.until(lambda: [each.title for each in log(seat).entries if each.call] == commands)
 
 
 async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the_palette_once(agent: FakeAgent) -> None:
     agent.says("hello", "user")
     async with opened(agent) as seat:
         await seat.press("i", sees=("Fix login", "id              0c0f4ad5", "repository"))
-        assert "{" not in seat.text
+        assert "{" not in seat.text.replace("{ Failures", "")
         y, line = next((y, line) for y, line in enumerate(seat.text.splitlines()) if "0c0f4ad5" in line)
         await seat.drag((line.index("0c0f4ad5"), y), (line.index("0c0f4ad5") + 7, y))
         await seat.press(sees="Copied the selection")
@@ -214,17 +234,20 @@ async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent
     async with opened(agent) as seat:
         await seat.sees("needs you: 2 actions; tab answers", "rm -r build", "git clean", "HIGH")
         await seat.press("y", "n", "a", "r", sees=("tab answers", "The agent waits for an answer"))
+        await seat.press("n", sees="n does nothing here; tab goes to what the agent asks.")
         assert agent.ran == []
-        await seat.press("tab", sees=("y accept", "esc back"))
+        await seat.press("tab", sees=("y accept", "esc back", "a accept all"))
+        assert "Message" not in seat.text
         seat.at_once("y", "y", "y", "y")
         await seat.sees("curl evil", "needs you: 1 action; tab answers")
         await seat.pause()
         assert agent.ran == ["rm -r build", "git clean"]
         assert agent.asked.count(ANSWER) == 1
+        assert "Copied" not in seat.text
         await seat.press("tab", "a", sees="Accept all that follow?")
-        await seat.press("escape")
+        await seat.press("escape", sees="y accept")
         assert agent.policy == "ConfirmRisky"
-        await seat.press("tab", "a", "y", sees="asks: never")
+        await seat.press("a", "y", sees="asks: never")
         assert agent.ran == ["rm -r build", "git clean", "curl evil"]
 
 
@@ -269,6 +292,7 @@ async def test_nothing_is_to_go_on_with_before_anything_was_asked(agent: FakeAge
     agent.says("What shall I do?")
     async with opened(agent) as seat:
         await seat.press("r", sees="Nothing was asked of the agent yet; m writes a message.")
+        await seat.press("e", sees="e does nothing here; ? shows the keys.")
 
 
 async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(agent: FakeAgent) -> None:
@@ -291,7 +315,10 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
 async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(agent: FakeAgent) -> None:
     agent.says("hello", "user")
     async with opened(agent) as seat:
-        await seat.sees("p Pause agent", "[ Messages", "m writes a message", "─" * 80)
+        await seat.sees("r Resume", "[ Messages", "m writes a message", "─" * 80)
+        assert "Pause agent" not in seat.text
+        agent.set("running")
+        await seat.press("ctrl+r", sees="p Pause agent")
         await seat.press("m", sees=("^s send", "esc leave; the draft is kept"))
         assert "Pause agent" not in seat.text
         assert "m writes" not in seat.text
@@ -299,6 +326,10 @@ async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(ag
         await seat.press("escape", sees="p Pause agent")
         await seat.press("f2", sees=("Ask always", "Never ask"))
         await seat.press("1", sees=("asks: always", "until the agent server restarts"))
+        agent.set("finished")
+        await seat.press("ctrl+r", sees="✓ Finished")
+        await seat.press("r", sees="It had finished; a message makes it go on.")
+        await seat.press("f2", sees="Resume            It had finished")
 
 
 async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
@@ -366,11 +397,25 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
         await seat.press("ctrl+r", sees=("sandbox paused, as of", "r resumes it"))
         assert "terminal" not in seat.line(1)
         await seat.press("p", sees="The agent does not work now.")
-        await seat.press("m", "r", "ctrl+s", sees="Its sandbox is paused")
+        await seat.press("f2", "3", sees="Its sandbox is paused.")
+        await seat.press("escape", "m", "r", "ctrl+s")
+        await seat.sees("Its sandbox is paused. Nothing was sent; esc, then r resumes it.")
         assert composer(seat).text == "r"
-        await seat.press("escape", "r", sees="Resume its sandbox?")
+        await seat.press("escape", sees="a draft, not sent")
+        await seat.press("r", sees="Resume its sandbox?")
         await seat.press("escape")
         assert "kept" in seat.text
+        assert "not sent" in seat.text
+
+
+async def test_a_conversation_whose_sandbox_is_gone_takes_no_message(agent: FakeAgent) -> None:
+    agent.says("kept")
+    async with opened(agent) as seat:
+        await seat.sees("m writes a message")
+        agent.sandbox, agent.unreached = "MISSING", True
+        await seat.press("ctrl+r", sees="it can only be read", until=lambda: "m writes" not in seat.text)
+        await seat.press("m", sees="kept")
+        assert seat.deck.focused is log(seat)
 
 
 async def test_a_question_names_no_keys_while_its_sandbox_is_paused(agent: FakeAgent) -> None:

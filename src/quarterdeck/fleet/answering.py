@@ -15,7 +15,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.event import ActionEvent, Event, Policy, RejectionEvent, StateEvent
 from quarterdeck.fleet.entries import Entry, EntryKind
-from quarterdeck.fleet.following import Following
+from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.transcript import HELD, NOT_KNOWN, SENDING
 
 SETTLES = 0.4
@@ -192,7 +192,9 @@ class Answering:
     def _agent(self) -> AgentServer:
         agent = self._following.agent
         if agent is None:
-            raise _not_sent(self._following.note or "Its agent server is not reached, so nothing can be sent.")
+            why_not = self._following.note or "Its agent server is not reached."
+            remedy = "; esc, then r resumes it" if self._following.origin is Origin.ASLEEP else ""
+            raise _not_sent(f"{why_not} Nothing was sent{remedy}.")
         return agent
 
     async def _status(self, agent: AgentServer) -> str:

@@ -125,6 +125,8 @@ class Entries:
         self.listed: list[Entry] = []
         self._calls: dict[str, int] = {}
         """The index of each tool call's entry in `listed`."""
+        self.lacks_actions = False
+        """Whether a result came without its action."""
         self.went_on: datetime | None = None
         """When the agent last began to run; actions that it had asked about begin only then."""
         for event in events:
@@ -139,6 +141,7 @@ class Entries:
         if entry is not None and entry.call in self._calls:
             self.listed[self._calls[entry.call]] = entry
         elif entry is not None:
+            self.lacks_actions |= isinstance(event, ResultEvent)
             if entry.call:
                 self._calls[entry.call] = len(self.listed)
             self.listed.append(entry)

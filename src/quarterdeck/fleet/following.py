@@ -101,6 +101,12 @@ class Following:
         """Whether the agent server answered last time."""
         return self.origin in (Origin.LIVE, Origin.POLLING)
 
+    @property
+    def only_read(self) -> bool:
+        """Whether nobody will ever take a message here; `note` says why."""
+        is_lost = self.record is not None and self.record.sandbox_status == SandboxStatus.MISSING
+        return self.origin is Origin.GONE or (self.origin is Origin.COPY and is_lost)
+
     async def run(self) -> None:
         """Follow until cancelled; a socket is opened as well, if this server allows one at any time."""
         listening: asyncio.Task[None] | None = None

@@ -26,6 +26,8 @@ from quarterdeck.fleet.entries import Entries, Entry, EntryKind, began
 STREAMED = "streamed"
 """The id of the entry that is being written."""
 _NOTHING_WRITTEN = Entry(STREAMED, EntryKind.AGENT, None, "agent")
+LOOKED_BACK = 300
+"""Among so many of the newest events the actions of all results are looked for."""
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 _NOT_LISTED = frozenset({"StreamingDeltaEvent", "ServerErrorEvent", "TokenEvent"})
 """Event kinds that only a socket sends; the app server's copy lists them nevertheless."""
@@ -112,6 +114,11 @@ class Transcript:
     def asked_for_anything(self) -> bool:
         """Whether a person wrote to the agent, as far as the log is known."""
         return self.older is not None or any(each.kind is EntryKind.PERSON for each in self.entries)
+
+    @property
+    def begins_in_the_middle(self) -> bool:
+        """Whether the actions of some results are still to be read, probably on the page before."""
+        return self._entries.lacks_actions and self.known < LOOKED_BACK
 
     @property
     def unanswered(self) -> Entry | None:

@@ -80,6 +80,7 @@ class Composer(PlainArea):
 
     @on(TextArea.Changed)
     def _keep_soon(self) -> None:
+        self._entitle()
         if self._keeping is not None:
             self._keeping.stop()
         self._keeping = self.set_timer(KEPT_AFTER, self.keep)
@@ -88,6 +89,10 @@ class Composer(PlainArea):
         """Hide the hint while focused, because its key would only type a letter here."""
         super().watch_has_focus(has_focus)
         self.placeholder = "" if has_focus else HOW_TO_WRITE
+        self._entitle()
+
+    def _entitle(self) -> None:
+        self.border_title = "a draft, not sent" if self.text.strip() and not self.has_focus else ""
 
     def on_unmount(self) -> None:
         """Store what was typed last."""

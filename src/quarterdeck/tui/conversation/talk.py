@@ -63,7 +63,7 @@ class Talk:
             words = "It does these actions, and all that follow without asking, "
             words += "until its agent server restarts or the menu (f2) says otherwise."
             accept = partial(answering.accept, shown, all_that_follow=True)
-            self._confirm("Accept all that follow?", (words,), accept)
+            self._confirm("Accept all that follow?", (words,), accept, otherwise=self._answer_after_all)
 
     def action_stop(self) -> None:
         """Stop the agent."""
@@ -134,16 +134,26 @@ class Talk:
             self._changed()
             if said is not None:
                 self._say(said, Tone.GOOD)
+            else:
+                self._answer_after_all()
 
         field = InputField(
             name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty"
         )
         self._screen.app.push_screen(FormDialog(Shown("Reject"), (field,), reject, verb="reject"), rejected)
 
-    def _confirm(self, title: str, said: tuple[str, ...], tell: Tell) -> None:
+    def _answer_after_all(self) -> None:
+        """Go back to the question, from which a dialog was opened."""
+        self._screen.call_later(self._screen.action_command, "answer")
+
+    def _confirm(
+        self, title: str, said: tuple[str, ...], tell: Tell, otherwise: Callable[[], None] = lambda: None
+    ) -> None:
         def confirmed(yes: bool | None) -> None:
             if yes:
                 self.tell(tell)
+            else:
+                otherwise()
 
         lines = tuple(cell(text.line(words)) for words in said if words)
         self._screen.app.push_screen(ConfirmDialog(Shown(title), lines), confirmed)

@@ -1,11 +1,13 @@
 """The screen of one conversation: following, answering and stopping its agent."""
 
+import math
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from time import monotonic
 from typing import ClassVar
 
 from pydantic import SecretStr
-from textual import on, work
+from textual import events, on, work
 from textual.binding import BindingType
 from textual.timer import Timer
 from textual.widget import Widget
@@ -39,7 +41,15 @@ from quarterdeck.tui.widgets.bars import Header, Hint
 
 PAINTED_EVERY = 0.1
 """Seconds in which events are collected before painting."""
+ANSWER_KEY_RESTS = 1.0
+"""Seconds after an answer in which its key, struck twice, copies nothing."""
 WRITING: tuple[Hint, ...] = (("^s", "send", True), ("esc", "leave; the draft is kept", True), ("f4", "$EDITOR", True))
+ANSWERING: tuple[Hint, ...] = (
+    ("y", "accept", True),
+    ("n", "reject", True),
+    ("a", "accept all", True),
+    ("esc", "back", True),
+)
 FINDING: tuple[Hint, ...] = (("enter", "the one before", True), ("esc", "close", True))
 
 
@@ -68,6 +78,7 @@ class ConversationScreen(DeckScreen):
         self._about = Static(id="about")
         self._below = Static(id="below")
         self._find = Input(id="find", placeholder="find: enter goes to the one before, esc closes", compact=True)
+        self._answered_at = -math.inf
         self._painting: Timer | None = None
         position = self.app.reading_positions.get(conversation_id, ReadingPosition())
         self.log_view.unfolded = set(position.unfolded)
@@ -120,10 +131,12 @@ class ConversationScreen(DeckScreen):
         self.log_view.show(transcript.entries, waiting=transcript.waiting)
         if self._question.ask(transcript.question) and self._question.has_focus:
             self.set_focus(self.log_view)
+        self._composer.display = bool(self._composer.text) or not self._following.only_read
         self._question.answerable = self._following.reached and not self.app.endpoint.read_only
         if self._wanted is not None and self.log_view.return_to(self._wanted):
             self._wanted = None
-        if transcript.older is not None and (self._wanted or len(transcript.entries) < self.size.height):
+        too_little = len(transcript.entries) < self.size.height or transcript.begins_in_the_middle
+        if transcript.older is not None and (self._wanted or too_little):
             self._read_older()
         self.refresh_frame()
 
@@ -143,7 +156,9 @@ class ConversationScreen(DeckScreen):
         """The keys of the focused field, else those of the screen."""
         if self._composer.has_focus:
             return WRITING
-        return FINDING if self._find.has_focus else super().hints()
+        if self._question.has_focus and self._question.answerable:
+            return ANSWERING
+        return FINDING if self._find.has_focus else tuple(hint for hint in super().hints() if hint[2])
 
     def health(self) -> Cell:
         """The source of the events."""
@@ -172,6 +187,12 @@ class ConversationScreen(DeckScreen):
             return None
         return memory.agent_server, memory.key
 
+    def on_key(self, event: events.Key) -> None:
+        """Say that a letter does nothing, as those of an answer outside of the question."""
+        if event.is_printable:
+            more = "tab goes to what the agent asks" if self._question.actions else "? shows the keys"
+            self.say(text.line(f"{event.character} does nothing here; {more}."), Tone.WARN)
+
     # Reading and searching
 
     @on(Log.Moved)
@@ -194,14 +215,20 @@ class ConversationScreen(DeckScreen):
         if (reason := super().why_not(command)) is not None:
             return reason
         match command.name:
+            case "message" if self._following.only_read:
+                return self._following.note
             case "answer" if not self._question.actions:
                 return "The agent asks for nothing."
+            case "go_on" | "stop" | "send_on" | "ask_always" | "ask_risky" | "ask_never" if self.app.endpoint.embedded:
+                return "No agent runs in the local service."
+            case "ask_always" | "ask_risky" | "ask_never" if not self._following.reached:
+                return self._following.note or "The conversation is still being opened."
             case "go_on" if transcript.waiting and self._following.reached:
                 return "The agent waits for an answer; tab goes to its question."
-            case "go_on" | "ask_always" | "ask_risky" | "ask_never" if self.app.endpoint.embedded:
-                return "No agent runs in the local service."
             case "go_on" if transcript.running and self._following.reached:
                 return "The agent works already."
+            case "go_on" if self._following.reached and transcript.status == ExecutionStatus.FINISHED:
+                return "It had finished; a message makes it go on."
             case "go_on" if self._following.reached and not transcript.asked_for_anything:
                 return "Nothing was asked of the agent yet; m writes a message."
             case "stop" if transcript.waiting and self._following.reached:
@@ -212,6 +239,8 @@ class ConversationScreen(DeckScreen):
                 return "The agent is paused; r lets it go on, and it reads your message then."
             case "send_on" if transcript.unanswered is None:
                 return "There is no message that the agent has not seen."
+            case "copy" if monotonic() - self._answered_at < ANSWER_KEY_RESTS:
+                return "That key has just answered; in a moment it copies again."
             case "unfold" | "copy" | "pager" if self.log_view.cursor_entry is None:
                 return "There is no entry here."
             case _:
@@ -239,9 +268,12 @@ class ConversationScreen(DeckScreen):
         self._go_to_entry(1, lambda entry: entry.failed, "failure")
 
     def _go_to_entry(self, step: int, wanted: Callable[[Entry], bool], what: str) -> None:
+        transcript = self._following.transcript
         if not self.log_view.search(step, wanted):
-            more = ", as far as it has been read" if self._following.transcript.older and step < 0 else ""
+            more = " in what had been read" if step < 0 and (transcript.older or not transcript.known) else ""
             self.say(text.line(f"No {what} {'before' if step < 0 else 'after'} this one{more}."), Tone.WARN)
+            if more:
+                self._read_older()
 
     def action_find(self) -> None:
         """Ask for words to find."""
@@ -251,6 +283,7 @@ class ConversationScreen(DeckScreen):
     @on(Input.Submitted, "#find")
     def _find_before(self, event: Input.Submitted) -> None:
         if words := event.value.strip():
+            self.message_line.clear()
             went = self.log_view.search(-1, lambda entry: words.casefold() in copied(entry).casefold(), around=True)
             if went > 0:
                 self.say(Shown("None before; this is the last one."))
@@ -351,5 +384,6 @@ class ConversationScreen(DeckScreen):
     def action_answer_with(self, answer: str) -> None:
         """Answer the question and move the focus away, so that a held key gives only one answer."""
         self.set_focus(self.log_view)
+        self._answered_at = monotonic()
         if shown := self._question.ids:
             self._talk.answer(answer, shown)
