@@ -139,7 +139,7 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
     async with at_conversations(fleet) as seat:
         await seat.sees("Talk 0", "Talk 3")
         await seat.until(lambda: len(seat.session.sandboxes.records) == 7)
-        await seat.go_to("c0", "p", sees=("Pause of box0 asked for", "2 conversations"))
+        await seat.go_to("c0", "p", sees=("Pause of box0 asked for", "In it live: Talk"))
         assert fleet.orders == [("pause", "box0")]
         await seat.until(lambda: seat.session.memories.by_id["box0"].asked is None)
         await seat.press("p", sees="Its sandbox is paused already. r resumes it.")

@@ -138,7 +138,8 @@ async def test_one_is_deleted_with_sub_conversations_that_are_named_once_its_sho
         await seat.sees("+1 Talk 3")
         await seat.go_to("c3", "D")
         await seat.sees("Delete conversation c3?", "sub-conversations are deleted with it:", "Write the tests")
-        await seat.sees("Its sandbox goes too", "Type c3 to go on")
+        await seat.sees("Others live in its sandbox, so that stays:", "Talk 2", "Type c3 to go on")
+        assert "goes too" not in seat.text
         await seat.type("c3", "enter", sees="Delete of c3 asked for", until=lambda: "c3" not in fleet.conversations)
 
 
@@ -167,7 +168,8 @@ async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_af
     read_only = Connection("p", PROD.url, read_only=True)
     async with at_conversations(fleet, size=(60, 20), endpoint=read_only) as seat:
         await seat.go_to("c1", "E", sees=("Trajectory of Talk 1", "trajectory-c1.zip"))
-        await seat.press("enter", sees="Write over the file?")
+        await seat.retype("nowhere/x.zip", "enter", sees=("Trajectory of Talk 1", "nowhere is no folder"))
+        await seat.retype("trajectory-c1.zip", "enter", sees="Write over the file?")
         await seat.press("enter", sees="Trajectory of Talk 1")
         assert written.read_text() == "precious"
         await seat.press("enter", sees="Write over the file?")
@@ -245,3 +247,5 @@ async def test_a_sandbox_that_is_not_listed_is_called_gone_only_where_the_server
         for key in ("p", "o"):
             await seat.press(key, sees=words)
             assert fleet.orders == []
+        watching = "Its sandbox is gone, so nothing will happen in it." if status == "MISSING" else "Watching Alone"
+        await seat.press("w", sees=watching)

@@ -48,10 +48,13 @@ async def at_failed(seat: Seat) -> None:
 
 
 async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet) -> None:
+    fleet.talk("mate", "box", "Older work")
     async with at_conversations(fleet) as seat:
         await at_failed(seat)
         await seat.press("R")
-        await seat.sees("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main", "box")
+        await seat.sees(
+            "Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main", "box", "box, Running, Older work"
+        )
         await seat.press("ctrl+s", until=lambda: fleet.created)
         (asked,) = fleet.created
         assert asked == REQUEST
@@ -83,7 +86,9 @@ async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away
     state = KeptState(tmp_path / "state")
     async with at_conversations(fleet, state=state) as seat:
         await at_failed(seat)
-        await seat.press("enter", sees=(DETAIL, "fix the bug quickly"))
+        assert "R Try again  D Delete" in seat.line(-1)
+        assert "Pause" not in seat.line(-1)
+        await seat.press("enter", sees=(DETAIL, "fix the bug quickly", "R tries it again, D puts it away."))
         await seat.press("escape", "y", sees="what failed")
         await seat.press("down", "f", until=lambda: (home.state / "copied.txt").exists())
         assert (home.state / "copied.txt").read_text() == f"{DETAIL}\n"

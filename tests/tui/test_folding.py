@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.tui.lists.folding import Folding
-from tests.tui.fake_fleet import FakeFleet, at_conversations, shown
+from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to, shown
 from tests.tui.seat import NARROW
 
 
@@ -52,7 +52,9 @@ async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_going_to_i
     fleet.conversations["two"] |= {"execution_status": "waiting_for_confirmation", "sandbox_id": "other"}
     async with at_conversations(fleet) as seat:
         assert shown(seat) == ["head", "zebra", "apple"]
-        await seat.sees("1 needs you")
+        await seat.sees("1 needs you", "+2! Plan the port")
+        await comes_to(seat, fleet, two="finished")
+        await seat.sees("+ 1 unread", "+2+ Plan the port")
         await seat.press("2", until=lambda: len(seat.list_screen.table.ids) == 2)
         await seat.go_to("other", "o", sees=("[1 Conversations]", "└ Another part"))
         assert seat.list_screen.table.cursor_id == "two"

@@ -90,11 +90,12 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> Non
         return Answer({"items": []}) if asked.path.endswith("/search") else NO_ROUTE
 
     async with seated(answering(FakeServer(script)), PROD, size=(60, 20)) as seat:
-        await seat.sees("prod", "server.test")
+        await seat.sees("prod", "server.test", "c chooses another server.")
         await seat.until(lambda: "nothing read yet, retry" in seat.line(0))
         await seat.pilot.resize_terminal(80, 24)
         await seat.until(lambda: "[1 Conversations] 2  3" in seat.line(0) and "prod · nothing read" in seat.line(0))
         assert "No conversations." not in seat.text
+        await seat.press("escape", sees="No filter is set; / types one.")
         up = True
         await seat.press("ctrl+r", sees="No conversations.")
 

@@ -51,6 +51,7 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
 
 async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where_one_just_starts() -> None:
     fleet = idle_fleet()
+    fleet.talk("c7", "vanished", "So is that of this one", updated_at=ago(days=2))
     fleet.add("asleep", "PAUSED")
     fleet.add("begun")
     task = {"id": "f" * 32, "status": "WAITING_FOR_SANDBOX", "sandbox_id": "begun", "request": {}, "created_at": ago()}
@@ -58,12 +59,13 @@ async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where
     async with at_sandboxes(fleet) as seat:
         await seat.sees("Yesterday's", "alone", "asleep")
         await seat.press("X")
-        await seat.sees("2  Sandboxes that no conversation lives in", "1  Conversations whose sandbox is gone")
+        await seat.sees("2  Sandboxes that no conversation lives in", "2  Conversations whose sandbox is gone")
+        assert seat.text.index("So is that of this one") < seat.text.index("Its box is gone"), "the newest first"
         lines = [line for line in seat.text.splitlines() if "‖ Paused" in line or "● Running" in line][-2:]
         assert len({line.index("≥0m") for line in lines}) == 1
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         assert seat.list_screen.table.cursor_id == "alone"
-        await seat.press("X", "down", "down", "enter", sees="[1 Conversations]")
+        await seat.press("X", "down", "down", "down", "enter", sees="[1 Conversations]")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "c6")
         await seat.sees("vanish gone")
         task |= {"status": "ERROR", "detail": "no room"}

@@ -12,7 +12,10 @@ from tests.tui.seat import NARROW, WIDE, Seat
 
 async def start(seat: Seat) -> None:
     await seat.press("2", sees="No sandboxes.")
-    await seat.press("n", sees=("Start a sandbox", "files  (default)", "shell"))
+    await seat.press("n", sees=("Start a sandbox", "files  (default)", "shell", "{port}"))
+    command, rest = (line for line in seat.text.splitlines() if "command  " in line or "{port}" in line)
+    at = command.index("command")
+    assert not rest[at : at + 13].strip(), "it is wrapped beside its label"
     await seat.press("enter", sees=("● Running", "1 Running", "asked for; the list shows when it runs."))
 
 

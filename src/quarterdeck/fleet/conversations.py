@@ -323,6 +323,8 @@ def why_not(command: str, row: ConversationRow) -> str | None:
             return "Its start failed, so there is no conversation."
         case "notify_me" if row.record is None:
             return "It is being started; it can be watched once it is there."
+        case "notify_me" if row.state.category is Category.GONE and not row.watched:
+            return "Its sandbox is gone, so nothing will happen in it."
         case "rename" | "trajectory" if row.record is None:
             return "It is being started; wait until it is there."
         case "open_url" if row.record is None or row.record.conversation_url is None:

@@ -19,9 +19,7 @@ from quarterdeck.local.records import Limit, Page
 from quarterdeck.local.runtime.simulated_agent import SimulatedAgent
 from quarterdeck.local.store import Record, Store
 
-NOBODY_ANSWERS = (
-    "No agent runs here: the local service keeps what is written. It fetches no repository, and nobody answers."
-)
+NOBODY_ANSWERS = "No agent runs here, so nobody answers; what is written is kept."
 MOST_WAITING = 10_000
 """Events queued for a listener; one that reads too slowly misses some, and must read the log to catch up."""
 

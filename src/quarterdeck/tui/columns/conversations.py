@@ -51,15 +51,15 @@ def title(row: ConversationRow, now: datetime) -> Cell:
 def family_title(row: ConversationRow, now: datetime, folded: Sequence[ConversationRow], *, is_part: bool) -> Cell:
     """A title in its family: indented below its parent, or with the number of folded sub-conversations.
 
-    The tone of the number shows whether one of them needs attention or is unread.
+    A sign after the number shows whether one of them needs attention or is unread.
     """
     if is_part:
         return ((Shown("└ "), Tone.MUTED), *title(row, now))
     if not folded:
         return title(row, now)
-    tone = Tone.KEY if any(each.unread for each in folded) else Tone.MUTED
-    tone = Tone.WARN if any(each.state.attention for each in folded) else tone
-    return ((Shown(f"+{len(folded)}"), tone), (Shown(" "), Tone.PLAIN), *title(row, now))
+    sign, tone = ("+", Tone.KEY) if any(each.unread for each in folded) else ("", Tone.MUTED)
+    sign, tone = ("!", Tone.WARN) if any(each.state.attention for each in folded) else (sign, tone)
+    return ((Shown(f"+{len(folded)}{sign}"), tone), (Shown(" "), Tone.PLAIN), *title(row, now))
 
 
 def sandbox(row: ConversationRow, now: datetime) -> Cell:
@@ -158,6 +158,8 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
     if row.state.note:
         tone = Tone.BAD if row.state.category is Category.TROUBLE else Tone.MUTED
         said += [EMPTY, *(cell(text.line(line), tone) for line in row.state.note.splitlines()), EMPTY]
+    if row.state.word == FAILED:
+        said += [cell(Shown("R tries it again, D puts it away.")), EMPTY]
     if (task := row.task) is not None:
         said += [text_fact("start status", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
         said += [text_fact("message", task.request.message)] if task.request is not None else []

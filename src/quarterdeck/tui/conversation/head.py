@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.fleet.ages import age_of
+from quarterdeck.fleet.ages import JUST_NOW, age_of
 from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.entries import POLICIES
 from quarterdeck.fleet.following import Following, Origin
@@ -37,7 +37,8 @@ def origin_cell(following: Following, now: datetime) -> Cell:
         at = following.moment(following.transcript.latest_at)
         since = f", to {at.astimezone():%H:%M}" if at is not None else ""
     else:
-        since = f", as of {age_of(following.as_of, now)}" if following.as_of is not None else ""
+        old = age_of(following.as_of, now)
+        since = f", as of {old if old == JUST_NOW else f'{old} ago'}" if following.as_of is not None else ""
     return cell(text.line(f"{origin}{since}"), Tone.WARN)
 
 

@@ -65,6 +65,8 @@ def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> Fo
     """Return a dialog for the path of a file to be written later; its answer includes whether to replace a file."""
 
     async def choose(path: Path) -> tuple[Path, bool]:
+        if not await asyncio.to_thread(path.parent.is_dir):
+            raise RefusedError(f"{path.parent} is no folder that can be written to.", "path")
         is_there = await asyncio.to_thread(os.path.lexists, path)
         if is_there:
             await _ask_for_leave(app, path)

@@ -16,9 +16,10 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, shown_key
 from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.paint import Hanging, content, lines, plain
+from quarterdeck.tui.paint import Hanging, content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.choices import ChoiceList
+from quarterdeck.tui.widgets.lines import Lines
 
 T = TypeVar("T")
 MANY = 8
@@ -94,6 +95,7 @@ class PickDialog(Dialog[T]):
         leave: str = "cancel",
         other: PickKey[T] | None = None,
         about: Callable[[T], Sequence[Cell]] | None = None,
+        hang: int = 0,
         wide: bool = False,
     ) -> None:
         super().__init__(title, said, wide=wide)
@@ -108,6 +110,7 @@ class PickDialog(Dialog[T]):
         self._leave = leave
         self._other = other
         self._about = about
+        self._about_lines = Lines(hang=hang, id="about")
         self._list = ChoiceList()
 
     def body(self) -> Iterable[Widget]:
@@ -115,7 +118,7 @@ class PickDialog(Dialog[T]):
         yield from super().body()
         yield self._list
         if self._about is not None:
-            yield Static(id="about")
+            yield self._about_lines
 
     def foot(self) -> Iterable[Widget]:
         """The field for the filter."""
@@ -176,7 +179,7 @@ class PickDialog(Dialog[T]):
     def _show_about(self) -> None:
         if self._about is not None:
             value = self._value
-            self.query_one("#about", Static).update(lines(self._about(value) if value is not None else ()))
+            self._about_lines.say(self._about(value) if value is not None else ())
 
     # Keys
 

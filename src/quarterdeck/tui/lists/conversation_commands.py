@@ -214,9 +214,12 @@ class ConversationCommands:
 def _choices(session: Session, now: datetime) -> list[tuple[Shown, str]]:
     """Return the sandboxes that a new conversation can use; the server resumes a paused one."""
     rows = filter(None, map(session.sandbox_row, session.sandboxes.records))
-    states = [(row.id, row.state(now)) for row in rows]
     usable = (StateWord.RUNNING, StateWord.PAUSED)
-    return [(text.line(f"{row_id}  {state.words}"), row_id) for row_id, state in states if state.known in usable]
+    return [
+        (text.line(", ".join((row.short_id, row.state(now).words, *row.conversation_titles[:1]))), row.id)
+        for row in rows
+        if row.state(now).known in usable
+    ]
 
 
 def _is_local(session: Session) -> bool:
@@ -244,9 +247,19 @@ def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:
         return [cell(Shown("Its sandbox stays." if one else "Their sandboxes stay."))]
     what = "Its sandbox goes too, with all files in it" if one else "Their sandboxes go too, with all files in them"
     unless = "another conversation lives there" if one else "other conversations live there"
-    said = [cell(Shown(f"{what}, unless {unless}."))]
     records = session.conversations.records.values()
-    if parts := [each.title or "" for each in records if each.parent_conversation_id in ids and each.id not in ids]:
+    parts = [each.title or "" for each in records if each.parent_conversation_id in ids and each.id not in ids]
+    living = {session.by_sandbox.sandbox_of(each) for each in ids} - {None}
+    others = [
+        each.title or ""
+        for each in records
+        if each.sandbox_id in living and not ids & {each.id, each.parent_conversation_id}
+    ]
+    said = [cell(Shown(f"{what}, unless {unless}."))]
+    if others:
+        stays = "Others live in its sandbox, so that stays:" if one else "Others live in these, which stay then:"
+        said = [*(() if one else said), cell(Shown(stays)), *titles_listed(others)]
+    if parts:
         whose = "Its" if one else "Their"
         said += [
             EMPTY,

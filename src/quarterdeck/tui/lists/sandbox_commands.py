@@ -30,6 +30,8 @@ from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
 
+NAMED = 3
+"""How many conversations that share a sandbox are named."""
 REMEDIES: Mapping[StateWord, str] = {StateWord.PAUSED: "r resumes it.", StateWord.RUNNING: "p pauses it."}
 """The key that changes a sandbox, by state, in both lists."""
 
@@ -172,8 +174,9 @@ class SandboxCommands:
         except ServiceError as error:
             say(text.line(f"{bulk_action.verb} {row.short_id}: {error.sentences}"), Tone.BAD)
         else:
-            shared = len(row.conversations) if isinstance(row, SandboxRow) else 0
-            others = f" {shared} conversations live in it." if shared > 1 else ""
+            titles = [each or "untitled" for each in row.conversation_titles] if isinstance(row, SandboxRow) else []
+            more = f", and {len(titles) - NAMED:,} more" if len(titles) > NAMED else ""
+            others = f" In it live: {', '.join(titles[:NAMED])}{more}." if len(titles) > 1 else ""
             say(text.line(f"{bulk_action.verb} of {row.short_id} asked for; the list shows when it is done.{others}"))
 
     def _is_busy(self) -> bool:

@@ -319,7 +319,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if (session is not None and session.server.key_refused) or health.state is HealthState.REFUSED:
             return Shown(f"The {noun} were not read: a valid key is needed."), Shown("c, then K gives one.")
         if health.read_at is None and health.error is not None:
-            return Shown(f"The {noun} could not be read."), Shown("ctrl+r tries again now.")
+            return Shown(f"The {noun} could not be read."), Shown("ctrl+r tries again now, c chooses another server.")
         if health.read_at is None:
             return Shown(f"Reading the {noun}…"), Shown("")
         if health.unreadable:
@@ -344,7 +344,7 @@ class ListScreen(DeckScreen, Generic[R]):
             case "statuses" if not self.rows:
                 return f"No {self.definition.about} are there, so there is no status to choose."
             case "show_all" if not self.filter_bar.words:
-                return f"All {self.definition.about} are shown; / filters them."
+                return "No filter is set; / types one."
         if row is None or session is None or (marks and command.name in FOR_MARKED):
             return None
         return self.definition.why_not(session, command.name, row, self._now())

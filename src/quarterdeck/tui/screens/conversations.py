@@ -41,6 +41,7 @@ from quarterdeck.tui.lists.listing import ListDefinition
 from quarterdeck.tui.lists.sandbox_commands import refusal
 from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.filter_bar import FilterBar
 
 THERE = (SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED)
@@ -123,6 +124,11 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         if reason is None and not (command.name == "delete" and self._are_only_starts()):
             return self._conversation_commands.why_not_offered(command.name)
         return reason
+
+    def hints(self) -> tuple[Hint, ...]:
+        """The keys of the screen; for starts, to which little can be done, only those that do something."""
+        hints = super().hints()
+        return tuple(hint for hint in hints if hint[2]) if self._are_only_starts() else hints
 
     def _are_only_starts(self) -> bool:
         """Whether a command is only for start tasks, which no longer concern the server."""

@@ -44,6 +44,8 @@ def _copies(row: SandboxRow) -> Sequence[Copyable]:
     return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), as_json(sandbox_plain(row.record))))
 
 
+SPEC_LABEL = 13
+"""Cells for the names of the facts of a spec."""
 OWN_REMEDIES = {
     **REMEDIES,
     StateWord.ERROR: "n starts a new one from the same spec.",
@@ -178,7 +180,7 @@ def pick_spec(
         specs = await read()
         return [Item(_line(spec, is_default=not at), spec) for at, spec in enumerate(specs)]
 
-    return PickDialog(Shown("Start a sandbox"), items, take="start", about=_about, said=forecast)
+    return PickDialog(Shown("Start a sandbox"), items, take="start", about=_about, hang=SPEC_LABEL, said=forecast)
 
 
 def _line(spec: SandboxSpec, *, is_default: bool) -> Cell:
@@ -189,8 +191,5 @@ def _about(spec: SandboxSpec) -> list[Cell]:
     """Return what is known of a spec; values of its environment are never shown."""
     command = text.line(" ".join(spec.command)) if spec.command else Shown("its own")
     names = text.line(", ".join(sorted(spec.initial_env))) if spec.initial_env else Shown("none")
-    return [
-        ((Shown("command      "), Tone.MUTED), (command, Tone.PLAIN)),
-        ((Shown("folder       "), Tone.MUTED), (text.line(spec.working_dir or "-"), Tone.PLAIN)),
-        ((Shown("environment  "), Tone.MUTED), (names, Tone.PLAIN)),
-    ]
+    facts = {"command": command, "folder": text.line(spec.working_dir or "-"), "environment": names}
+    return [((Shown(f"{name:<{SPEC_LABEL}}"), Tone.MUTED), (value, Tone.PLAIN)) for name, value in facts.items()]

@@ -124,6 +124,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         found = self._number(self._at)
         self._put_cursor(top + line if found is None else found)
         if were_rows != bool(ids):
+            self._placed_in = None  # without rows the columns take other room
             self.refresh()
         self.virtual_size = Size(0, len(ids) + HEADER)
         if anew:
