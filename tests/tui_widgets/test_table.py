@@ -229,6 +229,13 @@ async def test_columns_grow_and_become_narrower_only_where_they_are_fitted_anew(
         app.become("box-1", "Error")
         await pilot.pause()
         assert app.lines()[0] == wide
+        boxes = app.boxes
+        app.show({})
+        app.table.sorted_by(None)
+        await pilot.pause()
+        app.show(boxes)
+        await pilot.pause()
+        assert app.lines()[0] == wide, "a moment without rows changes nothing"
         app.table.fit_anew()
         await pilot.pause()
         assert app.lines()[0] == narrow
