@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from quarterdeck.fleet.bulk import RowState
+from quarterdeck.tui.widgets import bars
 from tests.client.fakes import Answer
 from tests.conftest import Home
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet, at_conversations, at_sandboxes
@@ -103,6 +104,18 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_a
         await seat.press("p", "y", until=lambda: ("pause", "busy") in fleet.orders)
         await seat.sees("Fix the build  Sandbox paused")
         assert "at work" not in seat.text, "the conversation was read before its sandbox was paused"
+
+
+async def test_an_error_stays_a_while_and_goes_when_the_cursor_does(
+    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet.fails = {"box0"}
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("p", "j", sees="Pause box0: ")
+        await seat.press("k", sees="(status 400): It broke")
+        monkeypatch.setattr(bars, "STAYS", 0.001)
+        await seat.press("p", "r", "p", sees="(status 400): It broke")
+        await seat.press("j", until=lambda: "It broke" not in seat.text)
 
 
 async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_about(fleet: FakeFleet) -> None:

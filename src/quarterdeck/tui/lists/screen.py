@@ -228,6 +228,7 @@ class ListScreen(DeckScreen, Generic[R]):
     def _cursor_moved(self, event: Table.Highlighted) -> None:
         if event.was is not None:  # otherwise this is the first row
             self.listing.hold()
+            self.message_line.go_on()
         self.call_after_refresh(self._describe_row)  # the cursor is painted first
         self.refresh_frame()
 

@@ -27,7 +27,7 @@ DOT = Shown(" · ")
 SHORTEST_NAME = 5
 """Minimum cells of a connection's name; with fewer it is left out."""
 STAYS = 12.0
-"""Seconds until a message is replaced by the resting line; an error stays until the next message."""
+"""Seconds until a message is replaced by the resting line; an error stays until somebody goes on after that."""
 Hint = tuple[str, str, bool]
 """Key, label, and whether it works now."""
 
@@ -117,6 +117,8 @@ class MessageLine(Widget):
     resting: reactive[Cell] = reactive((), layout=True)
     message: reactive[Cell] = reactive((), layout=True)
     _clearing: Timer | None = None
+    _is_old = False
+    """Whether it shows an error that could long be read."""
 
     def render(self) -> Content:
         """The message if there is one, otherwise the resting line."""
@@ -127,7 +129,16 @@ class MessageLine(Widget):
         if self._clearing is not None:
             self._clearing.stop()
         self.message = ((sentence, tone),) if sentence else ()
-        self._clearing = self.set_timer(STAYS, self.clear) if tone is not Tone.BAD else None
+        self._is_old = False
+        self._clearing = self.set_timer(STAYS, self.clear if tone is not Tone.BAD else self._grow_old)
+
+    def _grow_old(self) -> None:
+        self._is_old = True
+
+    def go_on(self) -> None:
+        """Return to the resting line from an old error, because somebody does something else."""
+        if self._is_old:
+            self.clear()
 
     def clear(self) -> None:
         """Return to the resting line."""
