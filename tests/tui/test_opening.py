@@ -160,11 +160,11 @@ async def test_a_small_terminal_is_survived(sit: Sit) -> None:
             await seat.pilot.resize_terminal(*size)
             await seat.press("2", "1")
         await seat.sees("No conversations.")
-        for size in ((59, 20), (60, 19)):
+        for size in ((59, 20), (60, 19), (20, 6)):
             await seat.pilot.resize_terminal(*size)
-            await seat.sees("smaller than 60x20")
+            await seat.sees("Enlarge to 60x20.")
             await seat.pilot.resize_terminal(60, 20)
-            await seat.until(lambda: "smaller than" not in seat.text)
+            await seat.until(lambda: "Enlarge" not in seat.text)
         await seat.until(lambda: "local service" in seat.line(0) and "live now" in seat.line(0))
         await seat.press("2", until=lambda: "[2 Sandboxes]" in seat.line(0))
 

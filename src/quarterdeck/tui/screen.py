@@ -28,7 +28,7 @@ from quarterdeck.tui.widgets.watch_strip import WatchStrip
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """Columns and lines that a screen needs."""
-TOO_SMALL = cell(Shown(f"This terminal is smaller than {LEAST_WIDTH}x{LEAST_HEIGHT}: not everything fits."), Tone.WARN)
+TOO_SMALL = cell(Shown(f"Enlarge to {LEAST_WIDTH}x{LEAST_HEIGHT}."), Tone.WARN)  # one line also where there are few
 
 
 class DeckScreen(Screen[None]):
