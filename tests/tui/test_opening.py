@@ -118,6 +118,21 @@ async def test_a_page_in_front_of_a_server_is_no_other_server() -> None:
         assert "Another server" not in seat.text
 
 
+async def test_no_row_of_the_server_before_is_left_when_another_answers_at_the_address() -> None:
+    fleet, other = FakeFleet(), False
+    fleet.talk("c1", fleet.add("box"), "Fix login")
+
+    def script(asked: Asked) -> Answer | Exception:
+        if not other:
+            return fleet.answer(asked)
+        return Answer({"detail": "Unauthorized"}, 401) if asked.path.startswith("/api/v1/") else NO_ROUTE
+
+    async with seated(answering(FakeServer(script)), PROD) as seat:
+        await seat.sees("Fix login", "live now")
+        other = True
+        await seat.press("ctrl+r", sees="key needed", until=lambda: "Fix login" not in seat.text)
+
+
 @pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
 async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
     listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]

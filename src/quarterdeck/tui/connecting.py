@@ -151,6 +151,8 @@ class Connecting:
             app.wanted = news.wanted
         for screen in app.opened:
             screen.hear(news)
+        if news.another_server:
+            self.open(app.endpoint)  # nothing that was read is true of it
         words = text.line(_sentence(news, session))
         if words and not app.loaded.is_set():
             app.notices.append(words)  # there is no screen yet that could show it
