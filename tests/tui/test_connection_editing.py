@@ -83,6 +83,10 @@ async def test_without_a_keyring_a_file_is_used_only_after_a_yes(desk: Desk, hom
     finally:
         hanging.go_on.set()
     assert f'[keys.two]\norigin = "{desk.two}"\nkey = "{OTHER_KEY}"\n' in file.read_text()
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down", sees="key        key file")
+        file.chmod(0o644)
+        await seat.press("t", sees=("the key is missing", "key        none ("))
 
 
 async def test_a_key_that_no_file_takes_either_is_used_until_the_deck_ends(desk: Desk, home: Home) -> None:
@@ -185,6 +189,10 @@ async def test_a_kept_key_follows_to_another_address_only_after_a_yes(desk: Desk
         await seat.sees("The address has changed", desk.one, f"Send it to {desk.two} from now on?")
         await seat.press(answer)
         await seat.sees("Connections", "key        system keyring" if answer == "y" else "is not used for")
+        await seat.press("up", until=lambda: "is not used for" not in seat.text)
+        await seat.press("e", sees="Connection one")
+        seat.at_once("tab", "enter", "down", "enter", "ctrl+s")
+        await seat.until(lambda: 'colour = "blue"' in desk.file.read_text())
     [(_, user)] = desk.keyring.held
     assert user == (f"two {desk.two}" if answer == "y" else f"two {desk.one}")
     assert desk.file.read_text().count(desk.two) == 1

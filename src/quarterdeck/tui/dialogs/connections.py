@@ -89,6 +89,8 @@ class ConnectionsDialog(Dialog[Connection]):
         self._verdicts: dict[Connection, Verdict] = {}
         self._list = ChoiceList()
         self._changing = False
+        self._place = ""
+        """Where the connection under the cursor is."""
 
     @property
     def _connecting(self) -> "Connecting":
@@ -141,6 +143,7 @@ class ConnectionsDialog(Dialog[Connection]):
         notes = [*self._why_connect(), *((text.line(f"{problem}."), Tone.WARN) for problem in problems[:1])]
         if len(problems) > 1:
             notes.append((Shown(f"{len(problems) - 1} more: `quarterdeck doctor` names them."), Tone.WARN))
+        self._place = self._chosen.place
         said = self.query_one("#notes", Static)
         said.update(lines((note,) for note in notes))
         said.display = bool(notes)
@@ -156,6 +159,9 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self) -> None:
+        if self._place != self._chosen.place:
+            self._place = self._chosen.place
+            self.complain(None)  # what was said is about another connection
         self._show_about()
         self.call_after_refresh(self._scroll_to_line)
 
@@ -267,7 +273,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self._show()
         self._verdicts[connection] = verdict = await check(self._connecting.client_of(connection))
         await self._connecting.releases.saw(connection, verdict.release)
-        self._show()
+        self._find_keys()
 
     async def action_delete(self) -> None:
         """Delete a connection and its key."""
@@ -299,6 +305,7 @@ class ConnectionsDialog(Dialog[Connection]):
         if self._changing:
             self.say(CHANGING, Tone.WARN)
             return
+        self.complain(None)
         await ask(self.app, dialog, lambda answer: self._carry_out(then(answer)))
 
     @work(group="change")

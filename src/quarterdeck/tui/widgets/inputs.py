@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import SecretStr
 from rich.cells import cell_len
@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Input, Select, Static, TextArea
+from textual.widgets import Input, OptionList, Select, Static, TextArea
 
 from quarterdeck.settings import masks
 from quarterdeck.settings.fields import Problem
@@ -251,6 +251,16 @@ class OneOf(Select[str]):
     def entered(self) -> str:
         """The selected value."""
         return str(self.value)
+
+    def action_show_overlay(self) -> None:
+        """Open the list and focus it at once; Textual does that only after the keys that are typed already."""
+        super().action_show_overlay()
+        self.screen.set_focus(self.query_one(OptionList), scroll_visible=False)
+
+    def focus(self, scroll_visible: bool = True, from_app_focus: bool = False) -> Self:
+        """Take the focus back at once, too."""
+        self.screen.set_focus(self, scroll_visible=scroll_visible, from_app_focus=from_app_focus)
+        return self
 
 
 class Compound(Vertical):
