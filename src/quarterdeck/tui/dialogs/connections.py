@@ -89,7 +89,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self._verdicts: dict[Connection, Verdict] = {}
         self._list = ChoiceList()
         self._changing = False
-        self._place = ""
+        self._place: tuple[str, str | None] = ("", None)
         """Where the connection under the cursor is."""
 
     @property
