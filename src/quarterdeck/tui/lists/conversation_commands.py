@@ -157,7 +157,7 @@ class ConversationCommands:
                 )
 
         if not planned.rows:
-            self._screen.say(Shown("None of these starts has failed."), Tone.WARN)
+            self._screen.say(Shown("None of these starts has failed, unless the filter hides it."), Tone.WARN)
         elif planned.alone:
             answered(agreed=True)
         else:
