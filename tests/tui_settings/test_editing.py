@@ -133,8 +133,11 @@ async def test_fields_are_reached_by_filter_tab_and_mouse(seat: FormSeat) -> Non
     await seat.press("slash")
     await seat.type("budget", sees="Budget per task")
     assert "Base URL" not in seat.text
-    await seat.type("zz", sees="Nothing matches")
-    await seat.press("escape", "g", sees="Base URL")
+    await seat.type("zz", "enter", sees="Nothing matches")
+    for key in ("enter", "a", "i", "D"):
+        await seat.press(key, sees="Nothing matches the filter; esc shows all fields.")
+    await seat.press("f2", sees="do it")
+    await seat.press("escape", "escape", "g", sees="Base URL")
     await seat.press("tab")
     assert seat.form.row.id == "agent"
     await seat.press("down", "enter", "tab")
@@ -218,6 +221,13 @@ async def test_a_resized_terminal_keeps_the_field_that_is_edited(sit: Sit) -> No
         await seat.type("e", sees="Grace")
         await seat.pilot.resize_terminal(*WIDE)
         await seat.press("enter", sees=("Grace", "was Ada Lovelace", "edited"))
+
+
+async def test_a_terminal_resized_while_another_list_is_shown_has_the_cursor_in_sight(sit: Sit) -> None:
+    async with sit(size=WIDE) as seat:
+        await seat.press("G", "up", "escape", until=lambda: seat.deck.place == "conversations")
+        await seat.pilot.resize_terminal(60, 20)
+        await seat.press("3", sees="▌ Account e-mail")
 
 
 async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(seat: FormSeat) -> None:

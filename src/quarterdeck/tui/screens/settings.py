@@ -217,7 +217,7 @@ class SettingsScreen(DeckScreen):
 
     def row_title(self) -> Shown:
         """The name of the row under the cursor."""
-        return title(self.form.view, self.form.row)
+        return title(self.form.view, self.form.row) or Shown("Settings")
 
     def row_commands(self) -> Iterable[Command]:
         """The commands for the row under the cursor, and those for all settings."""

@@ -34,6 +34,7 @@ _OF_ROW: Mapping[RowKind, tuple[Command, ...]] = {
         _PASTE,
     ),
     RowKind.OTHER: (_COPY_NAME,),
+    RowKind.NONE: (),
     RowKind.MORE: (_command("edit", "Find", "Find fields that are not shown")._replace(changes=False),),
     RowKind.SERVER: (
         _command("edit", says="Edit the MCP server"),
@@ -78,6 +79,7 @@ _ANYWHERE = frozenset({"add", "import_servers", "servers_file", "copy_servers", 
 _OF_A_ROW = frozenset().union(*_BY_NAME.values()) - _ANYWHERE
 LLM_EDITED = "You have edits of the LLM settings: save or drop them first."
 NONE_YET = "There is none yet; a adds one."
+NO_ROW = "Nothing matches the filter; esc shows all fields."
 NOT_HERE = "Not for this row; f2 shows what can be done here."
 
 
@@ -115,6 +117,8 @@ def acts_at_once(name: str, row: Row) -> bool:
 
 def why_not(name: str, view: FormView, row: Row) -> str | None:
     """Return why a command cannot be applied to a row, None if it can."""
+    if row.kind is RowKind.NONE and name in _OF_A_ROW | {"add", "detail"}:
+        return NO_ROW
     offered = name in _BY_NAME[row.kind]
     if name in _OF_A_ROW and not (offered and (row.name or (name == "edit" and row.group))):
         return NONE_YET if offered and not row.name else NOT_HERE

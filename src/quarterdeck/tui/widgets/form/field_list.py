@@ -205,6 +205,10 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         else:
             self.move_to(row)
 
+    def on_resize(self) -> None:
+        """Keep the cursor in sight."""
+        self.call_after_refresh(self._reveal)
+
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is dimmer without the focus."""
         super().watch_has_focus(has_focus)

@@ -45,7 +45,7 @@ class FormLine:
     struck: bool = False
 
 
-NO_MATCH = FormLine(((cell(Shown("Nothing matches; / then esc shows all fields."), Tone.MUTED), 0),))
+NO_MATCH = FormLine(((cell(Shown("Nothing matches; esc shows all fields."), Tone.MUTED), 0),))
 
 
 def brief(value: str) -> Shown:

@@ -29,6 +29,7 @@ class RowKind(StrEnum):
     SECRET = "secret:"  # noqa: S105 - begins a row's id
     TOKEN = "token:"  # noqa: S105 - begins a row's id
     PROFILE = "profile:"
+    NONE = "none:"
 
 
 AT_ONCE: Mapping[str, RowKind] = {
@@ -73,7 +74,7 @@ class Row:
         return self.group in AT_ONCE
 
 
-NOWHERE = Row()
+NOWHERE = Row(RowKind.NONE)
 """The row under the cursor if nothing matches the filter."""
 
 
