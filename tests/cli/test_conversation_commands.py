@@ -136,6 +136,8 @@ def test_what_means_nothing_is_wrong_usage(run: Run, words: str) -> None:
 
 def test_an_empty_message_creates_nothing(run: Run) -> None:
     assert "empty" in run("conversations", "create", "--message", "-", typed="\n", status=2).err
+    for words in ("--repository 'not a repo'", "--branch main"):
+        assert "OWNER/NAME" in run("conversations", "create", *shlex.split(words), status=2).err
     assert run("conversations", "list", "--json").json == []
 
 

@@ -1,6 +1,7 @@
 """`quarterdeck conversations`: list them, or create one and follow its start."""
 
 import asyncio
+import re
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, utc_minute, with_client, with_session
@@ -46,6 +47,10 @@ def show(arguments: CommandLine, config: Config) -> int:
 
 def create(arguments: CommandLine, config: Config) -> int:
     """Create a conversation; 0 only if it is ready and can be read. Steps are printed on standard error."""
+    if arguments.repository is not None and not re.fullmatch(r"[^\s/]+(/[^\s/]+)+", arguments.repository):
+        raise CommandError("--repository is OWNER/NAME.", status=2)
+    if arguments.branch is not None and arguments.repository is None:
+        raise CommandError("--branch is of a repository.", "Add --repository OWNER/NAME.", status=2)
     new = NewConversation(
         message=typed_text(arguments.message, "message"),
         title=arguments.title,
