@@ -81,6 +81,9 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
     ):
         refused = run("settings", "set", "mcp_config=-", typed=typed, status=2).err
         assert ("mcp_config: " in refused, ": :" in refused, "sentinel" in refused) == (True, False, False)
+    twice = json.dumps({"sse_servers": ["https://a.example/sse"] * 2})
+    refused = run("settings", "set", "mcp_config=-", typed=twice, status=2).err
+    assert refused.count("SSE https://a.example/sse: Another server has this address") == 1
     for key in ("llm_api_key", "mcp_config", "language"):  # what is empty clears nothing
         ended = run("settings", "set", f"{key}=-", typed="\n", status=2)
         assert (ended.out, f"{key}= clears it." in ended.err) == ("", True)

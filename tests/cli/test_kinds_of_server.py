@@ -167,6 +167,8 @@ def test_lesser_settings_are_shown_where_all_are_asked_for_and_what_is_not_taken
         ("enable_solvability_analysis=on", "lists those of a server.\n"),
     ):
         assert run("--url", nested, "settings", "set", assignment, status=2).err.endswith(words)
+    taken = run("--url", nested, "settings", "import", "-", typed='not_set = ["max_iterations"]', status=2)
+    assert "Take out of the file what is not to be changed" in taken.err
 
 
 def test_secrets_of_servers_are_lost_only_where_somebody_says_so(run: Run, nested: str) -> None:

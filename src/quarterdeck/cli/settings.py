@@ -70,13 +70,14 @@ def export(arguments: CommandLine, config: Config) -> int:
             raise CommandError("No settings are stored on this server yet.", "There is nothing to export.")
         data = settings_files.exported(draft)
         as_data = arguments.json or (arguments.file or "").casefold().endswith(".json")
-        _write(settings_files.as_json(data) if as_data else settings_files.as_toml(data), arguments.file)
+        written = settings_files.as_json(data) if as_data else settings_files.as_toml(data)
+        _write(written, arguments.file, "JSON" if as_data else "TOML")
         return 0
 
     return with_client(arguments, config, write)
 
 
-def _write(text: str, name: str | None) -> None:
+def _write(text: str, name: str | None, form: str) -> None:
     if name in (None, STANDARD):
         sys.stdout.write(text)
         return
@@ -86,7 +87,7 @@ def _write(text: str, name: str | None) -> None:
         raise CommandError(f"{name} is there already.", "Name another file, or move it away.", status=2) from None
     except ConfigError as error:
         raise CommandError(f"{error}.", status=2) from None
-    note(f"written to {name}, without secrets; only you can open it.")
+    note(f"written to {name} as {form}, without secrets; only you can open it.")
 
 
 async def read_draft(client: Client) -> Draft:

@@ -111,7 +111,7 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
     """Return the draft with a text as the value of a field; raises CommandError (status 2) if it is invalid."""
     entry = draft.fields.by_key.get(key)
     if entry is None or entry.absent or entry.control is Control.READ_ONLY:
-        advice = "`quarterdeck settings show --all` lists those of a server."
+        advice = "`quarterdeck help settings` lists all, `settings show --all` lists those of a server."
         raise CommandError(f"{key!a} is not a setting that can be changed.", advice, status=2)
     if text not in ("", STANDARD) and (entry.secret or key == MCP):
         advice = f"Write {key}=- and give the value on standard input."
@@ -175,8 +175,11 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
     if lacking := [f"{server_title(each)} ({', '.join(missing(each))})" for each in edited if any(missing(each))]:
         advice = "Write them in place of ${...} in the file of `settings import`, or give them to mcp_config=-."
         raise CommandError(f"Nothing was saved: secrets are missing of {'; '.join(lacking)}.", advice, status=2)
-    if stops := [problem for problem in problems(draft, client.server) if problem.stops]:
-        raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
+    titles: dict[int | None, str] = {entry.row: f" {server_title(entry.server)}:" for entry in draft.servers.entries}
+    stops = [each for each in problems(draft, client.server) if each.stops]
+    if said := dict.fromkeys(f"{each.key}:{titles.get(each.row, '')} {each.words}" for each in stops):
+        advice = "Take out of the file what is not to be changed, also from its `not_set`." if arguments.file else ""
+        raise CommandError(" ".join(said), advice, status=2)
 
     async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
         if arguments.dry_run:

@@ -90,13 +90,15 @@ def imported(text: str, draft: Draft) -> Imported:
     for key, value in _values(_read(text)):
         entry = draft.fields.by_key.get(key)
         if entry is None or entry.absent or entry.control is Control.READ_ONLY:
-            foreign.append(key[:60])
+            foreign += [key[:60]] if value is not None else []
         elif key == MCP:
             values[MCP] = _with_servers(draft, value, wrong, notes)
         else:
             values |= _taken(draft, entry, value, wrong, notes)
     if foreign:
-        notes.append(f"Left alone, for this server has or changes no such setting: {', '.join(foreign)}.")
+        notes.append(
+            f"Left alone, for this server does not have them or lets nobody change them: {', '.join(foreign)}."
+        )
     return Imported(draft.set_all(values), tuple(wrong), tuple(notes))
 
 
