@@ -82,6 +82,8 @@ async def test_a_token_is_set_beside_others_and_all_are_cleared(sit: Sit, store:
 async def test_a_refused_token_is_said_at_its_place_and_the_key_stays_good(sit: Sit, store: Mode) -> None:
     async with sit(stored=FULL, store=store) as seat:
         await seat.go_to("token:")
+        await seat.press("a", "enter", sees="stores it and asks no provider.")
+        await seat.press("escape")
         await set_token(seat, 0, "refused")
         await seat.sees("! A token was refused by its provider: github.")
         await seat.press("ctrl+u")

@@ -190,7 +190,9 @@ class AtOnceActions:
             InputField("host", "Host", view.draft.tokens.get(provider) or "", placeholder="the provider's usual one"),
         )
         said = (
-            "The server asks the provider whether it accepts the token, then stores it.",
+            "The local service stores it and asks no provider."
+            if view.server is not None and view.server.local
+            else "The server asks the provider whether it accepts the token, then stores it.",
             "Tokens of other providers are kept.",
         )
         done = f"The token of {provider} is stored."
