@@ -228,6 +228,8 @@ async def test_a_terminal_resized_while_another_list_is_shown_has_the_cursor_in_
         await seat.press("G", "up", "escape", until=lambda: seat.deck.place == "conversations")
         await seat.pilot.resize_terminal(60, 20)
         await seat.press("3", sees="▌ Account e-mail")
+        await seat.pilot.resize_terminal(48, 20)
+        await seat.go_to("language", sees="en          web only")
 
 
 async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(seat: FormSeat) -> None:

@@ -75,6 +75,7 @@ async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     await seat.paste(json.dumps(PASTED, indent=1))
     await seat.sees("4 servers found, 1 is there already and will be edited, 1 is switched")
     await seat.press("ctrl+s", sees=("4 servers found", "4 edited"))
+    assert seat.form.row.id == "mcp:2"  # the first that is another now
     await seat.go_to("mcp:5", sees=("will be disabled", "to type"))
     assert " typed " in seat.line_of("far")
     await seat.press("ctrl+z", sees="As stored")

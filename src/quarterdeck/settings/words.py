@@ -145,6 +145,8 @@ def unknown_words(name: str, value: object) -> str:
     """Return the value of an unknown field; it is not shown if its name or form suggests a secret."""
     if is_secret_name(name) or isinstance(value, dict | list):
         return "empty" if not value else "not shown"
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return NOT_SET if value is None else str(value)
 
 

@@ -174,4 +174,4 @@ class Saves:
         conversations = session.conversations.records.values()
         running = sum(each.sandbox_status == SandboxStatus.RUNNING for each in conversations)
         said = until_when(result.meant, session.server.kind, running)
-        return f"For {said}." if said else ""
+        return f"It is for {said}." if said else ""

@@ -167,7 +167,10 @@ class ServerList:
 
         async def pasted_in(taken: MergedPaste) -> None:
             said = f"{taken.words}: ctrl+s reviews and saves, ctrl+z takes it back."
+            before = self.form.draft.servers.entries
             await self._change(lambda _: taken.servers, said, Tone.GOOD)
+            first = next((entry for entry in taken.servers.entries if entry not in before), None)
+            self.form.list.move_to(row_of(MCP, first.row) if first is not None else "")
 
         dialog = PasteServersDialog(self.form.draft.servers, nested=self.form.view.hides_secrets)
         await ask(self.app, dialog, pasted_in)
@@ -266,7 +269,7 @@ def _disable_choices(entry: Entry, *, hidden: bool) -> list[Item[str]]:
 
     `hidden` means that the service returns no secrets of its servers.
     """
-    leave = choice(LEAVE, "n", Shown("Leave it"), Shown("it stays on the service"))
+    leave = choice(LEAVE, "n", Shown("Leave it"), Shown("it stays as it is"))
     if bare(entry.server) != entry.server:
         return [
             leave,

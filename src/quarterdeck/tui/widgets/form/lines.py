@@ -89,7 +89,10 @@ def _lines(view: FormView, row: Row, width: int) -> Iterator[FormLine]:
     if row.field is not None:
         dim = row.field.absent or view.draft.off_for(row.name) is not None
         label = cell(brief(row.field.label), Tone.MUTED if dim else Tone.PLAIN)
-        yield FormLine(((label, LABEL_WIDTH), (_value(view, row.field), 0)), _chip(view, row, row.field), row.id)
+        value, chip = _value(view, row.field), _chip(view, row, row.field)
+        if sum(len(said) for said, _ in (*value, *chip)) > width - LABEL_WIDTH - EDGES:
+            chip = chip[-1:]  # the value goes before the first of two remarks
+        yield FormLine(((label, LABEL_WIDTH), (value, 0)), chip, row.id)
         yield from _problem_lines(view, row, LABEL_WIDTH, width)
     elif row.kind is RowKind.MORE:
         said = _spans((f"{row.about} more: ", Tone.MUTED), ("/", Tone.KEY), (" finds them.", Tone.MUTED))
