@@ -119,8 +119,10 @@ def key_words(server: McpServer, *, hidden: bool = False) -> str:
 def entry_key_words(entry: Entry, *, hidden: bool) -> str:
     """Return whether a server of the form has a key, and whether that is stored already."""
     word = key_words(entry.server, hidden=hidden and entry.was is not None)
+    if word != "stored" or entry.server == entry.before:
+        return word
     own, before = ({} if each is None else mcp_server.members(each) for each in (entry.server, entry.before))
-    return "typed" if word == "stored" and own["api_key"] != before.get("api_key") else word
+    return "typed" if own["api_key"] != before.get("api_key") else word
 
 
 def to_type(server: McpServer) -> str:

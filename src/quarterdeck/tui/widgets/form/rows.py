@@ -212,7 +212,9 @@ class FormView:
         entries = self.draft.servers.entries
         for entry in entries:
             server = entry.server
-            if self._matches(words.server_title(server), words.server_details(server), MCP, Group.MCP):
+            if not self.query or self._matches(
+                words.server_title(server), words.server_details(server), MCP, Group.MCP
+            ):
                 yield Row(RowKind.SERVER, str(entry.row), Group.MCP, entry=entry)
         if not entries and self._matches(MCP, Group.MCP):
             yield Row(RowKind.SERVER, group=Group.MCP)
