@@ -18,7 +18,7 @@ from tests.tui.seat import WIDE, Seat, Words
 async def add(seat: Seat, name: str, address: str, *, sees: Words) -> None:
     """Fill in a new connection and save it; its key is asked for next."""
     await at_list(seat, "a", sees="New connection")
-    await seat.type(name, "tab", "tab")
+    await seat.type(name, "tab")
     await seat.type(address, "enter", sees=sees)
 
 
@@ -52,7 +52,7 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk) -> No
     before = desk.file.read_text()
     async with desk.sit() as seat:
         await add(seat, "one", desk.one, sees="There is a connection called one already.")
-        await seat.retype("four", "tab", "tab")
+        await seat.retype("four", "tab")
         await seat.retype("ftp:", "ctrl+s", sees=("needs http:// or https://", "^s save", "New connection"))
         desk.file.write_text(f"{before}]")
         await seat.retype(desk.one, "ctrl+s", sees=("not TOML", "nothing was written.", "New connection", "four"))
@@ -184,14 +184,14 @@ async def test_a_kept_key_follows_to_another_address_only_after_a_yes(desk: Desk
     desk.write(desk.file.read_text().replace(desk.two, desk.one))
     async with desk.sit() as seat:
         await at_list(seat, "down", "down", "e", sees="Connection two")
-        await seat.press("tab", "tab")
+        await seat.press("tab")
         await seat.retype(desk.two, "ctrl+s")
         await seat.sees("The address has changed", desk.one, f"Send it to {desk.two} from now on?")
         await seat.press(answer)
         await seat.sees("Connections", "key        system keyring" if answer == "y" else "is not used for")
         await seat.press("up", until=lambda: "is not used for" not in seat.text)
         await seat.press("e", sees="Connection one")
-        seat.at_once("tab", "enter", "down", "enter", "ctrl+s")
+        seat.at_once("tab", "tab", "enter", "down", "enter", "ctrl+s")
         await seat.until(lambda: 'colour = "blue"' in desk.file.read_text())
     [(_, user)] = desk.keyring.held
     assert user == (f"two {desk.two}" if answer == "y" else f"two {desk.one}")
@@ -225,10 +225,10 @@ async def test_unsaved_edits_are_asked_about_before_a_switch_and_stay_with_a_key
         await seat.press("escape", sees="[3 Settings")
         assert seat.deck.endpoint.name == "one"
         await at_list(seat, "e", sees="Connection one")
-        await seat.press("tab", "tab")
+        await seat.press("tab")
         if address == "another":
             await seat.retype(desk.two)
-        await seat.press("tab", "tab", "tab", "tab", "enter", "down", "enter", "ctrl+s", sees="Key of one")
+        await seat.press(*["tab"] * 5, "enter", "down", "enter", "ctrl+s", sees="Key of one")
         await seat.type(KEY if address == "the same" else OTHER_KEY)
         await seat.press("tab", "space", "shift+tab", "enter")
         if address == "another":

@@ -143,7 +143,7 @@ async def test_a_broken_file_is_told_in_the_deck_and_never_written_over(desk: De
         await seat.sees("connections.toml, line 3: not TOML")
         await seat.press("c", sees=("Connections", "not TOML (Expected"))
         await seat.press("a", sees="New connection")
-        await seat.type("three", "tab", "tab")
+        await seat.type("three", "tab")
         await seat.type(desk.one, "enter", sees=("Connections", "nothing was written"))
     assert desk.file.read_text() == broken
 

@@ -86,7 +86,6 @@ def _fields(connection: Connection) -> tuple[InputField, ...]:
         key_now = KeyChoice.VARIABLE
     return (
         InputField("name", "Name", name, placeholder="work", check=_checked(check_name)),
-        InputField("colour", "Colour", control=OneOf(connection.colour or "", colours)),
         InputField(
             "address",
             "Address",
@@ -94,6 +93,7 @@ def _fields(connection: Connection) -> tuple[InputField, ...]:
             placeholder="https://agents.example.org",
             check=_checked(check_url),
         ),
+        InputField("colour", "Colour", control=OneOf(connection.colour or "", colours)),
         InputField("header", "Key is sent as", control=OneOf(connection.header, headers)),
         InputField("read-only", "Read-only", control=ChoiceLine(READ_ONLY, connection.read_only)),
         InputField(
