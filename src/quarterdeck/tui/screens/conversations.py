@@ -33,7 +33,7 @@ from quarterdeck.tui.columns.conversations import (
     wanting,
     word,
 )
-from quarterdeck.tui.commands import Command, Place, bindings_at
+from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
 from quarterdeck.tui.copying import conversation_copies
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, title_words
@@ -126,9 +126,9 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         return reason
 
     def hints(self) -> tuple[Hint, ...]:
-        """The keys of the screen; for starts, to which little can be done, only those that do something."""
-        hints = super().hints()
-        return tuple(hint for hint in hints if hint[2]) if self._are_only_starts() else hints
+        """The keys of the screen; for starts only those that do something, otherwise none that is only for them."""
+        retry, starts = command_at(self.PLACE, "retry").key, self._are_only_starts()
+        return tuple(hint for hint in super().hints() if hint[2] or not (starts or hint[0] == retry))
 
     def _are_only_starts(self) -> bool:
         """Whether a command is only for start tasks, which no longer concern the server."""
