@@ -17,11 +17,15 @@ _PYTHON = ("PYTEST_", "PYTHON", "COVERAGE_", "TEXTUAL_SNAPSHOT_")
 
 
 def pytest_configure() -> None:
-    """Settle, before Textual is imported and reads them, the variables that change what is painted."""
+    """Settle, before Textual is imported and reads them, the variables that change what is painted.
+
+    The programs that tests start are compiled once, as installed ones are.
+    """
     for name in [*os.environ]:
         if name not in _LEFT_ALONE and not name.startswith((_LIVE, *_PYTHON)):
             del os.environ[name]
     os.environ |= {"TZ": "UTC", "TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
+    os.environ["PYTHONDONTWRITEBYTECODE"] = ""
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
 
