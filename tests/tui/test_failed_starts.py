@@ -163,7 +163,7 @@ async def test_a_start_that_is_over_at_once_does_not_lead_to_the_end_of_a_long_l
     for number in range(300):
         starting.talk(f"{number:032}", "box", "Long done")
     async with at_conversations(starting) as seat:
-        await seat.until(lambda: len(seat.list_screen.table.ids) == 303 and "3/7 preparing" in seat.text)
+        await seat.sees("3/7 preparing", "301 Finished", "live now")
         await seat.press("j", "k")
         starting.talk("new", "box", "Port it", execution_status="running", updated_at=datetime.now(UTC).isoformat())
         if listed == "before it":
