@@ -68,10 +68,11 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
 
 
 async def test_what_was_not_created_on_one_server_is_offered_on_no_other(desk: Desk) -> None:
-    gate = Event()
+    gate, arrived = Event(), Event()
 
     def script(asked: Asked) -> Answer | Exception:
         if asked.method == "POST":
+            arrived.set()
             gate.wait()
             return ConnectionError()
         return Answer({"items": []})
@@ -80,9 +81,9 @@ async def test_what_was_not_created_on_one_server_is_offered_on_no_other(desk: D
         async with desk.sit(Connection("slow", url), size=WIDE) as seat:
             await seat.sees("No conversations.")
             await seat.press("n", sees="First message")
-            await seat.type("port it", "ctrl+s", sees="esc goes back to the list meanwhile")
+            await seat.type("port it", "ctrl+s", sees="esc goes back to the list meanwhile", until=arrived.is_set)
             await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
-            await at_list(seat, "g", "enter", sees=("local service", "no agent runs in the local service"))
+            await at_list(seat, "g", "enter", sees=("local service", " slow: ", " n there has its words."))
             await seat.press("n", sees="First message")
             assert "port it" not in seat.text
         gate.set()

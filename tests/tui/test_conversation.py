@@ -272,7 +272,10 @@ async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_wa
     async with opened(agent) as seat:
         await seat.sees("needs you: 1 action")
         await seat.press("tab", "y", sees="It asks for more than was shown; read to the end, then accept.")
-        await seat.press("end", until=lambda: "j more" not in seat.text)
+        for _ in range(4):
+            await seat.press("pagedown")
+            await seat.pause()
+        await seat.until(lambda: "j more" not in seat.text)
         assert "rm -r /" in seat.text
         assert agent.ran == []
         await seat.press("y", until=lambda: agent.ran)

@@ -340,24 +340,24 @@ def _under_way(read: SandboxState, asked: PendingAction, now: datetime) -> Sandb
 # Which commands apply: servers never refuse by status; these rules are for people
 
 _OVER = {
-    StateWord.ERROR: "It has failed.",
-    StateWord.MISSING: "It is gone.",
-    StateWord.PAUSING: "It is being paused; wait for the next readings.",
-    StateWord.RESUMING: "It is being resumed; wait for the next readings.",
+    StateWord.ERROR: "has failed.",
+    StateWord.MISSING: "is gone.",
+    StateWord.PAUSING: "is being paused; wait for the next readings.",
+    StateWord.RESUMING: "is being resumed; wait for the next readings.",
 }
 _WHY_NOT = {
-    "pause": {**_OVER, StateWord.PAUSED: "It is paused already."},
+    "pause": {**_OVER, StateWord.PAUSED: "is paused already."},
     "resume": {
         **_OVER,
-        StateWord.RUNNING: "It is running already.",
-        StateWord.STARTING: "It is starting already; it runs as soon as its server says so.",
+        StateWord.RUNNING: "is running already.",
+        StateWord.STARTING: "is starting already; it runs as soon as its server says so.",
     },
-    "open_url": dict.fromkeys(set(StateWord) - {StateWord.RUNNING}, "It has addresses only while it runs."),
+    "open_url": dict.fromkeys(set(StateWord) - {StateWord.RUNNING}, "has addresses only while it runs."),
 }
 
 
-def why_not(command: str, state: SandboxState) -> str | None:
-    """Return a sentence that says why a command cannot be applied now, None if it can.
+def why_not(command: str, state: SandboxState, subject: str = "It") -> str | None:
+    """Return a sentence about the `subject` that says why a command cannot be applied now, None if it can.
 
     The server's own word is quoted raw; the screen sanitizes it.
     """
@@ -365,4 +365,5 @@ def why_not(command: str, state: SandboxState) -> str | None:
         return None
     if state.known is None:
         return f"Its server calls it {state.word}, which Quarterdeck does not know."
-    return _WHY_NOT[command].get(state.known)
+    reason = _WHY_NOT[command].get(state.known)
+    return None if reason is None else f"{subject} {reason}"

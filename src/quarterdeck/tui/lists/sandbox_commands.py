@@ -36,9 +36,11 @@ REMEDIES: Mapping[StateWord, str] = {StateWord.PAUSED: "r resumes it.", StateWor
 """The key that changes a sandbox, by state, in both lists."""
 
 
-def refusal(command: str, state: SandboxState, remedies: Mapping[StateWord, str] = REMEDIES) -> str | None:
+def refusal(
+    command: str, state: SandboxState, remedies: Mapping[StateWord, str] = REMEDIES, subject: str = "It"
+) -> str | None:
     """Return why a command cannot be applied to a sandbox, with the key that helps; None if it can."""
-    reason = why_not(command, state)
+    reason = why_not(command, state, subject)
     key = remedies.get(state.known, "") if state.known is not None else "ctrl+r reads it again."
     return None if reason is None else f"{reason} {key}".strip()
 

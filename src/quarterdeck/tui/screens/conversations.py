@@ -61,8 +61,7 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
     # This runs at every key press, so it builds no row.
     memory = session.memories.by_id.get(row.sandbox_id or "")
     if memory is not None:
-        reason = refusal(name, memory.state(now))
-        return None if reason is None else reason.replace("It ", "Its sandbox ", 1)
+        return refusal(name, memory.state(now), subject="Its sandbox")
     if row.record is not None and row.record.sandbox_status in THERE:
         return "Its sandbox has not been read yet; it will be in a moment."  # the server may name it only here
     return "Its sandbox is not there." if row.sandbox_id is not None else "It has no sandbox."
