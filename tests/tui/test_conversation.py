@@ -268,13 +268,11 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
 async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(
     agent: FakeAgent,
 ) -> None:
-    agent.asks("\n".join(("make build", *[""] * 30, "rm -r /")))
+    agent.asks("\n".join(("make build", *[""] * 60, "rm -r /")))
     async with opened(agent) as seat:
         await seat.sees("needs you: 1 action")
         await seat.press("tab", "y", sees="It asks for more than was shown; read to the end, then accept.")
-        for _ in range(4):
-            await seat.press("pagedown")
-            await seat.pause()
+        seat.at_once(*["pagedown"] * 9)
         await seat.until(lambda: "j more" not in seat.text)
         assert "rm -r /" in seat.text
         assert agent.ran == []

@@ -5,20 +5,20 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.reactive import var
 
 from quarterdeck.fleet.entries import Entry
 from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, indented
+from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.conversation.entry_lines import CHANGES, RISKS
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Said
-from quarterdeck.tui.widgets.lines import Lines
+from quarterdeck.tui.widgets.lines import Lines, TextScroll
 
 
-class Question(VerticalScroll, can_focus=True):
+class Question(TextScroll, can_focus=True):
     """Shown while an agent waits; its keys work only while it has the focus."""
 
     DEFAULT_CSS = """
@@ -34,8 +34,7 @@ class Question(VerticalScroll, can_focus=True):
         Binding("y", "accept('accept')", "Accept", show=False),
         Binding("n", "screen.answer_with('reject')", "Reject", show=False),
         Binding("a", "accept('accept_all')", "Accept all", show=False),
-        Binding("j", "scroll_down", "Down", show=False),
-        Binding("k", "scroll_up", "Up", show=False),
+        *MOVING,
     ]
 
     answerable: var[bool] = var(default=True)
@@ -64,7 +63,7 @@ class Question(VerticalScroll, can_focus=True):
         self.actions = actions
         self.set_class(bool(actions), "-asked")
         self._lines.say([line for entry in actions for line in asked_lines(entry)])
-        self.scroll_home(animate=False)
+        self.action_first()
         self._shown_to_end = False
         self.call_after_refresh(self._note_end)
         return True
@@ -74,7 +73,7 @@ class Question(VerticalScroll, can_focus=True):
         if self._shown_to_end:
             await self.run_action(f"screen.answer_with('{answer}')")
         else:
-            self.scroll_page_down(animate=False)
+            self.action_page(1.0)
             words = "It asks for more than was shown; read to the end, then accept."
             self.screen.post_message(Said(Shown(words)))
 

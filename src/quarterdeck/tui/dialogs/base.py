@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.style import Style
@@ -19,12 +19,12 @@ from quarterdeck.tui.commands import MOVING, shown_key
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Said, hint_content
+from quarterdeck.tui.widgets.lines import TextScroll
 
 Result = TypeVar("Result")
 Answer = TypeVar("Answer")
 Hints = Sequence[tuple[str, str]]
 """Keys by Textual's names, each with what it does; one that begins with a space is only shown."""
-PAGE = 12
 SCROLLING: list[BindingType] = [*MOVING, Binding("space", "page(1.0)", "Page down", show=False)]
 """Key bindings of a dialog without a focused widget, whose body may be long."""
 
@@ -43,12 +43,13 @@ class Dialog(ModalScreen[Result | None]):
         super().__init__(classes="-wide" if wide else None)
         self._title = title
         self._said = tuple(said)
+        self._body = TextScroll(id="body", can_focus=False)
 
     def compose(self) -> ComposeResult:
         """The frame; its content comes from `body`."""
         with Vertical(id="frame"):
             yield Static(plain(self._title, Tone.STRONG), id="title")
-            with VerticalScroll(id="body", can_focus=False):
+            with self._body:
                 yield from self.body()
             with Vertical(id="foot"):
                 yield from self.foot()
@@ -98,19 +99,19 @@ class Dialog(ModalScreen[Result | None]):
 
     def action_move(self, lines: int) -> None:
         """Scroll the body by lines."""
-        self.query_one("#body").scroll_relative(y=lines, animate=False)
+        self._body.action_move(lines)
 
     def action_page(self, pages: float) -> None:
         """Scroll the body by pages."""
-        self.action_move(round(pages * PAGE))
+        self._body.action_page(pages)
 
     def action_first(self) -> None:
         """Scroll to the top of the body."""
-        self.query_one("#body").scroll_home(animate=False)
+        self._body.action_first()
 
     def action_last(self) -> None:
         """Scroll to the end of the body."""
-        self.query_one("#body").scroll_end(animate=False)
+        self._body.action_last()
 
 
 async def ask(app: Deck, dialog: Dialog[Answer], then: Callable[[Answer], Any]) -> None:

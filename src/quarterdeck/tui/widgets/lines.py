@@ -1,4 +1,4 @@
-"""A widget for the lines of a detail that paints only what changed."""
+"""Lines of text: a widget that paints only what changed, and what scrolls it by keys."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from rich.cells import cell_len
 from rich.style import Style as RichStyle
+from textual.containers import VerticalScroll
 from textual.geometry import Region, Size
 from textual.selection import Selection
 from textual.strip import Strip
@@ -16,6 +17,29 @@ from textual.widget import Widget
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import Hanging, content
 from quarterdeck.tui.widgets.strips import cell_strip, selectable, selected_text, tone_styles
+
+
+class TextScroll(VerticalScroll):
+    """Text that scrolls by keys: each moves on from where the one before came to, though none was drawn between."""
+
+    def action_move(self, lines: int) -> None:
+        """Scroll by lines."""
+        self.call_after_refresh(self.scroll_relative, y=lines, animate=False, immediate=True)
+
+    def action_page(self, pages: float) -> None:
+        """Scroll by what fits into the widget, or by a part of that."""
+        self.call_after_refresh(self._scroll_pages, pages)
+
+    def _scroll_pages(self, pages: float) -> None:
+        self.scroll_relative(y=round(pages * self.size.height), animate=False, immediate=True)
+
+    def action_first(self) -> None:
+        """Scroll to the top."""
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        """Scroll to the end."""
+        self.scroll_end(animate=False)
 
 
 class Lines(Widget):
