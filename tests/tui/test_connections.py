@@ -84,6 +84,7 @@ async def test_what_was_not_created_on_one_server_is_offered_on_no_other(desk: D
             await seat.type("port it", "ctrl+s", sees="esc goes back to the list meanwhile", until=arrived.is_set)
             await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
             await at_list(seat, "g", "enter", sees=("local service", " slow: ", " n there has its words."))
+            await seat.sees("No conversations.", "live now")
             await seat.press("n", sees="First message")
             assert "port it" not in seat.text
         gate.set()

@@ -31,7 +31,7 @@ async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: 
         assert await seat.stored() == before
     async with sit(store=store) as seat:
         await seat.choose("Undo save", sees="Ada Lovelace → Grace")
-        await seat.agree(sees="As stored")
+        await seat.agree(sees=("Saved · 2 of 2 verified", "As stored"))
         assert await seat.stored() == saved
 
 
