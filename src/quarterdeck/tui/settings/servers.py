@@ -33,8 +33,6 @@ KEPT, BARE, LEAVE = "with its secrets", "without them", "leave it"
 """The two ways to disable a server, and not to."""
 AT_ONCE = 8
 """How many addresses are checked at the same time."""
-SHOWN_EVERY = 0.2
-"""Seconds between two updates while many checks are running."""
 _KINDS: Mapping[type[McpServer], str] = {
     StdioServer: "a command started inside the sandbox",
     ShttpServer: "an address that speaks streamable HTTP",
@@ -208,60 +206,54 @@ class ServerList:
 
     def action_check(self) -> None:
         """Check the server under the cursor from this machine."""
-        self.form.run_worker(self._check_one(self._entry), group="settings-check")
+        self.form.run_worker(self._check((self._entry,)), group="settings-check")
 
     def action_check_all(self) -> None:
         """Check all servers from this machine."""
-        self.form.run_worker(self._check_all(), group="settings-check-all", exclusive=True)
+        self.form.run_worker(self._check(self.form.draft.servers.entries), group="settings-check")
 
-    async def _check_one(self, entry: Entry) -> None:
-        self._note({entry.row: CheckResult(entry.server, "checking…", Tone.BUSY)})
-        tried, said = await _check(self.app.client, entry)
-        self._note({entry.row: tried})
-        self.say(text.line(said), Tone.PLAIN if tried.tone is Tone.GOOD else Tone.WARN)
+    async def _check(self, entries: Sequence[Entry]) -> None:
+        """Check servers; a sentence says all about a single one, or how many are good."""
+        found = {entry.row: CheckResult(entry.server, "checking…", Tone.BUSY) for entry in entries}
+        gate, client = asyncio.Semaphore(AT_ONCE), self.app.client
 
-    async def _check_all(self) -> None:
-        entries, client = self.form.draft.servers.entries, self.app.client
-        found: dict[int, CheckResult] = {}
-        gate = asyncio.Semaphore(AT_ONCE)
-
-        async def one(entry: Entry) -> None:
+        async def check(entry: Entry) -> None:
             async with gate:
-                found[entry.row], _ = await _check(client, entry)
+                found[entry.row] = await _checked(client, entry)
+            if not isinstance(entry.server, StdioServer):  # a thousand commands are done at once
+                self._note(found)
 
-        self._note({entry.row: CheckResult(entry.server, "checking…", Tone.BUSY) for entry in entries})
-        showing = self.form.set_interval(SHOWN_EVERY, lambda: self._note(found))
-        try:
-            await asyncio.gather(*map(one, entries))
-        finally:
-            showing.stop()
         self._note(found)
-        good = sum(tried.tone is Tone.GOOD for tried in found.values())
-        commands = sum(isinstance(tried.server, StdioServer) for tried in found.values())
+        await asyncio.gather(*map(check, entries))
+        self._note(found)
+        good = sum(result.tone is Tone.GOOD for result in found.values())
+        if len(entries) == 1:
+            self.say(text.line(found[entries[0].row].words), Tone.PLAIN if good else Tone.WARN)
+            return
+        commands = sum(isinstance(entry.server, StdioServer) for entry in entries)
         looked_at = f"; of {words.counted(commands, 'command')} only the form" if commands else ""
-        told = f"{words.counted(len(found), 'server')} checked from this machine: {good} good, {len(found) - good} not"
+        told = f"{len(entries)} servers checked from this machine: {good} good, {len(entries) - good} not"
         self.say(Shown(f"{told}{looked_at}. A sandbox's network may differ."), Tone.PLAIN)
 
-    def _note(self, checks: Mapping[int, CheckResult]) -> None:
+    def _note(self, found: Mapping[int, CheckResult]) -> None:
         lists = self.form.view.lists
-        if any(lists.checks.get(row) is not tried for row, tried in checks.items()):
-            self.form.show_lists(replace(lists, checks={**lists.checks, **checks}))
+        self.form.show_lists(replace(lists, checks={**lists.checks, **found}))
 
 
-async def _check(client: Client | None, entry: Entry) -> tuple[CheckResult, str]:
+async def _checked(client: Client | None, entry: Entry) -> CheckResult:
     """Check an address from this machine; only the server's own key is sent. A command is never run."""
     server, title = entry.server, words.server_title(entry.server)
     wrong = next((problem for problem in server_problems(server) if problem.stops), None)
     if wrong is not None:
-        return CheckResult(server, "not tried", Tone.BAD), f"{title} was not tried: {wrong.words}"
+        return CheckResult(server, "not tried", Tone.BAD, f"{title} was not tried: {wrong.words}")
     if isinstance(server, StdioServer):
         told = f"{title} has a good form; a command is never run from here."
-        return CheckResult(server, "form good", Tone.GOOD), told
+        return CheckResult(server, "form good", Tone.GOOD, told)
     if client is None:
-        return CheckResult(server, "not tried", Tone.BAD), f"{title} was not tried: not connected."
+        return CheckResult(server, "not tried", Tone.BAD, f"{title} was not tried: not connected.")
     reached = await client.probe(server.url, server.api_key)
     told = f"{title} {reached.words}" if reached.words[0].islower() else f"{title}: {reached.words}"
-    return CheckResult(server, reached.brief, Tone.GOOD if reached.good else Tone.BAD), told
+    return CheckResult(server, reached.brief, Tone.GOOD if reached.good else Tone.BAD, told)
 
 
 def _disable_choices(entry: Entry, *, hidden: bool) -> list[Item[str]]:

@@ -85,11 +85,12 @@ def row_of(key: str, server: int | None) -> str:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result of checking an MCP server, in one or two words; `server` is what was checked."""
+    """The result of checking an MCP server, in one or two words and in a sentence; `server` is what was checked."""
 
     server: McpServer
     brief: str
     tone: Tone
+    words: str = ""
 
 
 @dataclass(frozen=True)
