@@ -61,7 +61,7 @@ class SettingsScreen(DeckScreen):
         self.bar = FilterBar(hint="part of a label, a key or a help text")
         self.form = SettingsForm()
         self.notice = Static(id="settings-notice")
-        self.record = Record(self.app, self.form)
+        self.record = Record(self.app, self.form, self.app.endpoint)
         self.servers = ServerList(self.app, self.form, self.say)
         self.helpers = (self.servers,)
         self.at_once = AtOnceActions(self.app, self._acted)
@@ -310,12 +310,14 @@ class SettingsScreen(DeckScreen):
         """Handle news: the connection may be another one, or work again, or lead to another server."""
         super().on_news(news)
         if news.another_server:
+            self._stop_reading()
             self.record.forget()
         self._keep_up()
 
     def _keep_up(self, *, again: bool = False) -> None:
         """Load what was not loaded or failed; with `again`, also what was loaded a while ago."""
         if self.record.follow():
+            self._stop_reading()
             self._outcome = EMPTY
             self._show_state()
         free = self.is_current and self.form.editor is None and not self.saves.under_way
@@ -336,6 +338,10 @@ class SettingsScreen(DeckScreen):
             self.refresh_frame()
             self._load(self.app.client)
 
+    def _stop_reading(self) -> None:
+        """Give up a reading whose result belongs to another server now."""
+        self.workers.cancel_group(self, "settings-load")
+
     @work(exclusive=True, group="settings-load")
     async def _load(self, client: Client) -> None:
         """Read the record and base the draft on it."""
@@ -346,7 +352,7 @@ class SettingsScreen(DeckScreen):
         except ServiceError as error:
             failure = error
         self._reading = False
-        if not self.record.is_asked(client) or self.saves.under_way:
+        if self.saves.under_way:
             return
         self.record.failure = failure
         if failure is None:
@@ -372,19 +378,8 @@ class SettingsScreen(DeckScreen):
 
     @work(exclusive=True, group="settings-more")
     async def _read_more(self, client: Client) -> None:
-        """Read the server's description of its settings, once, and the data that is saved at once."""
-        server = self.record.server
-        if server is None:
-            return
-        if not self.record.described:
-            try:
-                schema = await client.settings.schema()
-            except ServiceError as error:
-                self.say(text.line(f"The server's own settings are not shown: {error.words}"), Tone.WARN)
-            else:
-                if self.record.is_asked(client) and not self.saves.under_way:
-                    self.record.describe(schema)
-        lists = await read_lists(client, server)
+        """Read the data that is saved at once."""
+        lists = await read_lists(client)
         if client is self.app.client:
             self.form.show_lists(replace(lists, checks=self.form.view.lists.checks))
             self.refresh_frame()

@@ -15,7 +15,9 @@ from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
 from quarterdeck.settings.kept import DisabledServers, disabled_in
 from quarterdeck.settings.merge import changed_rows, merge
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
+from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.widgets.bars import Said
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.rows import Lists, row_of
 
@@ -29,7 +31,7 @@ class Record:
 
     app: Deck
     form: SettingsForm
-    endpoint: Connection | None = None
+    endpoint: Connection
     """The connection that the draft's record comes from."""
     read_at: datetime | None = None
     failure: ServiceError | None = None
@@ -53,20 +55,13 @@ class Record:
         return self.app.session.server.kind if self.app.session is not None else None
 
     @property
-    def described(self) -> bool:
-        """Whether the server's description of its settings has been read, if it has one."""
-        return bool(self._schema) or self.server is None or not self.server.nested
-
-    @property
     def store(self) -> RememberingStore | None:
         """The settings resource of the draft's server on the open connection; None until the settings are read.
 
         The connection may differ from the one that the record was read through, so a save reads again first.
         """
         client = self.app.client
-        if client is None or self._read_through is None or self.endpoint is None:
-            return None
-        if self.endpoint.place != self.app.endpoint.place:
+        if client is None or self._read_through is None or self.endpoint.place != self.app.endpoint.place:
             return None
         return self._store_of(client)
 
@@ -78,7 +73,7 @@ class Record:
     def follow(self) -> bool:
         """Switch to the open connection; returns True if its address differs, so that nothing of it is known."""
         before, self.endpoint = self.endpoint, self.app.endpoint
-        if before is not None and before.place == self.endpoint.place:
+        if before.place == self.endpoint.place:
             return False
         self.failure, self.read_at = None, None
         self.forget()
@@ -102,15 +97,19 @@ class Record:
         return session.client if waited and free and (again or self.failure is not None) else None
 
     async def read(self, client: Client) -> tuple[Settings | None, tuple[McpServer, ...]]:
-        """Read the stored settings, and the disabled servers on this machine; raises ServiceError."""
+        """Read the stored settings, and the disabled servers on this machine; raises ServiceError.
+
+        The server's own description of its settings is read once; without it, the others are shown.
+        """
         self._tried = client, self.app.clock()
         about = self.app.endpoint.about
         found = await self._store_of(client).load()
+        try:
+            self._schema = self._schema or await client.settings.schema()
+        except ServiceError as error:
+            said = text.line(f"The server's own settings are not shown: {error.words}")
+            self.form.screen.post_message(Said(said))
         return found, disabled_in(await self.app.state.read(DisabledServers, about))
-
-    def is_asked(self, client: Client) -> bool:
-        """Whether the result of reading with this client is still wanted."""
-        return self._tried is not None and client is self._tried[0]
 
     def is_new(self, client: Client) -> bool:
         """Whether nothing was applied from this client yet."""
@@ -130,11 +129,6 @@ class Record:
             news = () if first or old.base is None else changed_rows(old, merged)  # a first record is new as a whole
             self.put(merged.draft, arrived=view.arrived.union(row_of(key, row) for key, row in news))
         return True
-
-    def describe(self, schema: tuple[SchemaField, ...]) -> None:
-        """Apply the server's description of its settings."""
-        self._schema = schema
-        self.put(self.form.draft, self.form.view.contested)
 
     def put(self, draft: Draft, contested: frozenset[str] = frozenset(), arrived: frozenset[str] = frozenset()) -> None:
         """Show a draft that did not come from the form."""

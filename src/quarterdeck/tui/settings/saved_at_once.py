@@ -10,7 +10,6 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.enums import is_mask
-from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import CustomSecret, Profiles, ProviderToken
 from quarterdeck.client.options import OptionsResource
 from quarterdeck.client.profiles import NAME as PROFILE_NAME
@@ -48,7 +47,7 @@ Done = Callable[[Shown | None, Tone], None]
 """Called with the result, after which the data is read again; with None if the action was given up."""
 
 
-async def read_lists(client: Client, server: Server) -> Lists:
+async def read_lists(client: Client) -> Lists:
     """Read custom secrets and LLM profiles; if one cannot be read, the reason is shown in its place."""
     trouble: dict[str, str] = {}
 
@@ -60,7 +59,7 @@ async def read_lists(client: Client, server: Server) -> Lists:
             return None
 
     secrets: tuple[CustomSecret, ...] | None = await tried(Group.SECRETS, client.secrets.list())
-    profiles: Profiles | None = await tried(Group.PROFILES, client.profiles.list()) if server.nested else None
+    profiles: Profiles | None = await tried(Group.PROFILES, client.profiles.list()) if client.server.nested else None
     return Lists(secrets, profiles, trouble)
 
 

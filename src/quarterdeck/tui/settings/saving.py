@@ -57,7 +57,7 @@ class Saves:
     async def undo(self) -> None:
         """Show what undoes the last save, and send it if the person agrees."""
         store, endpoint = self.record.store, self.record.endpoint
-        if store is None or endpoint is None:
+        if store is None:
             return
         dialog = ReviewDialog(UNDO_TITLE)
         await self.app.push_screen(dialog)
@@ -107,7 +107,7 @@ class Saves:
         `preface` is shown above the review.
         """
         store, endpoint, session = self.record.store, self.record.endpoint, self.app.session
-        if store is None or endpoint is None or session is None:
+        if store is None or session is None:
             return None
         change = self.app.state.change
 

@@ -50,20 +50,19 @@ class KeptEdits:
     _waiting: dict[str, Draft] = field(default_factory=dict)
     """Edits that are not stored yet, by server."""
     _noted: set[str] = field(default_factory=set)
-    """Servers for which this run has stored edits."""
+    """Servers for which this run has or had edits."""
     _hurried: asyncio.Event = field(default_factory=asyncio.Event)
     _writing: asyncio.Task[None] | None = None
 
     def keep(self) -> None:
         """Store the current edits in place of the previous ones; without edits, the stored ones are deleted."""
-        if self.record.endpoint is None:
-            return
         about, draft = self.record.endpoint.about, self.form.draft
-        is_writing = self._writing is not None and not self._writing.done()
-        if draft.edited or about in self._noted or is_writing:
-            self._waiting[about] = draft
-            if not is_writing:
-                self._writing = asyncio.create_task(self._write_soon())
+        if not draft.edited and about not in self._noted:
+            return
+        self._noted.add(about)
+        self._waiting[about] = draft
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write_soon())
 
     async def finish(self) -> None:
         """Store what is waiting, and leave unsaved edits for the next run: the deck may be ending by a signal."""
@@ -77,8 +76,6 @@ class KeptEdits:
     async def find(self) -> Sequence[tuple[str, Run]]:
         """Return what earlier runs left; nothing if it cannot be read, which is then said."""
         self.none_left = False
-        if self.record.endpoint is None:
-            return ()
         try:
             found = left_behind(await self.app.state.read(UnsavedEdits, self.record.endpoint.about), is_running)
         except ServiceError as error:
@@ -89,10 +86,7 @@ class KeptEdits:
 
     async def offer(self) -> None:
         """Ask about edits that an earlier run left. Runs inside a worker."""
-        endpoint = self.record.endpoint
-        if endpoint is None:
-            return
-        found = await self.find()
+        endpoint, found = self.record.endpoint, await self.find()
         if self.none_left:
             self.say(Shown(NONE_LEFT), Tone.PLAIN)
         for name, run in found:
@@ -111,8 +105,7 @@ class KeptEdits:
         found = restored(run, self.form.draft)
         await self.form.change(lambda draft: found.draft)
         draft = self.form.draft
-        if await self._change(about, lambda kept: self._with(draft, without_run(kept, name))):
-            self._noted.add(about)
+        await self._change(about, lambda kept: self._with(draft, without_run(kept, name)))
         self.say(Shown("Restored; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
         said = words.restored_lines(found)
         if said:
@@ -126,8 +119,7 @@ class KeptEdits:
                 await asyncio.wait_for(self._hurried.wait(), STORED_AFTER)
             waiting, self._waiting = self._waiting, {}
             for about, draft in waiting.items():
-                if await self._change(about, partial(self._with, draft)):
-                    self._noted.add(about)
+                await self._change(about, partial(self._with, draft))
 
     def _with(self, draft: Draft, kept: UnsavedEdits | None) -> UnsavedEdits | None:
         """Return the new contents of the file; called in a thread."""
@@ -135,13 +127,11 @@ class KeptEdits:
             return without_run(kept, self._run)
         return with_run(kept, self._run, draft, self.app.clock(), this_process())
 
-    async def _change(self, about: str, change: Change) -> bool:
+    async def _change(self, about: str, change: Change) -> None:
         try:
             await self.app.state.change(UnsavedEdits, about, change)
         except ServiceError as error:
             self.say(text.line(error.sentences), Tone.BAD)
-            return False
-        return True
 
 
 def _left_edits(kept: Run, now: datetime) -> PickDialog[str]:
