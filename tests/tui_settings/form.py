@@ -120,8 +120,7 @@ class FormSeat(Seat):
 
     def body_of(self, changes: SettingsChanges) -> Any:
         """What a save of these changes would send."""
-        assert self.settings.record.store is not None
-        return self.settings.record.store.preview(self.form.draft.base, changes).request.body
+        return self.client.settings.preview(self.form.draft.base, changes).request.body
 
     async def save_verified(self, count: int) -> None:
         """Save, agree even where something is lost, and see that all of it is stored."""

@@ -113,7 +113,7 @@ async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) 
 
 async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
     secrets, lost = None, None
-    if any(loss.field == TOKENS for loss in losses(meant.base, meant.changes, store.server)):
+    if any(loss.field == TOKENS for loss in losses(meant.base, meant.changes, store.client.server)):
         secrets = await store.secret_names()
     caller.tell("Saving…")
     try:
@@ -143,10 +143,11 @@ async def _agree(
         same = agreed is not None and (agreed.base, agreed.edits) == (draft.base, draft.edits)
         if same or not draft.edited:
             return draft, True
-        request = store.preview(draft.base, draft.changes) if draft.changes else None
+        request = store.client.settings.preview(draft.base, draft.changes) if draft.changes else None
         caller.tell("In review")
         moved = ", ".join(draft.field_at(key).label for key in changed(before, draft))
-        if not await caller.agree(review(draft, store.server), request, _why(refused, moved, again=agreed is not None)):
+        why = _why(refused, moved, again=agreed is not None)
+        if not await caller.agree(review(draft, store.client.server), request, why):
             return draft, False
         agreed = draft
 
@@ -172,12 +173,12 @@ async def _read_back(
         known = "Stored, but not verified" if lost is None else "Unknown whether it was stored"
         words = f"{known}: {error.words} Your edits are kept; save again to see."
         return SaveResult(meant, words, error=True, meant=meant)
-    gone = {loss.field for loss in losses(meant.base, meant.changes, store.server) if loss.certain}
+    gone = {loss.field for loss in losses(meant.base, meant.changes, store.client.server) if loss.certain}
     seen = verify(
         meant,
         found,
         accepted=lost is None,
-        hidden=store.server.nested,
+        hidden=store.client.server.nested,
         gone=gone,
         secrets_gone=() if secrets is None or left is None else secrets - left,
     )

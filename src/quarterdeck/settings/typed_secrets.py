@@ -4,14 +4,13 @@ Secrets typed in this run are kept in memory, added to every record that is read
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer, listed
-from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.mcp_server import place_of
 from quarterdeck.settings.words import has_secret, holds_secret
 
@@ -19,22 +18,17 @@ TypedSecrets = dict[tuple[str, str], McpServer]
 """The MCP servers sent with secrets in this run, by kind and name or address."""
 
 
+@dataclass(frozen=True)
 class RememberingStore:
     """The settings as the form sees them: with the secrets typed in this run, if the server returns none."""
 
-    def __init__(self, client: Client, typed: TypedSecrets) -> None:
-        self._client = client
-        self._typed = typed
-
-    @property
-    def server(self) -> Server:
-        """The server that responds."""
-        return self._client.server
+    client: Client
+    typed: TypedSecrets
 
     async def load(self) -> Settings | None:
         """Read what is stored, and add the known secrets."""
-        found = await self._client.settings.load()
-        if found is None or found.mcp_config is None or not self._client.server.nested:
+        found = await self.client.settings.load()
+        if found is None or found.mcp_config is None or not self.client.server.nested:
             return found
         servers = map(self._with_secrets, listed(found.mcp_config))
         filled = McpConfig.of(servers, **(found.mcp_config.model_extra or {}))
@@ -46,28 +40,24 @@ class RememberingStore:
         sent = listed(config) if isinstance(config, McpConfig) else ()
         new = {place_of(one): one for one in sent if holds_secret(one)}
         try:
-            await self._client.settings.store(base, changes)
+            await self.client.settings.store(base, changes)
         except ServiceError as error:
             if error.outcome is Outcome.UNKNOWN:
-                self._typed.update(new)
+                self.typed.update(new)
             raise
         if config is not None:
-            self._typed.clear()
-            self._typed.update(new)
-
-    def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
-        """Return the request that would be sent."""
-        return self._client.settings.preview(base, changes)
+            self.typed.clear()
+            self.typed.update(new)
 
     async def secret_names(self) -> frozenset[str] | None:
         """Return the names of the custom secrets; None if they cannot be read."""
         try:
-            return frozenset(secret.name for secret in await self._client.secrets.list())
+            return frozenset(secret.name for secret in await self.client.secrets.list())
         except ServiceError:
             return None
 
     def _with_secrets(self, server: McpServer) -> McpServer:
-        known = self._typed.get(place_of(server))
+        known = self.typed.get(place_of(server))
         return server if known is None else server.model_copy(update=dict(_secrets(known)))
 
 
