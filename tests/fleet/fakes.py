@@ -13,7 +13,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
 from quarterdeck.client.paging import Page
 from quarterdeck.fleet.health import HealthState
-from quarterdeck.fleet.watch import Changes, Watch
+from quarterdeck.fleet.watch import Changes, Viewport, Watch
 
 NOON = datetime(2031, 5, 6, 12, tzinfo=UTC)
 
@@ -137,7 +137,15 @@ class Deck:
         self.server = FakeServer(self.clock, [Item(i) for i in items], latency=latency)
         self.published: list[Changes[Item]] = []
         self.states: list[HealthState] = []
-        self.watch = Watch(self.server, self._note, clock=self.clock, sleep=self.clock.sleep, jitter=lambda: 0.0)
+        self._viewport = Viewport()
+        self.watch = Watch(
+            self.server,
+            self._note,
+            lambda: self._viewport,
+            clock=self.clock,
+            sleep=self.clock.sleep,
+            jitter=lambda: 0.0,
+        )
         self._task: asyncio.Task[None] | None = None
 
     def _note(self, changes: Changes[Item]) -> None:
@@ -153,6 +161,11 @@ class Deck:
         assert not self._task.done(), "the loop has ended"
         self._task.cancel()
         await asyncio.wait((self._task,))
+
+    def look(self, visible: str, transitional: str = "", *, hidden: bool = False) -> None:
+        """Look at other rows, each with an id of one letter."""
+        self._viewport = Viewport(visible, transitional, hidden)
+        self.watch.wake()
 
     def state(self) -> HealthState:
         return self.watch.health.state

@@ -61,23 +61,23 @@ async def test_what_is_looked_at_decides_what_is_read_and_how_often(
 ) -> None:
     async with Deck(*rows, latency=latency) as deck:
         deck.server.by_batch = by_batch
-        deck.watch.set_viewport(**viewport)
+        deck.look(**viewport)
         await deck.clock.run(34.9)
         assert deck.server.times(question) == times
 
 
 async def test_what_is_shown_again_is_read_at_once() -> None:
     async with Deck("a") as deck:
-        deck.watch.set_viewport(visible=["a"], hidden=True)
+        deck.look("a", hidden=True)
         await deck.clock.run(14.0)
-        deck.watch.set_viewport(visible=["a"])
+        deck.look("a")
         await deck.clock.run()
         assert deck.server.times("page 0") == [0.0, 14.0]
 
 
 async def test_a_list_read_by_batch_that_takes_long_to_read_whole_is_read_so_an_eighth_of_the_time() -> None:
     async with Deck(*FIVE, latency=4.0) as deck:
-        deck.watch.set_viewport(visible=["a"])
+        deck.look("a")
         await deck.clock.run(30.0)
         took = (deck.watch.health.whole_at or 0.0) - 1000.0
         await deck.clock.run(9 * took - 20.0)
@@ -87,7 +87,7 @@ async def test_a_list_read_by_batch_that_takes_long_to_read_whole_is_read_so_an_
 
 async def test_one_request_is_under_way_at_a_time() -> None:
     async with Deck(*FIVE, latency=7.0) as deck:
-        deck.watch.set_viewport(visible=["a"], transitional=["b"])
+        deck.look("a", "b")
         for _ in range(20):
             deck.watch.refresh()
             await deck.clock.run(3.0)
@@ -136,7 +136,7 @@ async def test_three_failures_are_offline_and_two_good_readings_are_online_again
 
 async def test_after_a_suspend_there_is_one_whole_reading_and_no_burst() -> None:
     async with Deck(*FIVE) as deck:
-        deck.watch.set_viewport(visible=["a"])
+        deck.look("a")
         await deck.clock.run(6.0)
         deck.server.asked.clear()
         deck.clock.stop_the_world(20.0)
@@ -175,7 +175,7 @@ async def test_a_page_that_fails_leaves_what_was_read_and_says_incomplete() -> N
 
 async def test_a_batch_that_knows_none_of_the_rows_is_doubted_until_the_whole_list_says_so() -> None:
     async with Deck(*FIVE) as deck:
-        deck.watch.set_viewport(visible=["a", "b"])
+        deck.look("ab")
         await deck.clock.run()
         del deck.server.items[:2]
         await deck.clock.run(5.0)

@@ -91,11 +91,11 @@ class Displacement(KeptPart[KeptCap]):
         self._title_in = title_in
         self._recent: list[_RecentStart] = []
 
-    def cap(self, ids: Iterable[str]) -> int | None:
-        """Return about how many sandboxes the server lets run; until it is learned, it is guessed from their ids."""
+    def cap(self, any_id: str) -> int | None:
+        """Return about how many sandboxes the server lets run; until it is learned, it is guessed from one's id."""
         if self.learned is not None:
             return self.learned.cap
-        return DOCKER_CAP if any(sandbox_id.startswith(DOCKER) for sandbox_id in ids) else None
+        return DOCKER_CAP if any_id.startswith(DOCKER) else None
 
     def answered(self, sandbox_id: str, running: Sequence[str], now: datetime) -> None:
         """Look from now on for what was displaced by this sandbox; `running` are the ids that ran before it."""

@@ -95,7 +95,7 @@ class SandboxMemories:
             self._become(sandbox_id, after_missing(memory, now), now)
 
     def transitional(self, now: datetime) -> frozenset[str]:
-        """Return the ids with an action under way, for `Watch.set_viewport`."""
+        """Return the ids with an action under way, for `Viewport`."""
         return frozenset(each for each in self._pending if self.by_id[each].in_transition(now))
 
     def take_checks(self, ids: Iterable[str], now: datetime) -> dict[str, SecretStr]:

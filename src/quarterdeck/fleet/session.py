@@ -4,11 +4,10 @@ It knows no screen: its owner passes a `publish` function that receives the chan
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from pydantic import SecretStr
@@ -29,13 +28,11 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import ConversationsBySandbox, SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
-from quarterdeck.fleet.start_tasks import has_ended, in_progress, start_row, worth_showing
+from quarterdeck.fleet.start_tasks import in_progress, start_row, worth_showing
 from quarterdeck.fleet.unread import Unread, Watched
+from quarterdeck.fleet.viewports import Viewports
 from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import RESPONSE_LOST, AskedTitles, Starts, Writes
-
-ALIKE = 100
-"""How many sandbox ids are examined to recognize the kind of server: all ids have the same format."""
 
 
 class Session:
@@ -54,15 +51,12 @@ class Session:
         about: str = "",
     ) -> None:
         self.client = client
-        self._publish = publish
+        self._tell = publish
         self._clock = clock
-        self._keeper = None if files is None else Keeper(files, about, publish)
+        self._keeper = None if files is None else Keeper(files, about, self._publish)
         self.server = ServerWatch(client, publish)
-        self.sandboxes = Watch(client.sandboxes, self._sandboxes_read)
-        self.conversations = Watch(client.conversations, self._conversations_read, carry=with_last_status)
-        self.start_tasks = Watch(client.start_tasks, self._start_tasks_read)
-        self._beginning: dict[str | None, StartTask] = {}
-        """By sandbox, the start of a conversation in it that had not ended when last read."""
+        self._beginning: frozenset[str | None] = frozenset()
+        """The sandboxes in which a conversation was being started when last read."""
         self.writes = Writes()
         self._starts = Starts(self.writes, clock)
         self._titles = AskedTitles(clock)
@@ -70,13 +64,20 @@ class Session:
         self.by_sandbox = ConversationsBySandbox()
         self.displacement = Displacement(self.memories.timelines, self.by_sandbox.title_in)
         self.unread = Unread()
+        self._viewports = looking = Viewports(self.memories, self.by_sandbox, self.unread, clock)
+        self.sandboxes = Watch(client.sandboxes, self._sandboxes_read, looking.of_sandboxes)
+        self.conversations = Watch(
+            client.conversations, self._conversations_read, looking.of_conversations, carry=with_last_status
+        )
+        self.start_tasks = Watch(client.start_tasks, self._start_tasks_read, looking.of_start_tasks)
+        # What the person looks at first is read first: each response takes some milliseconds to process.
+        self._watches: dict[str, Watch[Any]] = {
+            About.CONVERSATIONS: self.conversations,
+            About.SANDBOXES: self.sandboxes,
+            "starts of conversations": self.start_tasks,
+        }
         self.job: BulkJob | None = None
         """The last bulk command."""
-        self._viewport: tuple[About, tuple[str, ...]] = About.SERVER, ()
-        """The list on the screen, and its visible ids."""
-        self._hidden = False
-        self._unsettled: set[str] = set()
-        """Sandboxes that changed or are in transition, and whose conversations have not been read since."""
         self._deleting: dict[str, bool] = {}
         """Conversations whose deletion was requested, and whether the server has answered; a reading ends it."""
         self._total: int | None = None
@@ -92,13 +93,12 @@ class Session:
             if self._keeper is not None:
                 for part in await self._keeper.recall((self.memories.timelines, self.displacement, self.unread)):
                     group.create_task(self._keeper.keep(part))
-            # What the person looks at first is read first: each response takes some milliseconds to process.
-            for watch in (self.conversations, self.sandboxes, self.start_tasks):
+            for watch in self._watches.values():
                 group.create_task(watch.run())
 
     def refresh(self, *, asked: bool = False) -> None:
         """Read everything again now; `asked` means that a person requested it, which is shown until it is done."""
-        for watch in (self.sandboxes, self.conversations, self.start_tasks):
+        for watch in self._watches.values():
             watch.refresh(asked=asked)
         self.server.doubt()
 
@@ -118,7 +118,7 @@ class Session:
     @property
     def cap(self) -> int | None:
         """About how many sandboxes the server lets run at a time, None if not known."""
-        return self.displacement.cap(islice(self.sandboxes.records, ALIKE))
+        return self.displacement.cap(next(iter(self.sandboxes.records), ""))
 
     def forecast(self, count: int = 1) -> str:
         """Return a sentence about what starting or resuming `count` more will likely pause; empty if nothing."""
@@ -135,11 +135,9 @@ class Session:
             return None
         # A conversation or a start that was not read may be in any sandbox.
         lists_all = self.conversations.health.whole and self.start_tasks.health.whole
-        start = self._beginning.get(sandbox_id)
-        about_to = start is not None and in_progress((start,), self.server_clock.there)
-        complete = lists_all and not about_to and not self.memories.timelines.perhaps_ours(sandbox_id)
+        about_to = sandbox_id in self._beginning or self.memories.timelines.perhaps_ours(sandbox_id)
         living = self.by_sandbox.of(sandbox_id)
-        return sandbox_row(record, memory, living, complete=complete, clock=self.server_clock)
+        return sandbox_row(record, memory, living, complete=lists_all and not about_to, clock=self.server_clock)
 
     @property
     def sandbox_rows(self) -> list[SandboxRow]:
@@ -188,56 +186,35 @@ class Session:
     @property
     def all_listed(self) -> bool:
         """Whether every record of all lists has been read; otherwise a missing counterpart may just be unread."""
-        return all(watch.health.whole for watch in (self.sandboxes, self.conversations, self.start_tasks))
+        return all(watch.health.whole for watch in self._watches.values())
 
     def reading_error(self, about: About) -> str:
         """Return the error of the last reading of a list, otherwise of another one that its rows depend on."""
-        named: dict[str, Watch[Any]] = {
-            About.CONVERSATIONS: self.conversations,
-            About.SANDBOXES: self.sandboxes,
-            "starts of conversations": self.start_tasks,
-        }
-        if (error := named.pop(about).health.error) is not None:
+        if (error := self._watches[about].health.error) is not None:
             return error.sentences
-        failed = ((noun, watch.health.error) for noun, watch in named.items())
+        failed = ((noun, watch.health.error) for noun, watch in self._watches.items())
         return next((f"The {noun} were not read: {error.sentences}" for noun, error in failed if error is not None), "")
 
     # What is on the screen
 
     def set_viewport(self, about: About, visible: Sequence[str]) -> None:
         """Set which list is on the screen and which rows are visible; the other lists are polled less."""
-        self._viewport = about, tuple(visible)
-        self._update_viewports()
+        self._viewports.shown = about, tuple(visible)
+        self._wake()
 
     def rest(self, *, hidden: bool) -> None:
         """Set whether the terminal is hidden."""
-        self._hidden = hidden
-        self._update_viewports()
+        self._viewports.hidden = hidden
+        self._wake()
 
-    def _seen(self, about: About) -> tuple[str, ...]:
-        """Return the visible ids of a list."""
-        return self._viewport[1] if self._viewport[0] is about else ()
+    def _wake(self) -> None:
+        for watch in self._watches.values():
+            watch.wake()
 
-    def _update_viewports(self) -> None:
-        """Tell each watch what is visible and what is in transition."""
-        moving = self.memories.transitional(self._clock())
-        self._unsettled |= moving
-        sandbox_of = self.by_sandbox.sandbox_of
-        unsettled = [each for each in self._seen(About.CONVERSATIONS) if sandbox_of(each) in self._unsettled]
-        for each in self._unsettled.intersection(self._seen(About.SANDBOXES)):
-            unsettled += [record.id for record in self.by_sandbox.of(each)]
-        starting = in_progress(self.start_tasks.records.values(), self.server_clock.there)
-        self._set_viewport_of(About.SANDBOXES, self.sandboxes, moving)
-        self._set_viewport_of(About.CONVERSATIONS, self.conversations, unsettled, always=tuple(self.unread.watched))
-        self.start_tasks.set_viewport(visible=(), transitional=starting, hidden=True)
-
-    def _set_viewport_of(
-        self, about: About, watch: Watch[Any], transitional: Collection[str], always: tuple[str, ...] = ()
-    ) -> None:
-        """Tell one watch; the ids in `always` are read as if they were visible."""
-        hidden = self._hidden or about is not self._viewport[0]
-        visible = always if hidden else (*self._viewport[1], *always)
-        watch.set_viewport(visible=visible, transitional=transitional, hidden=hidden and not always)
+    def _publish(self, news: News) -> None:
+        """Publish news; what is read next may depend on it."""
+        self._tell(news)
+        self._wake()
 
     # Consequences of readings
 
@@ -245,11 +222,10 @@ class Session:
         now, came_or_went = self._clock(), changes.added | changes.gone
         fresh = self.memories.observe(changes.read, now, beginning=changes.all_known)
         self.memories.forget(changes.gone)
-        self._unsettled.update(each for each in fresh - changes.added if self.by_sandbox.of(each))
+        self._viewports.unsettled.update(each for each in fresh - changes.added if self.by_sandbox.of(each))
         self._probe_quiet_ones(now)
         if changes.all_known and changes.added:
             self.start_tasks.refresh()  # starts tell whose it is: a conversation is listed only later
-        self._update_viewports()
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
         living_there = (record.id for sandbox_id in came_or_went for record in self.by_sandbox.of(sandbox_id))
         self._publish_other_list(About.CONVERSATIONS, living_there, changes, self.sandboxes)
@@ -274,8 +250,7 @@ class Session:
         for conversation_id, title in self._titles.not_given(changes.read):
             if self._tasks is not None:
                 self._tasks.create_task(self._give_title(conversation_id, title))
-        self._unsettled -= {record.sandbox_id for record in changes.read} - self.memories.transitional(clock.now)
-        self._update_viewports()
+        self._viewports.unsettled.difference_update(record.sandbox_id for record in changes.read if record.sandbox_id)
         if changes.all_known and any(records[each].sandbox_id not in self.sandboxes.records for each in changes.added):
             self.sandboxes.refresh()
         # A start task's row disappears once its conversation is listed.
@@ -284,18 +259,18 @@ class Session:
         self._publish_other_list(About.SANDBOXES, touched, changes, self.conversations)
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
-        before, tasks = self._beginning.keys(), self.start_tasks.records.values()
-        self._beginning = {task.sandbox_id: task for task in tasks if not has_ended(task)}
-        touched = frozenset(filter(None, before ^ self._beginning.keys()))
+        before, tasks = self._beginning, self.start_tasks.records
+        going_on = self._viewports.starting = in_progress(tasks.values(), self.server_clock.there)
+        self._beginning = frozenset(tasks[each].sandbox_id for each in going_on)
+        touched = filter(None, before ^ self._beginning)
         self._publish_other_list(About.SANDBOXES, touched, changes, self.start_tasks)
-        self._update_viewports()
         for task in changes.read:
             if task.id in self._starts.followed and task.app_conversation_id and task.request:
                 self._titles.ask(task.app_conversation_id, task.request.title)
         ended = {record.app_conversation_id for record in changes.read} - {None}
         if not ended <= self.conversations.records.keys() and changes:
             self.conversations.refresh()
-        if made := self._starts.read(changes.read, in_progress(changes.read, self.server_clock.there)):
+        if made := self._starts.read(changes.read, going_on):
             for sandbox_id in filter(None, made):
                 self.memories.timelines.started(sandbox_id)
             self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
@@ -336,7 +311,8 @@ class Session:
     def _probe_quiet_ones(self, now: datetime) -> None:
         """Check the agent servers of visible sandboxes whose readings alone do not tell their state."""
         if self._tasks is not None:
-            for sandbox_id, address in self.memories.take_checks(self._seen(About.SANDBOXES), now).items():
+            seen = self._viewports.seen(About.SANDBOXES)
+            for sandbox_id, address in self.memories.take_checks(seen, now).items():
                 self._tasks.create_task(self._probe(sandbox_id, address))
 
     async def _probe(self, sandbox_id: str, address: SecretStr) -> None:
@@ -348,10 +324,8 @@ class Session:
 
     def bulk_action(self, action: Action) -> BulkAction:
         """Return a bulk action that sends this request, with the result according to the readings."""
-        memories = self.memories.by_id
-        return BulkAction(
-            action.verb, partial(self.ask, action), lambda each: change_verdict(memories.get(each), action)
-        )
+        send, memories = partial(self.ask, action), self.memories.by_id
+        return BulkAction(action.verb, send, lambda each: change_verdict(memories.get(each), action))
 
     async def ask(self, action: Action, sandbox_id: str) -> None:
         """Send this request for a sandbox; it is shown as under way until a reading confirms it.
@@ -375,7 +349,6 @@ class Session:
                 self.memories.refused(sandbox_id)
             raise
         finally:
-            self._update_viewports()
             self._publish_asked(sandbox_id)
             self.sandboxes.refresh()
             if action is Action.DELETE:
@@ -501,14 +474,10 @@ class Session:
         """Watch these conversations as well; returns the ids for which there was no room."""
         records = self.conversations.records
         left_out = self.unread.watch(records[each] for each in conversation_ids if each in records)
-        self._watched_changed(conversation_ids)
+        self._publish(News(About.CONVERSATIONS, frozenset(conversation_ids)))
         return left_out
 
     def unwatch(self, conversation_ids: Sequence[str]) -> None:
         """Stop watching these conversations."""
         self.unread.unwatch(conversation_ids)
-        self._watched_changed(conversation_ids)
-
-    def _watched_changed(self, conversation_ids: Iterable[str]) -> None:
-        self._update_viewports()
         self._publish(News(About.CONVERSATIONS, frozenset(conversation_ids)))

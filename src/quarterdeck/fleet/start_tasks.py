@@ -44,14 +44,9 @@ def start_state(task: StartTask, now: datetime) -> ConversationState:
     return ConversationState(word, Category.TROUBLE, detail or no_news)
 
 
-def has_ended(task: StartTask) -> bool:
-    """Whether the start has succeeded or failed."""
-    return task.status in (StartTaskStatus.READY, StartTaskStatus.ERROR)
-
-
 def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
-    """Return the ids of tasks that may still end soon, for `Watch.set_viewport`; `now` is the server's time."""
-    going_on = (task for task in tasks if not has_ended(task))
+    """Return the ids of tasks that may still end soon, for `Viewport`; `now` is the server's time."""
+    going_on = (task for task in tasks if task.status not in (StartTaskStatus.READY, StartTaskStatus.ERROR))
     return frozenset(task.id for task in going_on if start_state(task, now).category is Category.BUSY)
 
 

@@ -114,22 +114,24 @@ def backoff(failures: int, jitter: float, retry_after: float | None = None) -> f
     return max(longest * (0.5 + jitter / 2), min(retry_after or 0.0, LONGEST_ASKED_FOR))
 
 
-class _Viewport(NamedTuple):
-    """Which rows are looked at; this decides what a tick reads and how often."""
+class Viewport(NamedTuple):
+    """Which rows are looked at and which are in transition; this decides what a tick reads and how often."""
 
-    visible: tuple[str, ...] = ()
-    transitional: tuple[str, ...] = ()
+    visible: Collection[str] = ()
+    transitional: Collection[str] = ()
     hidden: bool = False
 
     @property
     def interval(self) -> float:
+        """Seconds between two ticks."""
         if self.transitional:
             return IN_TRANSITION
         return HIDDEN if self.hidden else ON_SCREEN
 
     @property
     def ids(self) -> tuple[str, ...]:
-        return self.transitional if self.hidden else tuple(dict.fromkeys(self.transitional + self.visible))
+        """What a tick reads."""
+        return tuple(dict.fromkeys((*sorted(self.transitional), *(() if self.hidden else self.visible))))
 
 
 class Watch(Generic[R]):
@@ -137,14 +139,16 @@ class Watch(Generic[R]):
 
     Only one request is under way at a time, so the newest response is always applied last. A tick reads the visible
     rows by batch; a full pass finds new and removed rows. A list of one page, or of a server without batch reads, is
-    read whole at each tick. `publish` receives the changes, which are empty if only the health changed. `clock` is
-    monotonic, in seconds; `sleep` is `asyncio.sleep` or a replacement; `jitter` returns a number in [0, 1).
+    read whole at each tick. `publish` receives the changes, which are empty if only the health changed. `look` returns
+    what is looked at now. `clock` is monotonic, in seconds; `sleep` is `asyncio.sleep` or a replacement; `jitter`
+    returns a number in [0, 1).
     """
 
     def __init__(
         self,
         source: Source[R],
         publish: Callable[[Changes[R]], None],
+        look: Callable[[], Viewport] = Viewport,
         *,
         carry: Callable[[R, R], R] = _as_read,
         clock: Callable[[], float] = time.monotonic,
@@ -153,13 +157,13 @@ class Watch(Generic[R]):
     ) -> None:
         self._source = source
         self._publish = publish
+        self._look = look
         self._clock = clock
         self._sleep = sleep
         self._jitter = jitter
         self._store = Store(carry)
         self.health = Health()
         """Whether the readings succeed, and how old they are."""
-        self._viewport = _Viewport()
         self._nap: asyncio.Future[None] | None = None
         self._by_batch = True
         self._one_page = False
@@ -167,7 +171,6 @@ class Watch(Generic[R]):
         """How many pages the current reading has received."""
         self._ended_at = -math.inf
         self._tick_at = -math.inf
-        self._pass_at = -math.inf
         self._pass_took = 0.0
         self._asked = False
 
@@ -175,15 +178,6 @@ class Watch(Generic[R]):
     def records(self) -> Mapping[str, R]:
         """The known records by id, in the server's order."""
         return self._store.by_id
-
-    def set_viewport(
-        self, *, visible: Collection[str], transitional: Collection[str] = (), hidden: bool = False
-    ) -> None:
-        """Set which rows are visible and which are in transition; this may make a reading due at once."""
-        before, _ = self._due()
-        self._viewport = _Viewport(tuple(visible), tuple(sorted(transitional)), hidden)
-        if self._due()[0] < before:
-            self._wake()
 
     def refresh(self, *, asked: bool = False) -> None:
         """Request a reading of the whole list now; a current one ends first, and a second lies between two.
@@ -194,7 +188,12 @@ class Watch(Generic[R]):
             self.health = self.health._replace(refreshing=True)
             self._tell(Changes())
         self._asked = True
-        self._wake()
+        self.wake()
+
+    def wake(self) -> None:
+        """Decide anew when the next reading is due, because something else is looked at."""
+        if self._nap is not None:
+            self._nap.cancel()
 
     def take(self, records: Sequence[R]) -> None:
         """Store records that were read by another request, as if a reading had returned them."""
@@ -218,21 +217,21 @@ class Watch(Generic[R]):
             return math.inf, True
         if self.health.next_try_at is not None:
             return self.health.next_try_at, True
-        tick = self._tick_at + self._viewport.interval
-        whole = self._pass_at + self._pass_interval()
+        tick = self._tick_at + self._look().interval
+        whole = (self.health.whole_at or -math.inf) + self._pass_interval()
         return (whole, True) if whole <= tick or not self._ticks else (tick, False)
 
     @property
     def _ticks(self) -> bool:
         """Whether there is anything to read by batch between two full passes."""
-        return self._by_batch and not self._one_page and bool(self._viewport.ids)
+        return self._by_batch and not self._one_page and bool(self._look().ids)
 
     def _pass_interval(self) -> float:
         """Return the rest after a full pass; it grows with the time the pass took, so that a long list costs little."""
         if self.health.doubted:
             return IN_TRANSITION
         if self._one_page or not self._by_batch:
-            return max(self._viewport.interval, self._pass_took)
+            return max(self._look().interval, self._pass_took)
         return max(FULL_PASS, PASS_REST * self._pass_took)
 
     async def _rest_until(self, due: float) -> None:
@@ -242,13 +241,9 @@ class Watch(Generic[R]):
         finally:
             self._nap.cancel()
             self._nap = None
-        if self._clock() - due > 2 * self._viewport.interval:
+        if self._clock() - due > 2 * self._look().interval:
             # The machine or the program was suspended: one whole reading replaces all that were missed.
             self.refresh()
-
-    def _wake(self) -> None:
-        if self._nap is not None:
-            self._nap.cancel()
 
     async def _read(self, *, whole: bool) -> None:
         self._pages_read = 0
@@ -280,15 +275,14 @@ class Watch(Generic[R]):
                 if not page.more and start + SLICE >= len(page.items):
                     break  # the changes of the last slice are published together with those of the whole list
                 self._tell(last)
-                if self._ticks and self._clock() >= self._tick_at + self._viewport.interval:
+                if self._ticks and self._clock() >= self._tick_at + self._look().interval:
                     await self._read_viewport()
                 await asyncio.sleep(0)
-        self._pass_at = self._clock()
-        self._pass_took = self._pass_at - began
+        self._pass_took = self._clock() - began
         self._tick_at = max(self._tick_at, began)
         self._one_page = self._pages_read <= 1
         if not listed and self.records and not self.health.doubted:
-            self.health = self.health._replace(doubted=True, refreshing=False)
+            self.health = self.health._replace(whole_at=self._clock(), doubted=True, refreshing=False)
             self._tell(Changes())
             return
         listed += await self._left_out(listed)
@@ -305,7 +299,7 @@ class Watch(Generic[R]):
         return [record.id for record in answers or () if record is not None]
 
     async def _read_viewport(self) -> None:
-        ids = self._viewport.ids
+        ids = self._look().ids
         answers = await self._source.read(ids, background=True)
         self._tick_at = self._clock()
         if answers is None:
