@@ -94,29 +94,21 @@ class KeptUnread(KeptModel):
     """Conversations that are no longer watched here, even if another deck's file lists them; not written."""
 
     def joined(self, kept: "KeptUnread | None") -> "KeptUnread":
-        """Merge with what another deck wrote; only the most recently changed conversations are kept."""
+        """Merge with what another deck knows; only the most recently changed conversations are kept."""
         theirs = kept or self
-        both = joined_results(self.conversations, theirs.conversations)
+        both = dict(self.conversations)
+        for each, last in theirs.conversations.items():
+            both[each] = both[each].joined(last) if each in both else last
         since = max(self.since, theirs.since)
         worth = [(each, result) for each, result in both.items() if result.after or result.updated > since]
         worth.sort(key=lambda item: item[1].moment, reverse=True)
-        return KeptUnread(
+        watched = {each: title for each, title in theirs.watched.items() if each not in self.ended} | self.watched
+        return KeptUnread.model_construct(
             since=max([since, *(result.updated for _, result in worth[KEPT:])]),
             conversations=dict(worth[:KEPT]),
-            watched=watched_by_both(self.watched, self.ended, theirs.watched),
+            watched=dict([*watched.items()][:MOST_WATCHED]),
             dismissed=tuple(dict.fromkeys([*theirs.dismissed, *self.dismissed]))[-DISMISSED:],
         )
-
-
-def joined_results(mine: Mapping[str, LastResult], theirs: Mapping[str, LastResult]) -> dict[str, LastResult]:
-    """Merge what two decks know of all conversations."""
-    return {**mine, **{each: mine[each].joined(last) if each in mine else last for each, last in theirs.items()}}
-
-
-def watched_by_both(mine: Mapping[str, str], ended: Collection[str], theirs: Mapping[str, str]) -> dict[str, str]:
-    """Merge the watched titles of two decks, without those that this deck `ended`."""
-    others = {each: title for each, title in theirs.items() if each not in ended}
-    return dict([*{**others, **mine}.items()][:MOST_WATCHED])
 
 
 class Unread(KeptPart[KeptUnread]):
@@ -276,10 +268,9 @@ class Unread(KeptPart[KeptUnread]):
     def recall(self, kept: KeptUnread) -> frozenset[str]:
         """Merge what an earlier run or another deck saved; returns the ids whose unread mark changed."""
         before = frozenset(self.ids)
-        self._since = max(kept.since, self._since or 0.0)
-        self.watched = watched_by_both(self.watched, self._ended, kept.watched)
-        self.dismissed = dict.fromkeys([*kept.dismissed, *self.dismissed])
+        both = (self.kept() or KeptUnread(since=0.0, conversations={})).joined(kept)
+        self._since, self.watched, self.dismissed = both.since, both.watched, dict.fromkeys(both.dismissed)
         self._elsewhere |= kept.conversations.keys() - self._known.keys()
-        for each, result in joined_results(self._known, kept.conversations).items():
+        for each, result in both.conversations.items():
             self._know(each, result)
         return before ^ self.ids
