@@ -66,8 +66,16 @@ class Order:
             placing = dict(self._waiting)
         else:
             placing = {each: rank for each, rank in ranks.items() if rank.urgent and each in self._waiting}
-        self._arrange(placing, leaving, coming)
-        return bool(placing or leaving or coming)
+        if not (placing or leaving or coming):
+            return False
+        moving = {*leaving, *placing}
+        ids = [each for each in self.ids if each not in moving] + [each for each in coming if each not in placing]
+        for row_id, rank in placing.items():
+            del self._waiting[row_id]
+            self._placed[row_id] = rank[:2]
+            insort(ids, row_id, key=self._key)
+        self.ids = ids
+        return True
 
     def settle(self, moment: float) -> bool:
         """Place all waiting ids, once the cursor has rested long enough; returns whether rows may have moved."""
@@ -75,17 +83,6 @@ class Order:
             return False
         rested, self._rested = self._rested, True
         return self.take({}, (), moment) or not rested
-
-    def _arrange(self, placing: Mapping[str, Rank], leaving: Collection[str], coming: Sequence[str]) -> None:
-        """Remove the ids in `leaving`, place those in `placing`, and append new ones that are not placed yet."""
-        moving = {*leaving, *placing}.difference(coming)
-        ids = [each for each in self.ids if each not in moving] if moving else list(self.ids)
-        ids += [each for each in coming if each not in placing]
-        for row_id, rank in placing.items():
-            del self._waiting[row_id]
-            self._placed[row_id] = rank[:2]
-            insort(ids, row_id, key=self._key)
-        self.ids = ids
 
     def _key(self, row_id: str) -> tuple[int, Any, str]:
         """The sort key of an id; ids that are not placed yet come last and have no order among each other."""
