@@ -143,9 +143,8 @@ def test_what_a_copy_tells_of_one_moment_keeps_its_order(name: str) -> None:
     log = [event.model_copy(update={"timestamp": moment}) for event in BY_NAME[name]]
     middle = len(log) // 2
     transcript = Transcript()
-    transcript.copied(log[middle:-1][::-1])
-    transcript.copied(log[:middle][::-1], older=True)
-    transcript.copied(log[-3:][::-1])
+    for part, older in ((log[middle:-1], False), (log[:middle], True), (log[-3:], False)):
+        transcript.copied(page(part, None, newest_first=True, limit=len(part)), older=older)
     assert transcript.entries == folded(log)
 
 

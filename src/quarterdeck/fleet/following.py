@@ -150,9 +150,8 @@ class Following:
             if page_id is None:
                 return False
             if not self._of_agent:
-                page = await copied_events(self._client.transport, self.conversation_id, page_id)
-                self.transcript.copied(page.events, older=True)
-                self.transcript.older = page.next_page_id
+                copy = await copied_events(self._client.transport, self.conversation_id, page_id)
+                self.transcript.copied(copy, older=True)
             elif self.agent is not None:
                 self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
             else:
@@ -260,10 +259,7 @@ class Following:
         return False
 
     async def _read_copy(self) -> None:
-        page = await copied_events(self._client.transport, self.conversation_id)
-        if not self.transcript.known:
-            self.transcript.older = page.next_page_id
-        self.transcript.copied(page.events)
+        self.transcript.copied(await copied_events(self._client.transport, self.conversation_id))
         if self.record is not None and self.record.execution_status:
             self.transcript.status = self.record.execution_status
         if self.as_of is None:

@@ -162,12 +162,14 @@ class Transcript:
                 self._entries.add(event)
                 self._note(event)
 
-    def copied(self, events: Sequence[Event], *, older: bool = False) -> None:
+    def copied(self, page: EventPage, *, older: bool = False) -> None:
         """Add a page of the app server's copy, newest first; the copy is ordered by time, and its pages shift.
 
         Events of the same time keep the order in which they were read; an `older` page comes before the known events.
         """
-        told, known = events[::-1], self._log.values()
+        if older or not self._log:
+            self.older = page.next_page_id
+        told, known = page.events[::-1], self._log.values()
         in_order = (*told, *known) if older else (*known, *told)
         self._set_log(sorted(in_order, key=lambda event: event.timestamp or _BEGINNING))
         for event in self._log.values():
