@@ -24,6 +24,8 @@ from quarterdeck.local.store import Store
 
 READY_WITHIN = 20.0
 """Seconds for a sandbox to respond before its silence is an error."""
+_READ_AGAIN = 0.05
+"""Seconds between two looks at a sandbox that is starting."""
 _MOST_IDS = 100
 
 
@@ -150,14 +152,12 @@ class Sandboxes(ABC):
     async def until_ready(self, sandbox_id: str) -> Sandbox:
         """Wait until a sandbox is running and return it. Raises `LocalServiceError` if it fails."""
         deadline = time.monotonic() + READY_WITHIN
-        pause = 0.02
         while sandbox := await self.one(sandbox_id):
             if sandbox.status is SandboxStatus.RUNNING:
                 return sandbox
             if sandbox.status is not SandboxStatus.STARTING or time.monotonic() > deadline:
                 break
-            await asyncio.sleep(pause)
-            pause = min(pause * 1.5, 0.3)
+            await asyncio.sleep(_READ_AGAIN)
             await self._store.changes.run(self.catch_up())
         said = await asyncio.to_thread(self.last_output_line, sandbox_id)
         raise LocalServiceError(f"Sandbox {sandbox_id} did not get ready. Its last output: {said or 'nothing'}")

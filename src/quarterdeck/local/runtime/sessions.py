@@ -23,6 +23,8 @@ _LAUNCHES_WITHIN = 15.0
 """Seconds for a supervisor to report that its command runs."""
 _SETTLES_WITHIN = 5.0
 """Seconds for signalled processes to stop, continue or end."""
+_SIGNALLED_AGAIN = 0.03
+"""Seconds between two signals to processes that have not settled."""
 _HAS_PROC = Path("/proc/self/stat").exists()
 _STOPPED = frozenset("Tt")
 _GONE = frozenset("ZX")
@@ -160,12 +162,10 @@ def _never(_process: Process) -> bool:
 async def _signal_until(leader: Identity, number: int, settled: Callable[[Process], bool]) -> bool:
     """Signal the processes that are not settled repeatedly, for some seconds at most."""
     deadline = time.monotonic() + _SETTLES_WITHIN
-    pause = 0.005
     while await asyncio.to_thread(_signal_unsettled, leader, number, settled):
         if time.monotonic() > deadline:
             return False
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, 0.1)
+        await asyncio.sleep(_SIGNALLED_AGAIN)
     return True
 
 

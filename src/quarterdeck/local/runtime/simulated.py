@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import aiosqlite
@@ -39,21 +38,17 @@ _BUSY_AT = 20
 """The number of the request, counted from 1, that is answered with 429 if faults are simulated."""
 
 
-class _Transition(NamedTuple):
-    """A spontaneous change of a sandbox's status; from RUNNING to RUNNING means that its agent works."""
-
-    of: SandboxStatus
-    to: SandboxStatus
-
-
-_TRANSITIONS: Mapping[_Transition, float] = {
-    _Transition(SandboxStatus.RUNNING, SandboxStatus.RUNNING): 75,
-    _Transition(SandboxStatus.RUNNING, SandboxStatus.PAUSED): 11,
-    _Transition(SandboxStatus.PAUSED, SandboxStatus.STARTING): 11,
-    _Transition(SandboxStatus.RUNNING, SandboxStatus.ERROR): 1.5,
-    _Transition(SandboxStatus.ERROR, SandboxStatus.STARTING): 1.5,
+_TRANSITIONS: Mapping[tuple[SandboxStatus, SandboxStatus], float] = {
+    (SandboxStatus.RUNNING, SandboxStatus.RUNNING): 75,
+    (SandboxStatus.RUNNING, SandboxStatus.PAUSED): 11,
+    (SandboxStatus.PAUSED, SandboxStatus.STARTING): 11,
+    (SandboxStatus.RUNNING, SandboxStatus.ERROR): 1.5,
+    (SandboxStatus.ERROR, SandboxStatus.STARTING): 1.5,
 }
-"""Weights of the changes. As many pause as resume, and fail as recover, so that the mix of statuses stays the same."""
+"""Weights of the spontaneous changes of a status; from RUNNING to RUNNING means that the agent in it works.
+
+As many pause as resume, and fail as recover, so that the mix of statuses stays the same.
+"""
 
 
 @dataclass(frozen=True)
@@ -193,17 +188,17 @@ class SimulatedSandboxes(Sandboxes):
         for row in await connection.execute_fetchall("SELECT id, status FROM sandboxes"):
             by_status[row["status"]].append(row["id"])
         for _ in range(changes):
-            transition = weighted(self._rng, _TRANSITIONS)
-            if of_status := by_status[transition.of]:
+            before, after = weighted(self._rng, _TRANSITIONS)
+            if of_status := by_status[before]:
                 sandbox_id = of_status.pop(self._rng.randrange(len(of_status)))
-                await self._change(connection, sandbox_id, transition)
+                await self._change(connection, sandbox_id, after)
 
-    async def _change(self, connection: aiosqlite.Connection, sandbox_id: str, transition: _Transition) -> None:
-        if transition.to is SandboxStatus.STARTING:
+    async def _change(self, connection: aiosqlite.Connection, sandbox_id: str, after: SandboxStatus) -> None:
+        if after is SandboxStatus.STARTING:
             await self._wake(connection, sandbox_id)
-        elif transition.to is not transition.of:
+        elif after is not SandboxStatus.RUNNING:
             self._coming.pop(sandbox_id, None)
-            await connection.execute("UPDATE sandboxes SET status = ? WHERE id = ?", (transition.to, sandbox_id))
+            await connection.execute("UPDATE sandboxes SET status = ? WHERE id = ?", (after, sandbox_id))
         else:
             spent, agent = self._rng.expovariate(1 / 0.02), weighted(self._rng, AGENTS)
             await connection.execute(
