@@ -3,18 +3,16 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from rich.cells import cell_len
-
 from quarterdeck.fleet.ages import stopwatch
 from quarterdeck.fleet.conversations import ConversationWord
 from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.conversation.markdown import markdown_lines, plain_lines, wrap
+from quarterdeck.tui.conversation.markdown import markdown_lines, plain_lines
 from quarterdeck.tui.glyphs import glyph
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import clip
+from quarterdeck.tui.widgets.strips import cell_length, clip, wrap
 
 FOLDED = 12
 """Lines of an output that are shown while it is folded."""
@@ -85,7 +83,7 @@ class Layout(NamedTuple):
             said = self._message(words, time)
         asked = self.waiting and entry.outcome is Outcome.OPEN
         right = self._right(entry)
-        room = self.width - TIME - 1 - TOOL - 2 - sum(cell_len(part) for part, _ in right)
+        room = self.width - TIME - 1 - TOOL - 2 - cell_length(right)
         title, cells = clip(text.line(entry.title or entry.summary), max(room, WHO))
         name, named = clip(text.line(entry.who), TOOL)
         head: Cell = (

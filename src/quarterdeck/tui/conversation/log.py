@@ -4,21 +4,16 @@ The position is an entry and a line in it, so that nothing added above or below 
 outside the screen are laid out when they become visible.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain, zip_longest
-from textwrap import wrap
+from itertools import chain
 from typing import ClassVar, NamedTuple
 
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region
 from textual.message import Message
 from textual.selection import Selection
-from textual.strip import Strip
-from textual.widget import Widget
 
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.transcript import STREAMED
@@ -27,7 +22,8 @@ from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.conversation.entry_lines import Layout
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import cell_strip, selectable, selected_text, tone_styles
+from quarterdeck.tui.widgets.lines import CellLines
+from quarterdeck.tui.widgets.strips import selected_text, wrap
 
 KEPT = 400
 """How many laid-out entries are cached."""
@@ -52,7 +48,7 @@ def laid_out(layout: Layout, entry: Entry, at: datetime | None) -> list[Cell]:
     return layout.lines(entry, at)
 
 
-class Log(Widget, can_focus=True):
+class Log(CellLines, can_focus=True):
     """A list of entries; at its end it follows new ones."""
 
     DEFAULT_CSS = "Log { height: 1fr; }"
@@ -76,8 +72,6 @@ class Log(Widget, can_focus=True):
         self._seen = ""
         """The last entry at the time when following stopped."""
         self._waiting = False
-        self._painted: list[Cell] = []
-        self._styles: Mapping[Tone, Style] = {}
 
     # What is shown
 
@@ -220,31 +214,17 @@ class Log(Widget, can_focus=True):
         super().watch_has_focus(has_focus)
         self._paint()
 
-    def notify_style_update(self) -> None:
-        """Discard the styles, because the theme may have changed."""
-        super().notify_style_update()
-        self._styles = {}
-
     # Lines
-
-    def render_line(self, y: int) -> Strip:
-        """Return one line of the screen."""
-        if not self._styles:
-            self._styles = tone_styles(self)
-        return selectable(self._strip(self._painted[y] if y < len(self._painted) else ()), y, self)
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         """Return the text that is selected with the mouse, without the cursor before it."""
-        return selected_text((self._strip((NO_CURSOR, *cell[1:])) for cell in self._painted), selection)
+        return selected_text(((NO_CURSOR, *line[1:]) for line in self.painted), selection)
 
     def selection_updated(self, selection: Selection | None) -> None:
         """Hold the text still that is being selected."""
         super().selection_updated(selection)
         if selection is not None:
             self._stop_following()
-
-    def _strip(self, cell: Cell) -> Strip:
-        return cell_strip(cell, self.size.width, self._styles)
 
     def _lines(self, number: int) -> list[Cell]:
         """Return an entry as lines; a person's message is preceded by a blank line."""
@@ -318,19 +298,15 @@ class Log(Widget, can_focus=True):
 
     def _paint(self) -> None:
         """Redraw the lines on the screen that changed."""
-        before, cursor = self._painted, CURSOR if self.has_focus else DIM_CURSOR
-        visible = self._visible()
-        lines = {number: self._lines(number) for number in {place.entry for place in visible}}
-        self._painted = [
-            (cursor if number == self._cursor else NO_CURSOR, *lines[number][line]) for number, line in visible
-        ]
         if not self.entries:
-            words, tone = self.empty
-            said = wrap(words, max(self.size.width - len(CURSOR[0]), LEAST))
-            self._painted = [(NO_CURSOR, (Shown(part), tone)) for part in said]
-        pairs = enumerate(zip_longest(before, self._painted))
-        if changed := [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old != new]:
-            self.refresh(*changed)
+            said = wrap((self.empty,), max(self.size.width - len(CURSOR[0]), LEAST))
+            self.paint([(NO_CURSOR, *line) for line in said])
+            return
+        visible, cursor = self._visible(), CURSOR if self.has_focus else DIM_CURSOR
+        lines = {number: self._lines(number) for number in {place.entry for place in visible}}
+        self.paint(
+            [(cursor if number == self._cursor else NO_CURSOR, *lines[number][line]) for number, line in visible]
+        )
 
 
 def _number(entries: Sequence[Entry], entry_id: str) -> int | None:

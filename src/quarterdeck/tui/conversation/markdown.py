@@ -7,35 +7,18 @@ from collections.abc import Iterable, Iterator
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
 
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.strips import cell_length, wrap
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-_CONSOLE = Console()
-"""Rich asks it for the tab size, but texts here have no tabs."""
 _TONES = {"strong": Tone.STRONG, "em": Tone.EDITED, "s": Tone.MUTED}
 BAR: Span = (Shown("│ "), Tone.MUTED)
 BETWEEN: Span = (Shown(" │ "), Tone.MUTED)
 NARROWEST = 8
 """Minimum cells of a text, however deeply it is indented."""
-
-
-def wrap(spans: Cell, width: int) -> list[Cell]:
-    """Break a line at its line breaks, between words, and within words that are longer than the width."""
-    if sum(len(part) for part, _ in spans) <= width and all(part.isascii() and part.isprintable() for part, _ in spans):
-        return [spans]
-    line = Text()
-    for part, tone in spans:
-        line.append(part, tone)
-    wrapped = line.wrap(_CONSOLE, max(width, 2))
-    return [
-        tuple((Shown(each.plain[start:end]), Tone(str(tone))) for start, end, tone in each.spans) for each in wrapped
-    ]
 
 
 def plain_lines(value: Shown, width: int, tone: Tone = Tone.PLAIN) -> list[Cell]:
@@ -86,18 +69,14 @@ def _table(table: SyntaxTreeNode, width: int) -> Iterator[Cell]:
         for part in table.children
         for row in part.children
     ]
-    widths = [max(map(_cells, column)) for column in zip(*rows, strict=True)]  # the parser evens the rows out
+    widths = [max(map(cell_length, column)) for column in zip(*rows, strict=True)]  # the parser evens the rows out
     padded = sum(widths) + len(BETWEEN[0]) * len(widths) + len(BAR[0]) <= width
     for row in rows:
         spans: list[Span] = [BAR]
         for told, most in zip(row, widths, strict=True):
-            blank = Shown(" " * (most - _cells(told)) if padded else "")
+            blank = Shown(" " * (most - cell_length(told)) if padded else "")
             spans += [*told, (blank, Tone.PLAIN), BETWEEN]
         yield from wrap(tuple(spans), width)
-
-
-def _cells(spans: Cell) -> int:
-    return sum(cell_len(part) for part, _ in spans)
 
 
 def _spans(nodes: Iterable[SyntaxTreeNode], tone: Tone) -> Iterator[Span]:

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len, chop_cells
+from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style as RichStyle
+from rich.text import Text
 from textual.color import Color
 from textual.selection import Selection
 from textual.strip import Strip
@@ -16,11 +18,12 @@ from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.paint import STYLES
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed
+from quarterdeck.tui.widgets.table_layout import Column, Placed
 
-CURSOR, MARK, UP, DOWN = "▌", "✓", "▲", "▼"
-
-
+CURSOR, MARK, BLANK = Shown("▌"), Shown("✓"), Shown(" ")
+UP, DOWN = "▲", "▼"
+_CONSOLE = Console()
+"""Rich asks it for the tab size, but texts here have no tabs."""
 WITHOUT_COLOUR = {Tone.MUTED: "dim", Tone.WARN: "bold", Tone.EDITED: "italic", Tone.BUSY: "italic"}
 """What distinguishes tones without colour, in addition to the weight from `paint.STYLES`."""
 
@@ -83,53 +86,47 @@ def clip(text: str, width: int) -> tuple[str, int]:
     return f"{kept}…", cell_len(kept) + 1
 
 
-def fit_cell(cell: Cell, width: int) -> tuple[list[Span], int]:
-    """Cut the spans of a cell to `width` cells together; returns them with their number of cells."""
+def wrap(spans: Cell, width: int) -> list[Cell]:
+    """Break a line at its line breaks, between words, and within words that are longer than the width."""
+    if cell_length(spans) <= width and not any("\n" in part for part, _ in spans):
+        return [spans]
+    line = Text()
+    for part, tone in spans:
+        line.append(part, tone)
+    wrapped = line.wrap(_CONSOLE, max(width, 2))
+    return [
+        tuple((Shown(each.plain[start:end]), Tone(str(tone))) for start, end, tone in each.spans) for each in wrapped
+    ]
+
+
+def cell_length(cell: Cell) -> int:
+    """Return how many cells of the screen the spans of a cell take."""
+    return sum(cell_len(text) for text, _ in cell)
+
+
+def fit_cell(cell: Cell, width: int, *, right: bool = False) -> list[Span]:
+    """Cut the spans of a cell to `width` cells together, or fill them up with spaces."""
     shown, cells = clip("".join([text for text, _ in cell]), width)
+    blank = Shown(" " * (width - cells)), Tone.PLAIN
     pieces: list[Span] = []
     for text, tone in cell:
         pieces.append((Shown(shown[: len(text)]), tone))
         shown = shown[len(text) :]
-    return pieces, cells
+    return [blank, *pieces] if right else [*pieces, blank]
 
 
-class LineOfText:
-    """A line that is written from left to right.
+def joined(spans: Sequence[Span], width: int, tones: Mapping[Tone, RichStyle]) -> Strip:
+    """Return spans as a line of that width.
 
-    Adjacent texts of one style become one segment and spaces take the previous style, at first the given one, because
-    each change of style sends some 40 bytes to the terminal.
+    Spaces take the style of the text before them, because each change of style sends some 40 bytes to the terminal.
     """
-
-    def __init__(self, style: RichStyle) -> None:
-        self.cells = 0
-        self._style = style
-        self._segments: list[Segment] = []
-
-    def add(self, text: str, cells: int, style: RichStyle) -> None:
-        """Append a text that takes `cells` cells."""
-        self._style = style
-        self._segments.append(Segment(text, style))
-        self.cells += cells
-
-    def add_cell(self, cell: Cell, width: int, tones: Mapping[Tone, RichStyle], *, right: bool = False) -> None:
-        """Append a cell within so many cells, right-aligned if `right`."""
-        pieces, cells = fit_cell(cell, width)
-        if right:
-            self.blank_to(self.cells + width - cells)
-        for text, tone in pieces:
-            self.add(text, 0, tones[tone])
-        self.cells += cells
-
-    def blank_to(self, x: int) -> None:
-        """Append spaces up to a column."""
-        if x > self.cells:
-            self.add(" " * (x - self.cells), x - self.cells, self._style)
-
-    def strip(self, width: int, style: RichStyle | None = None) -> Strip:
-        """Return the line, filled with spaces up to `width` cells, in `style` if given."""
-        self.add("", 0, style or self._style)
-        self.blank_to(width)
-        return Strip(filter(None, self._segments), self.cells).simplify()
+    style = next((tones[tone] for text, tone in spans if text.strip()), tones[Tone.PLAIN])
+    segments: list[Segment] = []
+    for text, tone in spans:
+        if text.strip():
+            style = tones[tone]
+        segments.append(Segment(text, style))
+    return Strip(filter(None, segments)).adjust_cell_length(width, style).simplify()
 
 
 def tone_styles(widget: Widget) -> Mapping[Tone, RichStyle]:
@@ -140,9 +137,7 @@ def tone_styles(widget: Widget) -> Mapping[Tone, RichStyle]:
 
 def cell_strip(cell: Cell, width: int, styles: Mapping[Tone, RichStyle]) -> Strip:
     """Return a cell as a line of that width, cut if it is longer."""
-    line = LineOfText(styles[Tone.PLAIN])
-    line.add_cell(cell, width, styles)
-    return line.strip(width, styles[Tone.PLAIN])
+    return joined(fit_cell(cell, width), width, styles)
 
 
 def selectable(strip: Strip, y: int, widget: Widget) -> Strip:
@@ -155,9 +150,9 @@ def selectable(strip: Strip, y: int, widget: Widget) -> Strip:
     return strip.apply_offsets(0, y)
 
 
-def selected_text(strips: Iterable[Strip], selection: Selection) -> tuple[str, str]:
-    """Return what is selected of these lines, without the spaces that fill them, and what goes behind it."""
-    return selection.extract("\n".join(strip.text.rstrip() for strip in strips)), "\n"
+def selected_text(lines: Iterable[Cell], selection: Selection) -> tuple[str, str]:
+    """Return what is selected of these lines, and what goes behind it."""
+    return selection.extract("\n".join("".join(text for text, _ in line).rstrip() for line in lines)), "\n"
 
 
 def row_strip(
@@ -169,19 +164,16 @@ def row_strip(
     width: int,
 ) -> Strip:
     """Return the line of a row; `cells` are those of all columns, shown or not."""
-    tones = palette.tones(highlight)
-    first = next((tone for place in places for _, tone in cells[place.number]), Tone.PLAIN)
-    line = LineOfText(tones[first])
-    if highlight.cursor:
-        line.add(CURSOR, 1, tones[Tone.BUSY])
-    if highlight.marked:
-        line.blank_to(1)
-        line.add(MARK, 1, tones[Tone.EDITED])
-    line.blank_to(GUTTER)
+    line: list[Span] = [
+        (CURSOR if highlight.cursor else BLANK, Tone.BUSY),
+        (MARK if highlight.marked else BLANK, Tone.EDITED),
+    ]
+    end = len(line)
     for place in places:
-        line.blank_to(place.x)
-        line.add_cell(cells[place.number], place.width, tones, right=columns[place.number].right)
-    return line.strip(width)
+        line.append((Shown(" " * (place.x - end)), Tone.PLAIN))
+        line += fit_cell(cells[place.number], place.width, right=columns[place.number].right)
+        end = place.x + place.width
+    return joined(line, width, palette.tones(highlight))
 
 
 def header_strip(
@@ -193,7 +185,8 @@ def header_strip(
 ) -> Strip:
     """Return the line of titles; the sorted column has an arrow and reverse video."""
     key, reverse = sorted_by
-    line = LineOfText(palette.header)
+    line: list[Segment] = []
+    end = 0
     for place in places:
         column = columns[place.number]
         is_sorted = column.key == key
@@ -201,8 +194,8 @@ def header_strip(
         if is_sorted:
             title, length = clip(f"{title} {DOWN if reverse else UP}", place.width)
         blank = " " * (place.width - length)
-        line.blank_to(place.x)
+        line.append(Segment(" " * (place.x - end), palette.header))
         style = palette.sorted if is_sorted else palette.header
-        line.add(blank + title if column.right else title + blank, place.width, style)
-        line.add("", 0, palette.header)
-    return line.strip(width)
+        line.append(Segment(blank + title if column.right else title + blank, style))
+        end = place.x + place.width
+    return Strip(line).adjust_cell_length(width, palette.header).simplify()

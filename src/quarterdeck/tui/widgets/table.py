@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar, Generic, NamedTuple
 
-from rich.cells import cell_len
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region, Size
@@ -22,7 +21,7 @@ from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import Highlight, Palette, header_strip, row_strip
+from quarterdeck.tui.widgets.strips import Highlight, Palette, cell_length, header_strip, row_strip
 from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed, R, fit
 
 HEADER = 1
@@ -418,7 +417,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         wider = False
         for line in lines:
             for column, shown in zip(self._columns, line.cells, strict=True):
-                cells = 0 if shown == DASH else sum(cell_len(text) for text, _ in shown)
+                cells = 0 if shown == DASH else cell_length(shown)
                 if cells > self._widest.get(column.key, 0):
                     self._widest[column.key] = cells
                     wider = True

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
+from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
@@ -17,7 +18,7 @@ from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.widgets.form.editors import FieldEditor
 from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, FormLine
-from quarterdeck.tui.widgets.strips import CURSOR, Highlight, LineOfText, Palette, fit_cell
+from quarterdeck.tui.widgets.strips import BLANK, CURSOR, Highlight, Palette, cell_length, fit_cell
 
 STRUCK = Style(strike=True)
 
@@ -62,20 +63,22 @@ class LinePainter(Widget):
         if self._palette is None:
             self._palette = Palette(self)
         tones, width = self._palette.tones(highlight), self.size.width
-        text = LineOfText(tones[Tone.PLAIN])
-        text.add(CURSOR if highlight.cursor else " ", 1, tones[Tone.BUSY if highlight.cursor else Tone.PLAIN])
-        _, chip_cells = fit_cell(line.chip, max(width // 2, 1))
-        end = width - MARGIN - chip_cells
-        cell_tones = {tone: style + STRUCK for tone, style in tones.items()} if line.struck else tones
-        x = GUTTER
+        plain, struck = tones[Tone.PLAIN], STRUCK if line.struck else Style()
+        segments = [
+            Segment(CURSOR if highlight.cursor else BLANK, tones[Tone.BUSY]),
+            Segment(BLANK * (GUTTER - 1), plain),
+        ]
+        chip_cells = min(cell_length(line.chip), max(width // 2, 1))
+        x, end = GUTTER, width - MARGIN - chip_cells
         for cell, cells in line.cells:
-            text.blank_to(x)
-            text.add_cell(cell, max(min(cells or end, end - x) - 1, 0), cell_tones)
-            text.add("", 0, tones[Tone.PLAIN])
-            x += cells
-        text.blank_to(end)
-        text.add_cell(line.chip, chip_cells, tones)
-        return text.strip(width, tones[Tone.PLAIN])
+            room = max(min(cells or end, end - x), 0)
+            pieces = fit_cell(cell, max(room - 1, 0))
+            segments += [Segment(text, tones[tone] + struck if text.strip() else plain) for text, tone in pieces]
+            segments.append(Segment(BLANK * min(room, 1), plain))
+            x += room
+        segments.append(Segment(BLANK * (end - x), plain))
+        segments += [Segment(text, tones[tone]) for text, tone in fit_cell(line.chip, chip_cells)]
+        return Strip(filter(None, segments)).adjust_cell_length(width, plain).simplify()
 
 
 class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
