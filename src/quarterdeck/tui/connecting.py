@@ -22,6 +22,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.connections import Releases
+from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.kept_state import KeptState
@@ -90,11 +91,7 @@ class Connecting:
 
     async def _show(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
         if not any(isinstance(screen, ConnectionsDialog) for screen in self._app.screen_stack):
-            await self._app.push_screen(ConnectionsDialog(known, problems), self._chosen)
-
-    def _chosen(self, connection: Connection | None) -> None:
-        if connection is not None:
-            self.switch(connection)
+            await ask(self._app, ConnectionsDialog(known, problems), self.switch)
 
     def switch(self, connection: Connection) -> None:
         """Open a connection, after a question about a bulk job, and about unsaved edits if it is at another address."""
@@ -150,7 +147,7 @@ class Connecting:
         if news.wanted is not None:
             app.wanted = news.wanted
         for screen in app.opened:
-            screen.hear(news)
+            screen.call_later(screen.on_news, news)
         if news.another_server:
             self.open(app.endpoint)  # nothing that was read is true of it
         words = text.line(_sentence(news, session))

@@ -7,14 +7,16 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
 
 from quarterdeck.client.models.conversation import conversation_plain
 from quarterdeck.config.files import write
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickKey
+from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown, escaped
 
@@ -36,16 +38,14 @@ class Copyable:
 
 def conversation_copies(row: ConversationRow) -> list[Copyable]:
     """Return what can be copied of a conversation, or of a start task."""
-    offered = [Copyable(Shown("id"), row.id)]
-    if row.task is not None and row.state.note:
-        offered.append(Copyable(Shown("what failed"), row.state.note))
-    if row.sandbox_id is not None:
-        offered.append(Copyable(Shown("sandbox id"), row.sandbox_id))
-    if row.title:
-        offered.append(Copyable(Shown("title"), " ".join(row.title.split())))
-    if row.record is not None:
-        offered.append(Copyable(Shown("JSON"), as_json(conversation_plain(row.record))))
-    return offered
+    offered = (
+        ("id", row.id),
+        ("what failed", row.state.note if row.task is not None else None),
+        ("sandbox id", row.sandbox_id),
+        ("title", " ".join(row.title.split())),
+        ("JSON", as_json(conversation_plain(row.record)) if row.record is not None else None),
+    )
+    return [Copyable(Shown(name), value) for name, value in offered if value]
 
 
 def as_json(data: dict[str, Any]) -> str:
@@ -53,11 +53,20 @@ def as_json(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False)
 
 
-def pick_copy(title: Shown, offered: Sequence[Copyable]) -> PickDialog[Copyable]:
-    """Return the dialog to choose what to copy, and whether to a file."""
-    to_file = PickKey[Copyable]("f", "save to a file", lambda what: replace(what, to_file=True))
-    items = [Item(_line(each), each) for each in offered]
-    return PickDialog(Shown(f"Copy of {title}"), items, take="copy", other=to_file, said=(NOTE,))
+class CopyDialog(PickDialog[Copyable]):
+    """Choose what to copy, and whether to a file."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f", "to_file", "Save to a file", show=False)]
+    OTHER_HINTS = (("f", "save to a file"),)
+
+    def __init__(self, title: Shown, offered: Sequence[Copyable]) -> None:
+        items = [Item(_line(each), each) for each in offered]
+        super().__init__(Shown(f"Copy of {title}"), items, take="copy", said=(NOTE,))
+
+    def action_to_file(self) -> None:
+        """Answer with the line under the cursor, for a file."""
+        if self.value is not None:
+            self.dismiss(replace(self.value, to_file=True))
 
 
 def _line(each: Copyable) -> Cell:
@@ -66,10 +75,8 @@ def _line(each: Copyable) -> Cell:
     return (Shown(f"{each.name:<{NAME_WIDE}}"), Tone.KEY), (begins, Tone.PLAIN)
 
 
-async def copy(screen: DeckScreen, what: Copyable | None) -> None:
+async def copy(screen: DeckScreen, what: Copyable) -> None:
     """Copy the choice, or save it to a file that only its owner can read, and show a message."""
-    if what is None:
-        return
     if not what.to_file:
         screen.say(screen.app.copy_text(f"the {what.name}", what.value, "; y then f saves it to a file"))
         return

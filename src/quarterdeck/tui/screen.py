@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from inspect import isawaitable
 from typing import ClassVar
@@ -68,10 +69,6 @@ class DeckScreen(Screen[None]):
     def _close(self) -> None:
         self.app.opened.remove(self)
 
-    def hear(self, news: News) -> None:
-        """Handle news of the connection in the screen's own task."""
-        self.call_later(self.on_news, news)
-
     def on_news(self, news: News) -> None:
         """Handle news of the connection; a subclass adds what it shows."""
         if self.is_current:
@@ -123,6 +120,14 @@ class DeckScreen(Screen[None]):
     def say_error(self, error: ServiceError) -> None:
         """Show what went wrong and what can be done."""
         self.say(text.line(error.sentences), Tone.BAD)
+
+    @contextmanager
+    def saying_errors(self) -> Iterator[None]:
+        """Show the error that ends what is done inside."""
+        try:
+            yield
+        except ServiceError as error:
+            self.say_error(error)
 
     # From a key to its command
 

@@ -11,8 +11,8 @@ from quarterdeck.fleet.start_tasks import FAILED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
 from quarterdeck.tui.columns.details import (
-    age_cell,
-    cost_cell,
+    age_column,
+    cost_column,
     counts_by_word,
     fact,
     heading,
@@ -75,10 +75,6 @@ def pull_requests(row: ConversationRow, now: datetime) -> Cell:
     return cell(Shown(" ".join(f"#{number}" for number in numbers)), Tone.MUTED) if numbers else DASH
 
 
-def _cost(row: ConversationRow, now: datetime) -> Cell:
-    return cost_cell(row.spent)
-
-
 def _of_record(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow], str | None]:
     """Return a function that reads a text of the record, None if there is no record."""
     return lambda row: of(row.record) if row.record is not None else None
@@ -88,28 +84,13 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
     Column("state", "STATE", 20, marked_state, sort=lambda row: row.state.word, flex=1),
     Column("title", "TITLE", 24, title, sort=lambda row: row.title.casefold() or None, flex=3),
     text_column("repository", "REPO@BRANCH", 12, lambda row: row.place or None, flex=2, priority=1),
-    Column(
-        "updated",
-        "UPDATED",
-        8,
-        lambda row, now: age_cell(row.told.changed_at, row.updated, now),
-        sort=lambda row: row.updated,
-        right=True,
-    ),
-    Column("cost", "COST", 7, _cost, sort=lambda row: row.spent or None, priority=2, right=True),
+    age_column("updated", "UPDATED", 8, lambda row: row.told.changed_at, lambda row: row.updated),
+    cost_column(lambda row: row.spent, priority=2),
     text_column("model", "MODEL", 16, _of_record(lambda record: record.llm_model), flex=1, priority=3),
     Column("sandbox", "SANDBOX", 11, sandbox, sort=lambda row: row.sandbox_id, priority=4),
     text_column("trigger", "TRIGGER", 10, _of_record(lambda record: record.trigger), priority=6),
     Column("pr", "PR", 7, pull_requests, sort=lambda row: (row.record and row.record.pr_number) or None, priority=7),
-    Column(
-        "created",
-        "CREATED",
-        9,
-        lambda row, now: age_cell(row.told.created_at, row.created, now),
-        sort=lambda row: row.created,
-        priority=5,
-        right=True,
-    ),
+    age_column("created", "CREATED", 9, lambda row: row.told.created_at, lambda row: row.created, priority=5),
 )
 
 

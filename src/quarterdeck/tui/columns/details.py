@@ -67,14 +67,33 @@ def money(dollars: float) -> Shown:
     return Shown(f"${dollars:,.2f}")
 
 
-def cost_cell(dollars: float) -> Cell:
-    """A cost so far in US dollars, or a dash if there is none."""
-    return cell(money(dollars)) if dollars else DASH
+def cost_column(of: Callable[[R], float], *, priority: int) -> Column[R]:
+    """Return a column that shows a cost so far in US dollars, or a dash if there is none."""
+
+    def shown(row: R, now: datetime) -> Cell:
+        return cell(money(of(row))) if of(row) else DASH
+
+    return Column("cost", "COST", 7, shown, sort=lambda row: of(row) or None, priority=priority, right=True)
 
 
-def age_cell(told: datetime | None, here: datetime | None, now: datetime) -> Cell:
-    """How long ago the server's moment `told` was, or its date if `here` is None: too far in the future."""
-    return cell(Shown(age_or_date(told, here, now)), Tone.MUTED)
+def age_column(
+    key: str,
+    title: str,
+    width: int,
+    told: Callable[[R], datetime | None],
+    here: Callable[[R], datetime | None],
+    *,
+    priority: int = 0,
+) -> Column[R]:
+    """Return a column that shows how long ago the server's moment `told` was.
+
+    It shows the date where `here`, the same moment by our clock, is None: too far in the future.
+    """
+
+    def shown(row: R, now: datetime) -> Cell:
+        return cell(Shown(age_or_date(told(row), here(row), now)), Tone.MUTED)
+
+    return Column(key, title, width, shown, sort=here, priority=priority, right=True)
 
 
 def title_or_untitled(title: str | None) -> Shown:

@@ -15,8 +15,8 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.details import (
     LABEL_WIDE,
-    age_cell,
-    cost_cell,
+    age_column,
+    cost_column,
     counts_by_word,
     fact,
     heading,
@@ -87,14 +87,6 @@ def _by_urls(row: SandboxRow) -> int | None:
     return len(row.memory.urls) or None if row.memory.word == StateWord.RUNNING else None
 
 
-def _cost(row: SandboxRow, now: datetime) -> Cell:
-    return cost_cell(row.spent)
-
-
-def _age(row: SandboxRow, now: datetime) -> Cell:
-    return age_cell(row.record.created_at, row.created, now)
-
-
 COLUMNS: tuple[Column[SandboxRow], ...] = (
     Column("status", "STATUS", 24, status, sort=lambda row: row.memory.word),
     Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.since, right=True),
@@ -102,9 +94,9 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
     Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3),
     Column("agent", "AGENT", 12, agent, sort=_agent_word, priority=1),
     Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
-    Column("cost", "COST", 7, _cost, sort=lambda row: row.spent or None, priority=3, right=True),
+    cost_column(lambda row: row.spent, priority=3),
     text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
-    Column("age", "AGE", 6, _age, sort=lambda row: row.created, priority=5, right=True),
+    age_column("age", "AGE", 6, lambda row: row.record.created_at, lambda row: row.created, priority=5),
     Column("urls", "URLS", 14, urls, sort=_by_urls, flex=1, priority=6),
     text_column("owner", "OWNER", 10, lambda row: row.record.created_by_user_id, priority=7),
 )

@@ -1,6 +1,7 @@
 """The base of all dialogs: title, scrolling body, a line for errors, key hints, and escape to cancel."""
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from textual import getters, on
@@ -10,7 +11,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.style import Style
-from textual.widget import Widget
+from textual.widget import AwaitMount, Widget
 from textual.widgets import Static
 
 from quarterdeck.tui.app import Deck
@@ -33,7 +34,7 @@ class Dialog(ModalScreen[Result | None]):
     """A dialog above a screen. It changes nothing itself: it dismisses with the answer, or with None for escape."""
 
     app = getters.app(Deck)
-    CSS_PATH = "dialog.tcss"
+    CSS_PATH = Path(__file__).with_name("dialog.tcss")
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
     HINTS: ClassVar[Hints] = (("escape", "cancel"),)
@@ -114,9 +115,9 @@ class Dialog(ModalScreen[Result | None]):
         self._body.action_last()
 
 
-async def ask(app: Deck, dialog: Dialog[Answer], then: Callable[[Answer], Any]) -> None:
+def ask(app: Deck, dialog: Dialog[Answer], then: Callable[[Answer], Any]) -> AwaitMount:
     """Open a dialog; once it has an answer, `then` is called with it."""
-    await app.push_screen(dialog, lambda answer: then(answer) if answer is not None else None)
+    return app.push_screen(dialog, lambda answer: then(answer) if answer is not None else None)
 
 
 def hints_line(hints: Hints) -> Content:

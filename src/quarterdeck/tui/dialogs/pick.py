@@ -14,8 +14,9 @@ from textual.widgets.option_list import Option
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, shown_key
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.paint import Hanging, content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.choices import ChoiceList
@@ -58,15 +59,6 @@ def choice(answer: T, key: str, label: Shown, said: Shown, *, works: bool = True
     return Item((*named, (said, Tone.MUTED)), answer, key, None if works else said)
 
 
-@dataclass(frozen=True)
-class PickKey(Generic[T]):
-    """Another key besides enter that answers, and how it changes the value under the cursor."""
-
-    key: str
-    label: str
-    answer: Callable[[T], T]
-
-
 ReadItems = Callable[[], Awaitable[Sequence[Item[T]]]]
 
 
@@ -84,6 +76,8 @@ class PickDialog(Dialog[T]):
         Binding("slash", "filter", "Filter", show=False),
         Binding("q", "cancel", "Cancel", show=False),
     ]
+    OTHER_HINTS: ClassVar[Hints] = ()
+    """Keys that a subclass adds."""
 
     def __init__(
         self,
@@ -93,9 +87,7 @@ class PickDialog(Dialog[T]):
         said: Iterable[Cell] = (),
         take: str = "take",
         leave: str = "cancel",
-        other: PickKey[T] | None = None,
         about: Callable[[T], Sequence[Cell]] | None = None,
-        hang: int = 0,
         wide: bool = False,
     ) -> None:
         super().__init__(title, said, wide=wide)
@@ -108,9 +100,8 @@ class PickDialog(Dialog[T]):
         self._listed = self._offered
         self._take = take
         self._leave = leave
-        self._other = other
         self._about = about
-        self._about_lines = Lines(hang=hang, id="about")
+        self._about_lines = Lines(hang=LABEL_WIDE, id="about")
         self._list = ChoiceList()
 
     def body(self) -> Iterable[Widget]:
@@ -127,7 +118,7 @@ class PickDialog(Dialog[T]):
         yield field
 
     @property
-    def _value(self) -> T | None:
+    def value(self) -> T | None:
         """The value of the line under the cursor."""
         at = self._list.highlighted
         return self._listed[at].value if at is not None else None
@@ -167,9 +158,8 @@ class PickDialog(Dialog[T]):
         self._list.set_options([Option(self._prompt(item.line), disabled=not item.works) for item in self._listed])
         self._list.action_first()
         self._show_about()
-        other = [(self._other.key, self._other.label)] if self._other is not None else []
         filtering = [("slash", "filter")] if len(self._offered) >= MANY else []
-        self.hint([("enter", self._take), *other, *filtering, ("escape", self._leave)])
+        self.hint([("enter", self._take), *self.OTHER_HINTS, *filtering, ("escape", self._leave)])
         self.complain(Shown("No line has that in it.") if words and not self._listed else None)
 
     def _prompt(self, line: Cell) -> Content | Hanging:
@@ -178,32 +168,29 @@ class PickDialog(Dialog[T]):
     @on(OptionList.OptionHighlighted)
     def _show_about(self) -> None:
         if self._about is not None:
-            value = self._value
+            value = self.value
             self._about_lines.say(self._about(value) if value is not None else ())
 
     # Keys
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """The keys of lines, and the other key that answers, take precedence over other bindings."""
-        other = self._other is not None and self._other.key in (key, character)
-        return isinstance(self.focused, ChoiceList) and (other or self._named(key, character) is not None)
+        """The keys of lines take precedence over other bindings."""
+        return isinstance(self.focused, ChoiceList) and self._named(key, character) is not None
 
     def _named(self, key: str, character: str | None) -> Item[T] | None:
         """Return the line with that key; enter is never such a key."""
         return next((each for each in self._offered if each.key in (key, character) and key != "enter"), None)
 
     def on_key(self, event: events.Key) -> None:
-        """Answer with the line of a key, or with what the other key makes of the line under the cursor."""
-        if not self.check_consume_key(event.key, event.character):
+        """Answer with the line of a key, or say why it cannot be picked."""
+        item = self._named(event.key, event.character)
+        if item is None or not isinstance(self.focused, ChoiceList):
             return
         event.stop()
-        item, value = self._named(event.key, event.character), self._value
-        if item is not None and item.works:
+        if item.works:
             self.dismiss(item.value)
-        elif item is not None:
+        else:
             self.complain(item.refusal)
-        elif self._other is not None and value is not None:
-            self.dismiss(self._other.answer(value))
 
     def action_move(self, step: int) -> None:
         """Move in the list, even from the filter."""
@@ -229,8 +216,8 @@ class PickDialog(Dialog[T]):
         """Answer with the line under the cursor."""
         if self._read is not None:
             self._typed_ahead.append(0)
-        elif self._value is not None:
-            self.dismiss(self._value)
+        elif self.value is not None:
+            self.dismiss(self.value)
 
 
 def menu(title: str, offers: Iterable[Offer]) -> PickDialog[str]:
@@ -272,7 +259,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         *,
         usual: tuple[str, Collection[str]],
         ordered: bool = False,
-        at_least_one: Shown | None = None,
+        at_least_one: Shown,
         note: Shown | None = None,
     ) -> None:
         super().__init__(title)
@@ -337,7 +324,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
     def on_option_list_option_selected(self) -> None:
         """Answer with the selected names."""
         names = tuple(name for name in self._names if name in self._chosen)
-        if names or self._at_least_one is None:
+        if names:
             self.dismiss(names)
         else:
             self.complain(self._at_least_one)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import ClassVar, Generic
 
-from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.filters import with_statuses
 from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
+from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.list_pickers import pick_columns, pick_statuses
 from quarterdeck.tui.lists.listing import Listing, R, View
 from quarterdeck.tui.screen import DeckScreen
@@ -56,17 +56,14 @@ class Arranging(Generic[R]):
 
     async def _recall(self, connection: Connection) -> None:
         before = self._listing.view
-        try:
+        with self._screen.saying_errors():
             kept = await self._screen.app.state.read(KeptViews, connection.about)
-        except ServiceError as error:
-            self._screen.say_error(error)
-            return
-        view = (kept.views.get(self._definition.about.value) if kept is not None else None) or View()
-        view = view.among([column.key for column in self._definition.columns])
-        if self._listing.view == before != view and connection == self._view_of:
-            self._show_columns(view.columns)
-            self.filter_by(view.filter)
-            self._sort_by(view.sort, reverse=view.reverse)
+            view = (kept.views.get(self._definition.about.value) if kept is not None else None) or View()
+            view = view.among([column.key for column in self._definition.columns])
+            if self._listing.view == before != view and connection == self._view_of:
+                self._show_columns(view.columns)
+                self.filter_by(view.filter)
+                self._sort_by(view.sort, reverse=view.reverse)
 
     def keep(self) -> None:
         """Save the view, as it is at the time of writing."""
@@ -78,10 +75,8 @@ class Arranging(Generic[R]):
             views = kept.views if kept is not None else {}
             return KeptViews(views={**views, self._definition.about.value: self._listing.view})
 
-        try:
+        with self._screen.saying_errors():
             await self._screen.app.state.change(KeptViews, connection.about, change)
-        except ServiceError as error:
-            self._screen.say_error(error)
 
     # Columns and order
 
@@ -89,12 +84,11 @@ class Arranging(Generic[R]):
         """Choose the columns and their order."""
         titles = {column.key: column.title for column in self._definition.columns}
 
-        def answered(names: tuple[str, ...] | None) -> None:
-            if names is not None:
-                self._show_columns(None if names == tuple(titles) else names)
-                self.keep()
+        def picked(names: tuple[str, ...]) -> None:
+            self._show_columns(None if names == tuple(titles) else names)
+            self.keep()
 
-        await self._screen.app.push_screen(pick_columns(titles, self._listing.view.columns), answered)
+        await ask(self._screen.app, pick_columns(titles, self._listing.view.columns), picked)
 
     def _show_columns(self, names: tuple[str, ...] | None) -> None:
         """Show these columns; None for as many as fit."""
@@ -137,14 +131,12 @@ class Arranging(Generic[R]):
         """Choose which statuses are shown."""
         typed, status, counts = self._listing.view.filter, self._definition.status, self._listing.counts
 
-        def answered(statuses: tuple[str, ...] | None) -> None:
-            if statuses is not None:
-                wanted = () if counts.keys() <= set(statuses) else statuses
-                self.filter_by(with_statuses(typed, status, wanted))
-                self.keep()
+        def picked(statuses: tuple[str, ...]) -> None:
+            wanted = () if counts.keys() <= set(statuses) else statuses
+            self.filter_by(with_statuses(typed, status, wanted))
+            self.keep()
 
-        dialog = pick_statuses(counts, self._listing.filter.values_of(status))
-        await self._screen.app.push_screen(dialog, answered)
+        await ask(self._screen.app, pick_statuses(counts, self._listing.filter.values_of(status)), picked)
 
     def filter_by(self, words: str) -> None:
         """Show only rows that match; if the cursor's row does not, the cursor moves to the first one."""

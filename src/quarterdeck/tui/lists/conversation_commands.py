@@ -19,6 +19,7 @@ from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
 from quarterdeck.tui.conversation.composer import drop_draft
+from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.bulk import plan_lines, titles_listed
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.file_path import choose_dialog
@@ -149,21 +150,18 @@ class ConversationCommands:
     async def _dismiss(self, session: Session, planned: Plan[ConversationRow]) -> None:
         """Dismiss failed starts, several after the person agreed."""
 
-        def answered(agreed: bool | None) -> None:
-            if agreed:
-                session.dismiss([row.id for row in planned.rows])
-                self._screen.say(
-                    Shown(f"{len(planned.rows):,} dismissed; nothing was changed on the server."), Tone.GOOD
-                )
+        def dismiss(agreed: bool) -> None:
+            session.dismiss([row.id for row in planned.rows])
+            self._screen.say(Shown(f"{len(planned.rows):,} dismissed; nothing was changed on the server."), Tone.GOOD)
 
         if not planned.rows:
             self._screen.say(Shown("None of these starts has failed, unless the filter hides it."), Tone.WARN)
         elif planned.alone:
-            answered(agreed=True)
+            dismiss(agreed=True)
         else:
             said = (FORGOTTEN, EMPTY, *plan_lines("Dismiss", planned))
             title = Shown(f"Dismiss {STARTS.counted(len(planned.rows))}?")
-            await self._screen.app.push_screen(ConfirmDialog(title, said), answered)
+            await ask(self._screen.app, ConfirmDialog(title, said), dismiss)
 
     # Rename, and the trajectory
 
@@ -177,11 +175,8 @@ class ConversationCommands:
             with self._finding_out("rename", session):
                 await session.rename_conversation(row.id, title)
 
-        def answered(said: Shown | None) -> None:
-            if said is not None:
-                self._screen.say(said, Tone.GOOD)
-
-        await self._screen.app.push_screen(rename_conversation(text.line(row.title), send), answered)
+        dialog = rename_conversation(text.line(row.title), send)
+        await ask(self._screen.app, dialog, lambda said: self._screen.say(said, Tone.GOOD))
 
     def action_trajectory(self) -> None:
         """Save everything that happened in the conversation to a file."""

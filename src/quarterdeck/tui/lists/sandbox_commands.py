@@ -16,7 +16,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.copying import copy
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import Dialog, ask
 from quarterdeck.tui.dialogs.bulk import (
     PlanDialog,
     ProgressDialog,
@@ -153,11 +153,7 @@ class SandboxCommands:
     ) -> None:
         """Ask, and run what is planned by then if the person agrees."""
 
-        async def answered(agreed: bool | None) -> None:
-            if agreed:
-                await self._carry_out(session, bulk_action, planned())
-
-        await self._screen.app.push_screen(question, answered)
+        await ask(self._screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned()))
 
     async def _carry_out(self, session: Session, bulk_action: BulkAction, planned: Plan[N]) -> None:
         self._unmark()
@@ -200,7 +196,7 @@ class SandboxCommands:
                 session.begin(job)
 
             dialog = ProgressDialog(session.job, begin)
-            await self._screen.app.push_screen(dialog, partial(copy, self._screen))
+            await ask(self._screen.app, dialog, partial(copy, self._screen))
             self._screen.refresh_frame()
         else:
             words = "Nothing was done to several rows yet; space marks rows, p pauses their sandboxes."

@@ -20,8 +20,9 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, without_unknown
 from quarterdeck.tui.commands import Command, Place
-from quarterdeck.tui.copying import copy, pick_copy
-from quarterdeck.tui.dialogs.list_pickers import RowPlace, pick_unlinked
+from quarterdeck.tui.copying import CopyDialog, copy
+from quarterdeck.tui.dialogs.base import ask
+from quarterdeck.tui.dialogs.list_pickers import pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.external import can_open_browser, may_hold_secret
 from quarterdeck.tui.lists.arranging import Arranging
@@ -169,7 +170,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if rearranged:
             self.show_rows()
         elif changed:
-            self.table.patch(changed)
+            self.table.redraw_changed()
             if self.table.cursor_id in changed:
                 self._describe_row()
 
@@ -413,8 +414,8 @@ class ListScreen(DeckScreen, Generic[R]):
         """Choose what to copy of the row."""
         row = self.table.cursor_row
         if row is not None:
-            dialog = pick_copy(self.definition.title(row), self.definition.copies(row))
-            await self.app.push_screen(dialog, partial(copy, self))
+            dialog = CopyDialog(self.definition.title(row), self.definition.copies(row))
+            await ask(self.app, dialog, partial(copy, self))
 
     def open_address(self, address: str, shown: str) -> None:
         """Open an address in a browser if there is one; otherwise copy it."""
@@ -462,8 +463,4 @@ class ListScreen(DeckScreen, Generic[R]):
         """Show the unlinked rows of both lists, and go to one."""
         session = self.app.session
         if session is not None:
-            await self.app.push_screen(pick_unlinked(session, self.app.clock()), self._unlinked_chosen)
-
-    async def _unlinked_chosen(self, to: RowPlace | None) -> None:
-        if to is not None:
-            await self.go_to(*to)
+            await ask(self.app, pick_unlinked(session, self.app.clock()), lambda to: self.go_to(*to))

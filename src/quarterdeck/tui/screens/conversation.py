@@ -13,7 +13,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.fleet.conversations import conversation_row
@@ -204,10 +203,8 @@ class ConversationScreen(DeckScreen):
     @work(exclusive=True, group="older")
     async def _read_older(self) -> None:
         """Read the previous page, if there is one."""
-        try:
+        with self.saying_errors():
             await self._following.older()
-        except ServiceError as error:
-            self.say_error(error)
 
     def why_not(self, command: Command) -> str | None:
         """Return why a command cannot be done in the current state of the conversation."""

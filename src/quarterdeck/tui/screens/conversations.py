@@ -8,7 +8,6 @@ from typing import ClassVar
 from textual import on, work
 from textual.binding import BindingType
 
-from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.conversations import (
     DECK_GRAMMAR,
@@ -35,6 +34,7 @@ from quarterdeck.tui.columns.conversations import (
 )
 from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
 from quarterdeck.tui.copying import conversation_copies
+from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, title_words
 from quarterdeck.tui.lists.listing import ListDefinition
@@ -111,18 +111,21 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     def why_not(self, command: Command) -> str | None:
         """Return why a command cannot be done with these rows or on this server."""
-        reason = super().why_not(command)
-        if reason is None and command.name == "mark_read" and not self._unread:
-            return "Nothing is unread."
-        row_id = self.table.cursor_id or ""
-        folding = self.listing.folding
-        if reason is None and command.name == "unfold" and not folding.hidden.get(row_id) and not self.listing.filter:
-            return "Nothing is folded under it."
-        if reason is None and command.name == "fold" and not folding.is_open(row_id):
-            return "Nothing is open under it."
-        if reason is None and not (command.name == "delete" and self._are_only_starts()):
-            return self._conversation_commands.why_not_offered(command.name)
-        return reason
+        row_id, folding = self.table.cursor_id or "", self.listing.folding
+        if (reason := super().why_not(command)) is not None:
+            return reason
+        match command.name:
+            case "mark_read" if not self._unread:
+                return "Nothing is unread."
+            case "unfold" if self.listing.filter:
+                return "The filter decides which of them are shown; esc shows all."
+            case "unfold" if not folding.hidden.get(row_id):
+                return "Nothing is folded under it."
+            case "fold" if not folding.is_open(row_id):
+                return "Nothing is open under it."
+            case "delete" if self._are_only_starts():
+                return None
+        return self._conversation_commands.why_not_offered(command.name)
 
     def hints(self) -> tuple[Hint, ...]:
         """The keys of the screen; for starts only those that do something, otherwise none that is only for them."""
@@ -195,25 +198,18 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         wanted = title_words(self.listing.filter)
         if not wanted:
             return
-        try:
+        with self.saying_errors():
             found, more = await session.find_titles(wanted)
-        except ServiceError as error:
-            self.say_error(error)
-            return
-        said = f"many; the newest were read, {found} of them new here" if more else f"{found or 'no'} more"
-        self.say(text.line(f"The server searched its titles for the word \u201c{wanted}\u201d and found {said}."))
+            said = f"many; the newest were read, {found} of them new here" if more else f"{found or 'no'} more"
+            self.say(text.line(f"The server searched its titles for the word \u201c{wanted}\u201d and found {said}."))
 
     # Sub-conversations
 
     def action_unfold(self) -> None:
         """Show the sub-conversations of the row."""
         row_id = self.table.cursor_id
-        if self.listing.filter:
-            self.say(Shown("The filter decides which of them are shown; esc shows all."), Tone.WARN)
-        elif row_id is not None and self.listing.folding.open(row_id):
+        if row_id is not None and self.listing.folding.open(row_id):
             self.show_rows(anew=True)
-        else:
-            self.say(Shown("Nothing is folded under it."), Tone.WARN)
 
     def action_fold(self) -> None:
         """Fold the sub-conversations of the row, and go to their parent."""
@@ -239,8 +235,4 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     async def action_back(self) -> None:
         """Ask whether to quit, because there is no screen behind this one."""
         said = (cell(Shown("Sandboxes keep running."), Tone.MUTED),)
-        await self.app.push_screen(ConfirmDialog(Shown("Quit Quarterdeck?"), said), self._quit_confirmed)
-
-    def _quit_confirmed(self, yes: bool | None) -> None:
-        if yes:
-            self.app.leave()
+        await ask(self.app, ConfirmDialog(Shown("Quit Quarterdeck?"), said), lambda yes: self.app.leave())

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus, UrlName
 from quarterdeck.client.models.sandbox import ExposedUrl, SandboxSpec, sandbox_plain
 from quarterdeck.fleet.bulk import plan
@@ -16,9 +15,11 @@ from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, QuietSandboxes, Sandbox
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.columns.details import text_fact
 from quarterdeck.tui.columns.sandboxes import COLUMNS, counts, detail, own_requests, timeline
 from quarterdeck.tui.commands import Place, bindings_at
 from quarterdeck.tui.copying import Copyable, as_json
+from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.dialogs.quiet import QuietDialog
 from quarterdeck.tui.lists.listing import ListDefinition
@@ -44,8 +45,6 @@ def _copies(row: SandboxRow) -> Sequence[Copyable]:
     return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), as_json(sandbox_plain(row.record))))
 
 
-SPEC_LABEL = 13
-"""Cells for the names of the facts of a spec."""
 OWN_REMEDIES = {
     **REMEDIES,
     StateWord.ERROR: "n starts a new one from the same spec.",
@@ -112,19 +111,14 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         if session is not None:
             costs = text.line(session.forecast())
             dialog = pick_spec(session.client.sandboxes.specs, [cell(costs, Tone.WARN)] if costs else ())
-            await self.app.push_screen(dialog, self._spec_chosen)
-
-    def _spec_chosen(self, spec: SandboxSpec | None) -> None:
-        if spec is not None and self.app.session is not None:
-            self.run_worker(self._start_from(self.app.session, spec.id), group="change")
+            await ask(
+                self.app, dialog, lambda spec: self.run_worker(self._start_from(session, spec.id), group="change")
+            )
 
     async def _start_from(self, session: Session, spec: str) -> None:
         self.say(text.line(f"Starting a sandbox from {spec}…"), Tone.BUSY)
-        try:
+        with self.saying_errors():
             record = await session.start(spec)
-        except ServiceError as error:
-            self.say_error(error)
-        else:
             self.app.wanted = record.id
             if record.status == SandboxStatus.ERROR:
                 self.say(text.line(f"The server made {short_id(record.id)}, but it failed to start."), Tone.BAD)
@@ -136,13 +130,12 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     async def action_quiet_sandboxes(self) -> None:
         """Find sandboxes that are up and do nothing, and pause them if the person agrees."""
         if self.app.session is not None:
-            await self.app.push_screen(QuietDialog(self.rows.values, self.app.clock), self._quiet_found)
+            await ask(self.app, QuietDialog(self.rows.values, self.app.clock), self._pause_quiet)
 
-    async def _quiet_found(self, found: QuietSandboxes | None) -> None:
-        if found is not None:
-            now = self.app.clock()
-            planned = plan(found.rows, lambda row: why_not("pause", row.state(now)))
-            await self.sandbox_commands.change_many(Action.PAUSE, planned, pauses_quiet=True)
+    async def _pause_quiet(self, found: QuietSandboxes) -> None:
+        now = self.app.clock()
+        planned = plan(found.rows, lambda row: why_not("pause", row.state(now)))
+        await self.sandbox_commands.change_many(Action.PAUSE, planned, pauses_quiet=True)
 
     # A single row
 
@@ -180,7 +173,7 @@ def pick_spec(
         specs = await read()
         return [Item(_line(spec, is_default=not at), spec) for at, spec in enumerate(specs)]
 
-    return PickDialog(Shown("Start a sandbox"), items, take="start", about=_about, hang=SPEC_LABEL, said=forecast)
+    return PickDialog(Shown("Start a sandbox"), items, take="start", about=_about, said=forecast)
 
 
 def _line(spec: SandboxSpec, *, is_default: bool) -> Cell:
@@ -189,7 +182,8 @@ def _line(spec: SandboxSpec, *, is_default: bool) -> Cell:
 
 def _about(spec: SandboxSpec) -> list[Cell]:
     """Return what is known of a spec; values of its environment are never shown."""
-    command = text.line(" ".join(spec.command)) if spec.command else Shown("its own")
-    names = text.line(", ".join(sorted(spec.initial_env))) if spec.initial_env else Shown("none")
-    facts = {"command": command, "folder": text.line(spec.working_dir or "-"), "environment": names}
-    return [((Shown(f"{name:<{SPEC_LABEL}}"), Tone.MUTED), (value, Tone.PLAIN)) for name, value in facts.items()]
+    return [
+        text_fact("command", " ".join(spec.command) if spec.command else "its own"),
+        text_fact("folder", spec.working_dir),
+        text_fact("environment", ", ".join(sorted(spec.initial_env)) if spec.initial_env else "none"),
+    ]
