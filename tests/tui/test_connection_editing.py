@@ -86,7 +86,7 @@ async def test_without_a_keyring_a_file_is_used_only_after_a_yes(desk: Desk, hom
     async with desk.sit() as seat:
         await at_list(seat, "down", "down", sees="key        key file")
         file.chmod(0o644)
-        await seat.press("t", sees=("the key is missing", "key        none ("))
+        await seat.press("t", sees=("the key is missing", "key        none", "chmod"))
 
 
 async def test_a_key_that_no_file_takes_either_is_used_until_the_deck_ends(desk: Desk, home: Home) -> None:

@@ -90,7 +90,7 @@ class Demo(App[int]):
     def become(self, box_id: str, state: str) -> None:
         """Let a box have another state."""
         self.boxes[box_id] = replace(self.boxes[box_id], state=state)
-        self.table.patch({box_id, "unknown"})
+        self.table.redraw_changed()
 
     def compose(self) -> ComposeResult:
         yield self.table

@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import SecretStr
@@ -31,6 +30,7 @@ from quarterdeck.tui.dialogs.form import FormDialog
 from quarterdeck.tui.paint import content, lines, mark, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.choices import ChoiceList
+from quarterdeck.tui.widgets.lines import Lines
 
 if TYPE_CHECKING:
     from quarterdeck.tui.connecting import Connecting
@@ -88,6 +88,7 @@ class ConnectionsDialog(Dialog[Connection]):
         """Where the key of each is, once found."""
         self._verdicts: dict[Connection, Verdict] = {}
         self._list = ChoiceList()
+        self._about = Lines(hang=FACT, id="about")
         self._changing = False
         self._place: tuple[str, str | None] = ("", None)
         """Where the connection under the cursor is."""
@@ -100,7 +101,7 @@ class ConnectionsDialog(Dialog[Connection]):
         """Notes, the list, and everything about the connection under the cursor."""
         yield Static(id="notes")
         yield self._list
-        yield Static(id="about")
+        yield self._about
 
     def on_mount(self) -> None:
         """List the connections, keep their states up to date, and find out where the keys are."""
@@ -171,9 +172,8 @@ class ConnectionsDialog(Dialog[Connection]):
         self.query_one("#body").scroll_to_region(Region(0, line, 1, 1), animate=False)
 
     def _show_about(self) -> None:
-        width = self._list.scrollable_content_region.width
-        facts = [line for fact in self._facts(self._chosen) for line in _fact_lines(*fact, width)]
-        self.query_one("#about", Static).update(lines(facts))
+        facts = self._facts(self._chosen)
+        self._about.say([((Shown(f"{name:<{FACT}}"), Tone.MUTED), value) for name, value in facts])
 
     def _line(self, connection: Connection) -> Content:
         address = min(self._room, max(cell_len(_address(each)) for each in self._listed) + GAP)
@@ -427,16 +427,6 @@ class ConnectionsDialog(Dialog[Connection]):
             await keys.keep(connection, key, in_file=True)
             return str(keys.file)
         return "the system keyring"
-
-
-def _fact_lines(name: str, value: Span, width: int) -> list[Cell]:
-    """Return the lines of a name and a value, which is wrapped if it is long."""
-    pieces = wrap(value[0], max(20, width - FACT)) or [""]
-    names = (name, *("" for _ in pieces[1:]))
-    return [
-        ((Shown(f"{label:<{FACT}}"), Tone.MUTED), (Shown(piece), value[1]))
-        for label, piece in zip(names, pieces, strict=True)
-    ]
 
 
 def _address(connection: Connection) -> Shown:

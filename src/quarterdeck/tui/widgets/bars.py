@@ -1,5 +1,6 @@
 """The lines above and below a screen's content: header, message line, key bar."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual.content import Content
@@ -103,12 +104,11 @@ def right_side(state: HeaderState, room: int) -> Content:
     return health.truncate(max(0, room), ellipsis=True)
 
 
+@dataclass
 class Said(Message, bubble=False):
     """A sentence for the message line of the screen that is shown, or for the dialog above it."""
 
-    def __init__(self, words: Shown) -> None:
-        super().__init__()
-        self.words = words
+    words: Shown
 
 
 class MessageLine(Widget):

@@ -1,5 +1,6 @@
 """The lines above a list: its counts, and below them the filter with the number of matches, if there is a filter."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -14,7 +15,7 @@ from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.inputs import LineInput
-from quarterdeck.tui.widgets.lines import Lines
+from quarterdeck.tui.widgets.lines import CellLines
 
 NO_TOKENS = Shown("")
 BETWEEN = "  "
@@ -31,12 +32,11 @@ class FilterBar(Vertical):
         Binding("enter,down,tab", "keep", "Back to the list", show=False, priority=True),
     ]
 
+    @dataclass
     class Changed(Message):
         """The text of the filter changed."""
 
-        def __init__(self, words: str) -> None:
-            super().__init__()
-            self.words = words
+        words: str
 
     class Done(Message):
         """The filter is complete; the focus returns to the list."""
@@ -45,10 +45,10 @@ class FilterBar(Vertical):
         """Create a bar for a filter with these tokens; `hint` is its placeholder."""
         super().__init__()
         self._tokens = tokens
-        self._counts = Lines(id="counts")
+        self._counts = CellLines(id="counts")
         self._all_counts: Cell = ()
         self._field = LineInput(placeholder=hint, id="filter")
-        self._found = Lines(id="found")
+        self._found = CellLines(id="found")
 
     def compose(self) -> ComposeResult:
         """The counts, the filter, and its matches."""
@@ -63,7 +63,7 @@ class FilterBar(Vertical):
 
     def say(self, sentence: Cell) -> None:
         """Show a sentence in place of counts."""
-        self._counts.say((sentence,))
+        self._counts.paint([sentence])
 
     def count(self, counts: Cell) -> None:
         """Show the counts that fit."""
@@ -77,14 +77,14 @@ class FilterBar(Vertical):
 
     def _fit(self) -> None:
         width = self._counts.size.width
-        self._counts.say((whole_counts(self._all_counts, width) if width else self._all_counts,))
+        self._counts.paint([whole_counts(self._all_counts, width) if width else self._all_counts])
 
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
         """Show how many rows match, and what is wrong with the filter, or its tokens."""
         chip = cell(Shown(f" {shown:,} of {known:,} "), Tone.EDITED) if self.words.strip() else ()
         kept = not problems and self.screen.focused is not self._field
         rest = cell(problems[0], Tone.BAD) if problems else cell(NO_TOKENS if kept else self._tokens, Tone.MUTED)
-        self._found.say(((*chip, (Shown(" "), Tone.MUTED), *rest),))
+        self._found.paint([(*chip, (Shown(" "), Tone.MUTED), *rest)])
         self.set_class(kept, "-kept")
 
     def put(self, words: str) -> None:
@@ -119,7 +119,7 @@ class FilterBar(Vertical):
     @on(LineInput.Noticed)
     def _refused(self, event: LineInput.Noticed) -> None:
         event.stop()
-        self._found.say((cell(event.words, Tone.WARN),))
+        self._found.paint([cell(event.words, Tone.WARN)])
 
 
 def whole_counts(counts: Cell, width: int) -> Cell:

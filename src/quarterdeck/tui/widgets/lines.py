@@ -116,8 +116,8 @@ class Lines(CellLines):
 
     @property
     def _room(self) -> int:
-        """Height of the container."""
-        return self.parent.size.height if isinstance(self.parent, Widget) else 0
+        """Lines that can be shown without another layout."""
+        return min(self.size.height, self.parent.size.height) if isinstance(self.parent, Widget) else 0
 
     def _wrapped(self, width: int) -> list[Cell]:
         return [line for cell in self._said for line in self._lines_of(cell, width)]

@@ -3,15 +3,16 @@
 So its cost depends on what is visible, not on the number of rows.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import zip_longest
 from typing import ClassVar, Generic, NamedTuple
 
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
@@ -51,15 +52,11 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     """
     BINDINGS: ClassVar[list[BindingType]] = MOVING
 
-    virtual_size: Reactive[Size] = Reactive(Size(0, HEADER), layout=False, repaint=False)
-    """Textual's own reactive lays out the whole screen again whenever a row is added or removed."""
-
+    @dataclass
     class Highlighted(Message):
         """The cursor moved from the row `was` to another row, or there is no row any more."""
 
-        def __init__(self, was: str | None) -> None:
-            super().__init__()
-            self.was = was
+        was: str | None
 
     class Chosen(Message):
         """A row was double-clicked."""
@@ -70,18 +67,16 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     class Seen(Message):
         """Other rows are visible."""
 
+    @dataclass
     class SortAsked(Message):
         """The title of a sortable column was clicked."""
 
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
+        key: str
 
     def __init__(self, columns: Sequence[Column[R]], *, clock: Callable[[], datetime], id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self._columns = tuple(columns)
         self._clock = clock
-        self._now = clock()
         self._ids: list[str] = []
         self._by_id: Mapping[str, R] = {}
         self._cursor = 0
@@ -93,17 +88,12 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """The id that was marked last, where a range of marks begins."""
         self._sorted: tuple[str | None, bool] = (None, False)
         self._empty = (Shown(""), Shown(""))
-        self._empty_strips: list[Strip] = []
-        self._empty_size = (0, 0)
-        """The size that they were made for."""
         self._widest: dict[str, int] = {}
         """Width of the widest text so far in each column; columns only grow, so that they do not jump."""
         self._places: tuple[Placed, ...] = ()
-        self._placed_in: int | None = None
-        """The width the columns were placed for; None if they must be placed again."""
         self._palette: Palette | None = None
-        self._lines: dict[int, Line | None] = {}
-        """What each line of the screen shows; None for a line without a row."""
+        self._lines: list[Line | None] = []
+        """What the visible rows show, from the top; None for one that is gone."""
         self._highlighted: str | None = None
         self._seen: tuple[str, ...] = ()
 
@@ -112,8 +102,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def show(self, ids: list[str], rows: Mapping[str, R], *, anew: bool = False) -> None:
         """Show the rows of these ids; the cursor's row stays on its line, unless the person sorted them (`anew`).
 
-        The list of ids must not be mutated; the owner may change the rows, and then calls `patch`. If the cursor's row
-        is gone, the cursor stays on its line.
+        The list of ids must not be mutated; the owner may change the rows, and then calls `redraw_changed`. If the
+        cursor's row is gone, the cursor stays on its line.
         """
         top, were_rows = self.scroll_offset.y, bool(self._ids)
         line = self._cursor - top
@@ -123,8 +113,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         found = self._number(self._at)
         self._put_cursor(top + line if found is None else found)
         if were_rows != bool(ids):
-            self._placed_in = None  # without rows the columns take other room
-            self.refresh()
+            self._place()  # without rows the columns take other room
         self.virtual_size = Size(0, len(ids) + HEADER)
         if anew:
             self._reveal()
@@ -132,13 +121,15 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._scroll(top)
         self._after_change()
 
-    def patch(self, ids: Collection[str]) -> None:
-        """Redraw what changed in these rows, without a change of order; invisible ids are ignored."""
-        self._draw_changed([line for line, row_id in enumerate(self._seen, HEADER) if row_id in ids])
-
     def redraw_changed(self) -> None:
-        """Redraw what changed in any visible row, also by time alone."""
-        self._draw_changed()
+        """Redraw what changed in any visible row, also by time alone; of one that stays, only the part that changed."""
+        before, self._lines = self._lines, self._lines_now()
+        pairs = enumerate(zip_longest(before, self._lines), HEADER)
+        changed = [self._difference(y, old, new) for y, (old, new) in pairs if old != new]
+        if self._measure():
+            self._place()
+        elif changed:
+            self.refresh(*changed)
 
     def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
         """Show in the header which column the owner sorted by."""
@@ -158,7 +149,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def say_empty(self, title: Shown, hint: Shown) -> None:
         """Set what is shown if there are no rows."""
         if self._empty != (title, hint):
-            self._empty, self._empty_size = (title, hint), (0, 0)
+            self._empty = (title, hint)
             self.refresh()
 
     def move_to(self, row_id: str) -> bool:
@@ -172,7 +163,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """Mark exactly these ids, in the table or not."""
         if frozenset(ids) != self.marks:
             self.marks = frozenset(ids)
-            self._draw_changed()
+            self.redraw_changed()
             self.post_message(self.Marked())
 
     @property
@@ -254,7 +245,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self.post_message(self.Chosen())
 
     def _click_title(self, x: int) -> None:
-        for place in self._placed():
+        for place in self._places:
             column = self._columns[place.number]
             if place.x <= x < place.x + place.width and column.sort is not None:
                 self.post_message(self.SortAsked(column.key))
@@ -279,10 +270,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             return None
 
     def _go(self, number: int) -> None:
-        before, top = self._cursor, self.scroll_offset.y
         self._put_cursor(number)
         self._reveal()
-        self._after_change([HEADER + row - top for row in (before, self._cursor)])
+        self._after_change()
 
     def _put_cursor(self, number: int) -> None:
         """Move the cursor to an index, or to the nearest one; without rows it keeps its id."""
@@ -300,9 +290,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     # Reporting changes
 
-    def _after_change(self, lines: Iterable[int] | None = None) -> None:
+    def _after_change(self) -> None:
         self._report_visible()
-        self._draw_changed(lines)
+        self.redraw_changed()
         if self.cursor_id != self._highlighted:
             self.post_message(self.Highlighted(self._highlighted))
             self._highlighted = self.cursor_id
@@ -316,10 +306,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def _redraw(self) -> None:
         """Recompute and redraw every line."""
-        self._lines.clear()
-        self._placed_in = None
-        self._measure(filter(None, map(self._line_at, range(HEADER, HEADER + len(self._seen)))))
-        self.refresh()
+        self._lines = self._lines_now()
+        self._measure()
+        self._place()
 
     def on_resize(self) -> None:
         """Recompute the visible rows; a visible cursor stays visible."""
@@ -327,13 +316,6 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._reveal()
         self._report_visible()
         self._redraw()
-
-    def watch_virtual_size(self, before: Size, after: Size) -> None:
-        """Update the scrollbar, which may appear, disappear or change its length."""
-        if (before.height > self.size.height) != (after.height > self.size.height):
-            self.refresh(layout=True)
-        elif self.show_vertical_scrollbar:
-            self.vertical_scrollbar.window_virtual_size = after.height
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Scrolling shows other rows."""
@@ -344,13 +326,12 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is dimmer without the focus."""
         super().watch_has_focus(has_focus)
-        self._draw_changed()
+        self.redraw_changed()
 
     def notify_style_update(self) -> None:
         """Discard the styles, because the theme may have changed."""
         super().notify_style_update()
         self._palette = None
-        self._empty_size = (0, 0)
 
     # Drawing
 
@@ -360,75 +341,50 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._palette = Palette(self)
         palette, width = self._palette, self.size.width
         if y < HEADER:
-            return header_strip(self._columns, self._placed(), self._sorted, palette, width)
+            return header_strip(self._columns, self._places, self._sorted, palette, width)
         if not self._ids:
             return self._empty_line(y - HEADER)
-        if y not in self._lines:
-            self._lines[y] = self._line_at(y)
-        line = self._lines[y]
+        line = self._lines[y - HEADER] if y - HEADER < len(self._lines) else None
         if line is None:
             return Strip.blank(width, palette.ground)
-        return row_strip(line.cells, line.highlight, self._columns, self._placed(), palette, width)
+        return row_strip(line.cells, line.highlight, self._columns, self._places, palette, width)
 
     def _empty_line(self, y: int) -> Strip:
-        """Return a line of the message in place of rows, which is laid out once for all of its lines."""
-        size = self.size.width, self._page
-        if self._empty_size != size:
-            title, hint = self._empty
-            said = lines((cell(title, Tone.STRONG), EMPTY, cell(hint, Tone.MUTED)))
-            self._empty_strips = Visual.to_strips(self, said, *size, self.visual_style, pad=True)
-            self._empty_size = size
-        return self._empty_strips[y]
-
-    def _draw_changed(self, lines: Iterable[int] | None = None) -> None:
-        """Redraw what changed on these lines, or on all; of a row that stays, only the part that changed."""
-        self._now = self._clock()
-        on_screen = range(HEADER, HEADER + max(len(self._seen), len(self._lines)))
-        drawn = {y: self._line_at(y) for y in (on_screen if lines is None else lines) if y in on_screen}
-        before = self._lines
-        changed = {y: line for y, line in drawn.items() if line != before.get(y)}
-        if not self._measure(filter(None, changed.values())):
-            regions = [self._difference(y, before.get(y), line) for y, line in changed.items()]
-            if regions:
-                self.refresh(*regions)
-        self._lines.update(drawn)
+        """Return a line of the message in place of rows."""
+        title, hint = self._empty
+        said = lines((cell(title, Tone.STRONG), EMPTY, cell(hint, Tone.MUTED)))
+        return Visual.to_strips(self, said, self.size.width, self._page, self.visual_style, pad=True)[y]
 
     def _difference(self, y: int, before: Line | None, after: Line | None) -> Region:
         """Return the part of a line from its first changed cell to its last one, or all of it."""
         if before is None or after is None or before.highlight != after.highlight:
             return Region(0, y, self.size.width, 1)
-        changed = [place for place in self._placed() if before.cells[place.number] != after.cells[place.number]]
+        changed = [place for place in self._places if before.cells[place.number] != after.cells[place.number]]
         end = max((place.x + place.width for place in changed), default=0)
         start = min((place.x for place in changed), default=0)
         return Region(start, y, end - start, 1)
 
-    def _line_at(self, y: int) -> Line | None:
-        """Return what a line shows now; None for a line without a row."""
-        number = self.scroll_offset.y + y - HEADER
-        row = self._by_id.get(self._ids[number]) if 0 <= number < len(self._ids) else None
+    def _lines_now(self) -> list[Line | None]:
+        return [self._line(number, row_id) for number, row_id in enumerate(self._seen, self.scroll_offset.y)]
+
+    def _line(self, number: int, row_id: str) -> Line | None:
+        row, now = self._by_id.get(row_id), self._clock()
         if row is None:
             return None
         at_cursor = number == self._cursor
         highlight = Highlight(at_cursor, at_cursor and self.has_focus, row.id in self.marks)
-        return Line(tuple([column.cell(row, self._now) for column in self._columns]), highlight)
+        return Line(tuple([column.cell(row, now) for column in self._columns]), highlight)
 
-    def _measure(self, lines: Iterable[Line]) -> bool:
-        """Update the column widths from these lines; returns whether a column grew, so that all is redrawn."""
-        wider = False
-        for line in lines:
+    def _measure(self) -> bool:
+        """Update the widths of the columns' texts from the visible rows; returns whether one grew."""
+        before = dict(self._widest)
+        for line in filter(None, self._lines):
             for column, shown in zip(self._columns, line.cells, strict=True):
                 cells = 0 if shown == DASH else cell_length(shown)
-                if cells > self._widest.get(column.key, 0):
-                    self._widest[column.key] = cells
-                    wider = True
-        if wider:
-            self._placed_in = None
-            self.refresh()
-        return wider
+                self._widest[column.key] = max(cells, self._widest.get(column.key, 0))
+        return self._widest != before
 
-    def _placed(self) -> tuple[Placed, ...]:
-        if self._placed_in != self.size.width:
-            self._placed_in = self.size.width
-            widest = self._widest if self._ids else None
-            self._places = fit(self._columns, self._placed_in, widest, self._sorted[0])
-        return self._places
+    def _place(self) -> None:
+        """Place the columns, and redraw every line."""
+        self._places = fit(self._columns, self.size.width, self._widest if self._ids else None, self._sorted[0])
+        self.refresh()
