@@ -114,14 +114,31 @@ def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:
     displacement = Displacement(watched.timelines, {"a": "Fix login"}.get)
     watched.read(0, "RUNNING", "RUNNING", "RUNNING")
     watched.memories.asked("b", Action.PAUSE, at(3))
-    for new in ("another", "new"):
-        displacement.answered(new, "abc", at(4))
+    with displacement.asking("abc") as another, displacement.asking("abc") as new:
+        another.answered("another", at(4))
+        new.answered("new", at(4))
     watched.read(5, "PAUSED", "PAUSED", "RUNNING")
     (news,) = displacement.read(at(5))
     assert (set(news.ids), news.words) == ({"a"}, "Paused, probably to make room for new: a (Fix login).")
     assert watched.told("a")[-1] == ("Paused", Cause.DISPLACED)
     assert "probably to make room for new" in watched.timelines.of("a")[-1].words
     assert watched.told("b")[-1] == ("Paused", Cause.YOU)
+
+
+def test_what_stops_while_a_start_is_out_made_room_for_that_one_and_not_for_the_one_before() -> None:
+    watched = Watched()
+    displacement = Displacement(watched.timelines, lambda each: None)
+    watched.read(0, "RUNNING", "RUNNING", "RUNNING")
+    with displacement.asking("abc") as first:
+        first.answered("first", at(1))
+    with displacement.asking("abc") as second:
+        watched.read(5, "PAUSED", "RUNNING", "RUNNING")
+        assert not list(displacement.read(at(5)))
+        second.answered("second", at(9))
+    (news,) = displacement.read(at(10))
+    assert news.words == "Paused, probably to make room for second: a."
+    assert not list(displacement.read(at(60)))
+    assert displacement.kept() == KeptCap(cap=3)
 
 
 def test_a_change_found_after_a_gap_has_no_known_cause_and_no_known_moment() -> None:
@@ -243,7 +260,8 @@ def test_what_made_room_for_a_start_teaches_the_cap(
     displacement = Displacement(memories.timelines, lambda each: None)
     displacement.learned = before
     memories.observe([sandbox("RUNNING", each) for each in ids], at(0), beginning=False)
-    displacement.answered("new", ids, at(1))
+    with displacement.asking(ids) as start:
+        start.answered("new", at(1))
     read = [sandbox(status, each) for status, each in zip(after.split(), ids, strict=False)]
     memories.observe([*read, sandbox("RUNNING", "new")], at(2), beginning=True)
     for second in (2, 40):

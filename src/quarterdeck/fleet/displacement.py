@@ -5,6 +5,7 @@ somebody else may have paused them just then.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, ClassVar
@@ -70,13 +71,18 @@ def running_oldest_first(records: Iterable[Sandbox], memories: Mapping[str, Sand
 
 
 @dataclass
-class _RecentStart:
-    """A sandbox that the server started or resumed, and the ids that ran before it, the oldest first."""
+class RequestedStart:
+    """A start or resume that was requested, and the ids that ran before it, the oldest first."""
 
-    sandbox_id: str
     running: Sequence[str]
-    until: datetime
+    sandbox_id: str = ""
+    """What was started or resumed; empty until the server has answered."""
+    until: datetime = _LAST
     displaced: int = 0
+
+    def answered(self, sandbox_id: str, now: datetime) -> None:
+        """Note what was started; for a while, what stops may have made room for it."""
+        self.sandbox_id, self.until = sandbox_id, now + LOOKED_FOR
 
 
 class Displacement(KeptPart[KeptCap]):
@@ -89,7 +95,7 @@ class Displacement(KeptPart[KeptCap]):
         self.learned: KeptCap | None = None
         self._timelines = timelines
         self._title_in = title_in
-        self._recent: list[_RecentStart] = []
+        self._recent: list[RequestedStart] = []
 
     def cap(self, any_id: str) -> int | None:
         """Return about how many sandboxes the server lets run; until it is learned, it is guessed from one's id."""
@@ -97,16 +103,27 @@ class Displacement(KeptPart[KeptCap]):
             return self.learned.cap
         return DOCKER_CAP if any_id.startswith(DOCKER) else None
 
-    def answered(self, sandbox_id: str, running: Sequence[str], now: datetime) -> None:
-        """Look from now on for what was displaced by this sandbox; `running` are the ids that ran before it."""
-        self._recent.append(_RecentStart(sandbox_id, running, now + LOOKED_FOR))
+    @contextmanager
+    def asking(self, running: Sequence[str]) -> Iterator[RequestedStart]:
+        """Look for what the start requested inside the block displaces; `running` are the ids that ran before it.
+
+        Servers pause before they answer, so what stops meanwhile made no room for a start that was answered before.
+        """
+        self._recent = [each for each in self._recent if not each.sandbox_id]
+        start = RequestedStart(running)
+        self._recent.append(start)
+        try:
+            yield start
+        finally:
+            if not start.sandbox_id:
+                self._recent.remove(start)
 
     def read(self, now: datetime) -> Iterator[News]:
         """Look for displaced sandboxes in the timelines after a reading; notes them there and yields news of them.
 
         The last start is asked first: what still ran when it was requested was not paused for an earlier one.
         """
-        for start in reversed(list(self._recent)):
+        for start in reversed([each for each in self._recent if each.sandbox_id]):
             by = short_id(start.sandbox_id)
             if ids := made_room(start.running, start.sandbox_id, self._timelines.of):
                 self._timelines.displaced(ids, by)
@@ -120,7 +137,7 @@ class Displacement(KeptPart[KeptCap]):
                 if not start.displaced and events and events[-1].what == StateWord.RUNNING:
                     self._learn(start)
 
-    def _learn(self, start: _RecentStart) -> None:
+    def _learn(self, start: RequestedStart) -> None:
         """Learn from a start: how many ran before it, and how many of those were paused for it."""
         before, runs = self.learned, len(start.running) - start.displaced + 1
         if start.displaced:

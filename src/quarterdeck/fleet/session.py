@@ -332,16 +332,14 @@ class Session:
 
         A deletion also deletes its workspace.
         """
-        sandboxes, running = self.client.sandboxes, self._running if action is Action.RESUME else ()
-        send = {Action.PAUSE: sandboxes.pause, Action.RESUME: sandboxes.resume, Action.DELETE: sandboxes.delete}[action]
+        sandboxes = self.client.sandboxes
+        send = {Action.PAUSE: sandboxes.pause, Action.RESUME: self._resume, Action.DELETE: sandboxes.delete}[action]
         self.memories.asked(sandbox_id, action, self._clock())
         self._publish_asked(sandbox_id)
         try:
             with self.writes.under_way(f"{action} of {short_id(sandbox_id)}"):
                 await send(sandbox_id)
             self.memories.answered(sandbox_id)
-            if action is Action.RESUME:
-                self.displacement.answered(sandbox_id, running, self._clock())
         except ServiceError as error:
             if error.kind is ErrorKind.MISSING:
                 self.memories.missing(sandbox_id, self._clock())
@@ -360,13 +358,18 @@ class Session:
         living = self.by_sandbox.of(sandbox_id)
         self._publish(News(About.CONVERSATIONS, frozenset(record.id for record in living)))
 
+    async def _resume(self, sandbox_id: str) -> None:
+        with self.displacement.asking(self._running) as asked:
+            await self.client.sandboxes.resume(sandbox_id)
+            asked.answered(sandbox_id, self._clock())
+
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers respond once it is up or has failed."""
-        running = self._running
+        words = f"start of {spec_id or 'a sandbox'}"
         try:
-            with self._starts.asking(self.sandboxes, f"start of {spec_id or 'a sandbox'}"):
+            with self._starts.asking(self.sandboxes, words), self.displacement.asking(self._running) as asked:
                 record = await self.client.sandboxes.start(spec_id)
-                self.displacement.answered(record.id, running, self._clock())
+                asked.answered(record.id, self._clock())
                 self.memories.started(record, self._clock())
             return record
         finally:
