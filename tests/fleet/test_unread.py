@@ -147,6 +147,16 @@ def test_what_a_watched_one_comes_to_is_rung_for_once(story: str, rung: str) -> 
     assert heard == ([f"Title c: {rung}."] if rung else [])
 
 
+def test_what_ends_again_between_two_readings_rings_again_though_nobody_has_looked() -> None:
+    marks = told("running@0")
+    marks.watch([record("running")])
+    assert [read(marks, second, "finished") for second in (5, 6, 60)] == [
+        ["Title c: Finished."],
+        [],
+        ["Title c: Finished."],
+    ]
+
+
 def test_the_next_run_rings_for_what_happened_meanwhile_and_for_what_another_deck_watches() -> None:
     one, other = told("a:running@0 b:running@0 a:finished@10"), told("d:running@0")
     one.watch([record("running", name=name) for name in "abc"])

@@ -52,6 +52,11 @@ class LastResult(NamedTuple):
         return self.word != AT_WORK and self.read_at <= self.after
 
     @property
+    def told(self) -> tuple[str, bool, Moment]:
+        """What a mark and a notification tell: while the agent works, the moment tells nothing."""
+        return self.word, self.unread, 0.0 if self.word == AT_WORK else self.after
+
+    @property
     def moment(self) -> float:
         """The latest of its three moments."""
         return max(self.after, self.read_at, self.updated)
@@ -160,7 +165,7 @@ class Unread(KeptPart[KeptUnread]):
                 continue
             self._know(record.id, after)
             self._elsewhere.discard(record.id)
-            if before is None or (before.word, before.unread) != (after.word, after.unread):
+            if before is None or before.told != after.told:
                 self.changed.set()
                 news.add(record.id)
         return frozenset(news)
