@@ -180,12 +180,17 @@ def test_words_that_are_being_written_stand_at_the_end_until_the_list_has_the_wh
 
 def test_a_message_that_came_while_the_last_answer_was_written_is_noticed() -> None:
     done = _event(id="f", kind="ConversationStateUpdateEvent", key="execution_status", value="finished")
+    ran = _event(id="a", kind="ActionEvent", source="agent", tool_name="terminal", action={"command": "ls"})
     log = [said("user", "wait"), said("agent", "all done"), done]
-    overheard, seen = Transcript(), Transcript()
+    overheard, seen, later = Transcript(), Transcript(), Transcript()
     told(overheard, delta("all "), *log)
     told(seen, *log)
-    for transcript in (overheard, seen):
+    later.overheard = overheard.overheard
+    for transcript in (overheard, seen, later):
         transcript.catch_up(log)
-    assert overheard.unanswered is not None
-    assert overheard.unanswered.text == "wait"
     assert seen.unanswered is None
+    for transcript in (overheard, later):
+        assert transcript.unanswered is not None
+        assert transcript.unanswered.text == "wait"
+        transcript.catch_up([ran, said("agent", "so it is")])
+        assert transcript.unanswered is None, "it has worked since, and read it"

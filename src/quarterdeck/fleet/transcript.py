@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.event import (
     FULL_STATE,
-    ActionEvent,
     AgentState,
     ConversationErrorEvent,
     DeltaEvent,
@@ -58,8 +57,8 @@ class Transcript:
         """The socket sent the complete text that was being written; it stays until the list has it."""
         self._heard: set[str] = set()
         """Ids of complete events that the socket sent and the list does not have yet."""
-        self._overheard = ""
-        """The id of a message that arrived while an answer was being written; that answer may ignore it."""
+        self.overheard = ""
+        """The id of a message that arrived while an answer was being written, which no log tells: it may ignore it."""
 
     # What is known
 
@@ -125,11 +124,14 @@ class Transcript:
         """A person's message that the agent finished without reading."""
         if self.status != ExecutionStatus.FINISHED:
             return None
-        newest_first = self._entries.listed[::-1]
-        said = next((each for each in newest_first if each.kind not in (EntryKind.QUIET, EntryKind.ERROR)), None)
-        if said is not None and said.kind is EntryKind.PERSON:
-            return said
-        return next((each for each in newest_first if each.id == self._overheard), None)
+        answered = False
+        for entry in reversed(self._entries.listed):
+            if entry.id == self.overheard or (entry.kind is EntryKind.PERSON and not answered):
+                return entry
+            if entry.kind in (EntryKind.PERSON, EntryKind.TOOL):
+                return None  # what came before, the agent has read
+            answered = answered or entry.kind is EntryKind.AGENT
+        return None
 
     @property
     def open_actions(self) -> frozenset[str]:
@@ -182,10 +184,8 @@ class Transcript:
         elif isinstance(event, StateEvent) and event.key == FULL_STATE:
             self.state(event.state)
         elif event.id not in self._log:
-            if isinstance(event, MessageEvent) and event.source == "user":
-                self._overheard = event.id if self._written != _NOTHING_WRITTEN else ""
-            elif isinstance(event, ActionEvent) and event.tool_name != "finish":
-                self._overheard = ""
+            if isinstance(event, MessageEvent) and event.source == "user" and self._written != _NOTHING_WRITTEN:
+                self.overheard = event.id
             if _ends_an_answer(event):
                 self._heard.add(event.id)
                 self._is_whole = True

@@ -71,6 +71,8 @@ class ReadingPosition(NamedTuple):
     seen: str = ""
     """The last entry when following stopped."""
     unfolded: frozenset[str] = frozenset()
+    overheard: str = ""
+    """The message that the agent may have ignored."""
 
 
 class Frame(Screen[None]):

@@ -81,6 +81,7 @@ class ConversationScreen(DeckScreen):
         self._painting: Timer | None = None
         position = self.app.reading_positions.get(conversation_id, ReadingPosition())
         self.log_view.unfolded = set(position.unfolded)
+        self._following.transcript.overheard = position.overheard
         self._wanted = position if position.top else None
         """The reading position to return to, once it is known."""
 
@@ -102,7 +103,8 @@ class ConversationScreen(DeckScreen):
             self._session.saw(self.conversation_id, status)
         else:
             self._session.mark_read((self.conversation_id,))
-        self.app.reading_positions[self.conversation_id] = self.log_view.reading_position()
+        position = self.log_view.reading_position()._replace(overheard=self._following.transcript.overheard)
+        self.app.reading_positions[self.conversation_id] = position
 
     def on_news(self, news: News) -> None:
         """Handle news: poll if its sandbox or record may have changed, close if the connection is another one."""
