@@ -123,6 +123,21 @@ async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent)
         await seat.press("enter", sees="3 new below, G", until=lambda: seat.text.splitlines()[2:14] == shown)
 
 
+async def test_it_is_unread_until_its_end_was_on_the_screen(agent: FakeAgent) -> None:
+    agent.says_words(range(60))
+    async with opened(agent) as seat:
+        await seat.press("g", sees="word 0")
+        await seat.press("escape", until=lambda: seat.list_screen.is_current)
+        agent.says("word 60")
+        agent.set("finished")
+        await seat.press("ctrl+r", sees="+ ✓ Finished")
+        await seat.press("enter", sees="new below, G")
+        await seat.press("escape", sees="+ ✓ Finished", until=lambda: seat.list_screen.is_current)
+        await seat.press("enter", sees="new below, G")
+        await seat.press("G", sees="word 60")
+        await seat.press("escape", until=lambda: seat.list_screen.is_current and "+ ✓" not in seat.text)
+
+
 async def test_the_place_above_a_question_is_there_again_with_the_entry_that_was_looked_at(agent: FakeAgent) -> None:
     agent.says_words(range(40))
     agent.asks("rm -r build", "git clean", "git push")

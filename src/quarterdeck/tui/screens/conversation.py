@@ -84,6 +84,8 @@ class ConversationScreen(DeckScreen):
         self._following.transcript.overheard = position.overheard
         self._wanted = position if position.top else None
         """The reading position to return to, once it is known."""
+        self._seen = False
+        """Whether its end, or why it cannot be read, was on the screen."""
 
     def parts(self) -> Iterable[Widget]:
         """Header, log, find field, question, composer."""
@@ -93,16 +95,13 @@ class ConversationScreen(DeckScreen):
         """Start following."""
         self.log_view.empty = Shown("Reading…"), Tone.MUTED
         self.set_focus(self.log_view)
-        self._session.mark_read((self.conversation_id,))
         self.run_worker(self._following.run(), group="following")
         self.set_interval(1.0, self.refresh_health)
 
     def on_unmount(self) -> None:
         """Remember the reading position, and what was seen: the list may learn of it later."""
-        if self._following.reached and (status := self._following.transcript.status):
+        if self._seen and self._following.reached and (status := self._following.transcript.status):
             self._session.saw(self.conversation_id, status)
-        else:
-            self._session.mark_read((self.conversation_id,))
         position = self.log_view.reading_position()._replace(overheard=self._following.transcript.overheard)
         self.app.reading_positions[self.conversation_id] = position
 
@@ -150,6 +149,9 @@ class ConversationScreen(DeckScreen):
         about = about_line(self._following, self.conversation_id, self._record, self.app.clock(), width)
         self._about.update(content(about))
         below = self.log_view.below
+        if not (self._seen or below or self._wanted or self._following.origin is Origin.OPENING):
+            self._seen = True
+            self._session.mark_read((self.conversation_id,))
         self._below.display = below > 0
         self._below.update(content(((Shown(f"{below:,} new below, G"), Tone.WARN),)))
 

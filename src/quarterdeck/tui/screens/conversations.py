@@ -160,7 +160,6 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         session, row = at
         conversation_id = session.current_id(row.id)
         if row.record is not None or conversation_id != row.id:
-            self.mark_read(row.id)
             await self.app.show_conversation(session, conversation_id)
         else:
             await self.action_detail()
