@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Concatenate, ParamSpec
 
 from pydantic import SecretStr
@@ -25,15 +24,13 @@ STEPS_KEPT = 200
 Edits = Mapping[str, Any]
 """New values by field, in the order first edited; None unsets or clears, `Servers` is the MCP list."""
 
-NO_EDITS: Edits = MappingProxyType({})
-
 
 @dataclass(frozen=True)
 class Draft:
     """What is stored (`base`, None if nothing is) and what the user wants changed."""
 
     base: Settings | None = None
-    edits: Edits = field(default_factory=lambda: NO_EDITS)
+    edits: Edits = field(default_factory=dict)
     past: tuple[Edits, ...] = field(default=(), repr=False)
     future: tuple[Edits, ...] = field(default=(), repr=False)
     fields: FormFields = field(default=CANONICAL, repr=False)
@@ -41,7 +38,7 @@ class Draft:
     disabled: tuple[McpServer, ...] = field(default=(), repr=False)
     """MCP servers that this machine keeps and the server does not have."""
     listed: Servers | None = field(default=None, repr=False, compare=False)
-    """The MCP list as shown before this record was read."""
+    """The stored MCP list, if its rows have their ids from an earlier reading."""
 
     @property
     def edited(self) -> bool:
@@ -96,7 +93,7 @@ class Draft:
     @cached_property
     def stored_servers(self) -> Servers:
         """The stored MCP list, followed by what this machine keeps."""
-        return Servers.of(self._record.mcp_config, self.disabled, self.listed)
+        return self.listed or Servers.of(self._record.mcp_config, self.disabled)
 
     @property
     def servers(self) -> Servers:
@@ -119,13 +116,15 @@ class Draft:
         """Unset a field, reset it to the server's default, or clear a secret."""
         return self.set(key, self.field_at(key).unset_to)
 
-    def revert(self, key: str) -> "Draft":
-        """Discard the edit of a field."""
+    def revert(self, key: str, row: int | None = None) -> "Draft":
+        """Discard the edit of a field, or of the MCP server at `row` alone."""
+        if row is not None:
+            return self.change_servers(Servers.restore, row)
         return self._step(self._without(key))
 
     def discard(self) -> "Draft":
         """Discard all edits."""
-        return self._step(NO_EDITS)
+        return self._step({})
 
     def change_servers(
         self, change: Callable[Concatenate[Servers, P], Servers], *args: P.args, **kwargs: P.kwargs

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from itertools import count
 from typing import Any
 
 from quarterdeck.client.models.mcp import (
@@ -67,11 +66,6 @@ class Entry:
         return self.kept if self.was is None else self.was
 
     @property
-    def place(self) -> tuple[str, str, int | None] | None:
-        """What identifies it in another reading; None for a new one."""
-        return None if self.before is None else (*place_of(self.before), self.nth)
-
-    @property
     def edited(self) -> bool:
         """Whether a save changes it."""
         return self.state is not EntryState.KEPT
@@ -97,30 +91,11 @@ class Servers:
     unknown: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def of(
-        cls, config: McpConfig | None, disabled: Iterable[McpServer] = (), before: "Servers | None" = None
-    ) -> "Servers":
-        """Create rows for what is stored, in the order SSE, HTTP, stdio, then for what is kept on this machine.
-
-        Rows that were in the list `before` keep their ids.
-        """
-        before = before or cls()
-        known: dict[object, list[int]] = defaultdict(list)
-        for entry in before.entries:
-            known[entry.place].append(entry.row)
-        for entry in before.remaining:
-            if not known[place := (*place_of(entry.server), 0)]:  # added, or under another name now
-                known[place].append(entry.row)
-        free = count(before.next_row)
-        stored = (Entry(number, server, server, nth) for number, server, nth in versions(enumerate(listed(config))))
-        kept = (Entry(number, server, disabled=True, kept=server) for number, server in enumerate(disabled))
-        entries: list[Entry] = []
-        used: set[int] = set()
-        for entry in (*stored, *kept):
-            row = next((row for row in known[entry.place] if row not in used), None)
-            entries.append(replace(entry, row=next(free) if row is None else row))
-            used.add(entries[-1].row)
-        return cls(tuple(entries), tuple((config.model_extra or {}).items()) if config else ())
+    def of(cls, config: McpConfig | None, disabled: Iterable[McpServer] = ()) -> "Servers":
+        """Create rows for what is stored, in the order SSE, HTTP, stdio, then for what is kept on this machine."""
+        stored = [Entry(number, server, server, nth) for number, server, nth in versions(enumerate(listed(config)))]
+        kept = (Entry(row, server, disabled=True, kept=server) for row, server in enumerate(disabled, len(stored)))
+        return cls((*stored, *kept), tuple((config.model_extra or {}).items()) if config else ())
 
     @cached_property
     def edited(self) -> tuple[Entry, ...]:

@@ -8,7 +8,7 @@ was disabled here and edited there, both happen.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer
@@ -49,7 +49,8 @@ class Merged:
 def merge(draft: Draft, theirs: Settings | None, kept_here: Sequence[McpServer] | None = None) -> Merged:
     """Base a draft on a newer record and on what this machine keeps now, including its undo steps."""
     kept = draft.disabled if kept_here is None else tuple(kept_here)
-    fresh = Draft(theirs, fields=draft.fields, disabled=kept, listed=draft.servers)
+    fresh = Draft(theirs, fields=draft.fields, disabled=kept)
+    fresh = replace(fresh, listed=_with_rows_of(draft, fresh.stored_servers))
     conflicts: list[Conflict] = []
     moved = changed(draft, fresh)
     merged = replace(
@@ -80,11 +81,7 @@ def is_another(loaded: Settings | None, found: Settings | None) -> bool:
 
 def settle(draft: Draft, conflict: Conflict, side: Side) -> Draft:
     """Settle a conflict of a merged draft: "mine" is the merged value already, "theirs" discards the edit."""
-    if side is Side.MINE:
-        return draft
-    if conflict.row is None:
-        return draft.revert(conflict.key)
-    return draft.change_servers(Servers.restore, conflict.row)
+    return draft if side is Side.MINE else draft.revert(conflict.key, conflict.row)
 
 
 def _rebased(
@@ -126,6 +123,18 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
     return Servers((*in_order, *others), theirs.unknown)
 
 
+def _with_rows_of(draft: Draft, theirs: Servers) -> Servers:
+    """Return their list with the row ids of a draft: of what it is based on, then of what is added or renamed there."""
+    known: dict[int, int] = {}
+    for mine, here in product((draft.stored_servers, draft.servers), (False, True)):
+        for row, there in _pairs(mine, theirs, here=here).items():
+            if there.row not in known and row not in known.values():
+                known[there.row] = row
+    free = count(draft.servers.next_row)
+    entries = (replace(entry, row=known[entry.row] if entry.row in known else next(free)) for entry in theirs.entries)
+    return replace(theirs, entries=tuple(entries))
+
+
 def _pairs(mine: Servers, theirs: Servers, *, here: bool) -> dict[int, Entry]:
     """Return, by row of `mine`, its entry in `theirs`: on the server, or kept on this machine if `here`.
 
@@ -165,7 +174,7 @@ def _disagree(entry: Entry, held: McpServer | None) -> bool:
 def changed_rows(old: Draft, merged: Merged) -> Iterator[tuple[str, int | None]]:
     """Yield what a merge changed in fields that were not edited here: keys, and rows of MCP servers."""
     yield from ((key, None) for key in merged.arrived if key != MCP)
-    before = {entry.place: entry.was for entry in old.stored_servers.entries}
+    before = {entry.row: entry.was for entry in old.stored_servers.entries}
     for entry in merged.draft.servers.entries:
-        if entry.was is not None and before.get(entry.place) != entry.was:
+        if entry.was is not None and before.get(entry.row) != entry.was:
             yield MCP, entry.row

@@ -1,7 +1,7 @@
 """Saving and undoing a save: the review, conflicts, the journal on this machine, and the result."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
@@ -11,7 +11,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.kept import DisabledServers, Journal, last, undone, with_replaced, with_save
-from quarterdeck.settings.merge import Conflict, Side
+from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, problems, until_when
 from quarterdeck.settings.save import Caller, SaveResult, save
 from quarterdeck.tui import text
@@ -75,9 +75,7 @@ class Saves:
             dialog.action_cancel()
             self.say(Shown("No save from here is noted, so there is nothing to undo."), Tone.PLAIN)
             return
-        draft = self.form.draft
-        fresh = replace(draft, base=found, listed=draft.servers, past=(), future=())
-        undo = undone(saved, fresh)
+        undo = undone(saved, merge(self.form.draft, found).draft)
         said = words.undo_lines(saved, undo, self.app.clock())
         missing = any(problem.stops for problem in problems(undo.draft, self.record.server))
         if missing or not undo.draft.edited:
@@ -88,7 +86,6 @@ class Saves:
         if result is not None and (result.meant is not None or result.error):
             self._show(result)
         elif result is not None:
-            self.record.put(fresh)
             self.bar(cell(Shown("Not undone; all is as it was."), Tone.MUTED))
 
     async def _show_undone(self, draft: Draft, said: Sequence[Cell], *, missing: bool) -> None:
