@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, JsonValue, model_validator
+from pydantic import BaseModel, JsonValue, model_validator
 
 from quarterdeck.client.models.mcp import listed
 from quarterdeck.client.nested import AGENT_KIND
@@ -32,10 +32,9 @@ from quarterdeck.settings.mcp_server import (
 )
 
 
-class FieldChange(BaseModel):
+class FieldChange(BaseModel, frozen=True):
     """From old to new; for a `secret` only whether one was `stored` before, and whether it was `cleared`."""
 
-    model_config = ConfigDict(frozen=True)
     old: JsonValue = None
     new: JsonValue = None
     secret: bool = False
@@ -61,10 +60,9 @@ class FieldChange(BaseModel):
                 return data
 
 
-class ServerChange(BaseModel):
+class ServerChange(BaseModel, frozen=True):
     """A change of one MCP server: None means that it does not exist, `here` that only this machine keeps it."""
 
-    model_config = ConfigDict(frozen=True)
     old: KeptServer | None
     old_here: bool
     nth: int | None = None
@@ -100,10 +98,9 @@ class ServerChange(BaseModel):
                 return data
 
 
-class KeptChanges(BaseModel):
+class KeptChanges(BaseModel, frozen=True):
     """Changed fields by key, and changed MCP servers."""
 
-    model_config = ConfigDict(frozen=True)
     fields: dict[str, FieldChange]
     servers: tuple[ServerChange, ...]
 

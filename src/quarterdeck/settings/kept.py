@@ -6,7 +6,7 @@ Only disabled servers may contain secrets, if the person agreed to that.
 from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
@@ -25,10 +25,9 @@ class Saved(KeptChanges):
     when: AwareDatetime
 
 
-class Journal(BaseModel):
+class Journal(BaseModel, frozen=True):
     """The saves to one server, the newest last, for undo."""
 
-    model_config = ConfigDict(frozen=True)
     kind: ClassVar[str] = "journal"
     version: Literal[1] = 1
     saves: tuple[Saved, ...] = ()
@@ -58,19 +57,16 @@ class Run(KeptChanges):
     """The edits of one run of the deck."""
 
     at: AwareDatetime
-    edits: int
-    """Number of edits."""
     process: str
     """The process that made them, empty once it has ended."""
 
 
-class UnsavedEdits(BaseModel):
+class UnsavedEdits(BaseModel, frozen=True):
     """The edits for one server, run by run, so that they survive a crash and several decks do not conflict.
 
     An entry belongs to its process until that ends; afterwards the next run offers to restore it.
     """
 
-    model_config = ConfigDict(frozen=True)
     kind: ClassVar[str] = "unsaved"
     version: Literal[1, 2] = 2
     runs: dict[str, Run]
@@ -79,7 +75,7 @@ class UnsavedEdits(BaseModel):
 def with_run(kept: UnsavedEdits | None, name: str, draft: Draft, at: AwareDatetime, process: str) -> UnsavedEdits:
     """Store a run's edits, replacing its previous ones."""
     changes = changes_of(draft)
-    run = Run(at=at, edits=draft.count, process=process, fields=changes.fields, servers=changes.servers)
+    run = Run(at=at, process=process, fields=changes.fields, servers=changes.servers)
     return _of_runs({**_runs(kept), name: run})
 
 
@@ -110,10 +106,9 @@ def _runs(kept: UnsavedEdits | None) -> Mapping[str, Run]:
     return kept.runs if kept is not None else {}
 
 
-class DisabledServers(BaseModel):
+class DisabledServers(BaseModel, frozen=True):
     """The MCP servers kept on this machine instead of the server; secrets that must not be kept are masked."""
 
-    model_config = ConfigDict(frozen=True)
     kind: ClassVar[str] = "disabled"
     version: Literal[1] = 1
     servers: tuple[KeptServer, ...] = ()

@@ -24,8 +24,6 @@ from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
 
-Change = Callable[[UnsavedEdits | None], UnsavedEdits | None]
-
 STORED_AFTER = 1.0
 """Seconds from an edit to its storing, so that a typed word is stored once."""
 NONE_LEFT = "No earlier run left edits behind for this connection."
@@ -127,7 +125,7 @@ class KeptEdits:
             return without_run(kept, self._run)
         return with_run(kept, self._run, draft, self.app.clock(), this_process())
 
-    async def _change(self, about: str, change: Change) -> None:
+    async def _change(self, about: str, change: Callable[[UnsavedEdits | None], UnsavedEdits | None]) -> None:
         try:
             await self.app.state.change(UnsavedEdits, about, change)
         except ServiceError as error:
@@ -136,8 +134,9 @@ class KeptEdits:
 
 def _left_edits(kept: Run, now: datetime) -> PickDialog[str]:
     """Return the dialog that asks; escape means later."""
+    edits = counted(len(kept.fields) + len(kept.servers), "edit")
     said = [
-        cell(Shown(f"{counted(kept.edits, 'edit')} from {words.when(kept.at, now)} never reached the server.")),
+        cell(Shown(f"{edits} from {words.when(kept.at, now)} never reached the server.")),
         cell(Shown("Secrets that were typed are not kept: type them again."), Tone.MUTED),
     ]
     choices = [
