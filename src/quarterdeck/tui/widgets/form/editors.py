@@ -39,6 +39,7 @@ class FieldEditor(FormRow):
         self.draft = draft
         self.control = control
         self._hints = hints
+        self._suggested: Sequence[str] = ()
         self._notice: tuple[Shown, Any] | None = None
         """The notice about a pasted text, and the value of the field right after the paste."""
         mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
@@ -60,7 +61,12 @@ class FieldEditor(FormRow):
         return False
 
     def suggest(self, values: Sequence[str]) -> None:
-        """Offer the server's suggestions, if the editor has a place for them."""
+        """Offer the server's suggestions, too."""
+        self._suggested = values
+        self._offer()
+
+    def _offer(self) -> None:
+        """List what can be chosen, if the editor has a list."""
 
     @on(LineInput.Changed)
     @on(ChoiceLine.Picked)
@@ -88,7 +94,6 @@ class TextEditor(FieldEditor):
 
     def __init__(self, entry: Field, draft: Draft) -> None:
         self._was = draft.value(entry.key)
-        self._suggested: Sequence[str] = ()
         self._offered: Sequence[str] = ()
         self._chosen: str | None = None
         self._field = LineInput(words.editable(entry, self._was), placeholder=text.line(entry.default or "not set"))
@@ -106,11 +111,6 @@ class TextEditor(FieldEditor):
         """What was typed; exactly the former value if the line is unchanged."""
         return self._was if self._field.untouched else self.entry.reads(self._field.value)
 
-    def suggest(self, values: Sequence[str]) -> None:
-        """Offer the server's suggestions, first all of them."""
-        self._suggested = values
-        self._offer("")
-
     def choose(self, step: int) -> bool:
         """Put the next or previous suggestion into the line, if there are any."""
         if self._offered:
@@ -118,8 +118,9 @@ class TextEditor(FieldEditor):
             self._take(self._choices.highlighted or 0)
         return bool(self._offered)
 
-    def _offer(self, query: str) -> None:
-        wanted = query.casefold()
+    def _offer(self) -> None:
+        """List the suggestions that contain what was typed, those that begin so first."""
+        wanted = "" if self._field.untouched else self._field.value.strip().casefold()
         found = [value for value in self._suggested if wanted in value.casefold()]
         self._offered = sorted(found, key=lambda value: not value.casefold().startswith(wanted))[:MOST]
         self._choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._offered])
@@ -133,7 +134,7 @@ class TextEditor(FieldEditor):
     @on(LineInput.Changed)
     def _narrow(self, event: LineInput.Changed) -> None:
         if event.value != self._chosen:
-            self._offer("" if self._field.untouched else event.value.strip())
+            self._offer()
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
@@ -145,7 +146,6 @@ class SelectEditor(FieldEditor):
 
     def __init__(self, entry: Field, draft: Draft) -> None:
         self._was = draft.value(entry.key)
-        self._suggested: Sequence[str] = ()
         self._offered: Sequence[Any] = ()
         self._field = LineInput(placeholder="type to find a choice, or another value")
         self._choices = ChoiceList(focusable=False)
@@ -160,11 +160,6 @@ class SelectEditor(FieldEditor):
     def value(self) -> Any:
         """The selected choice."""
         return self._offered[self._choices.highlighted or 0]
-
-    def suggest(self, values: Sequence[str]) -> None:
-        """Offer the server's suggestions in addition to the choices."""
-        self._suggested = values
-        self._offer()
 
     def choose(self, step: int) -> bool:
         """Go to the next or previous item of the list."""
@@ -196,11 +191,9 @@ def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
     match entry.control:
         case _ if entry.absent:
             return None
-        case Control.TEXT:
-            return TextEditor(entry, draft)
         case Control.SELECT if isinstance(draft.value(entry.key), Hashable):
             return SelectEditor(entry, draft)
-        case Control.SELECT:  # a list or an object, which no choice can be
+        case Control.TEXT | Control.SELECT:  # also a list or an object, which no choice can be
             return TextEditor(entry, draft)
         case Control.SWITCH:
             value = draft.value(entry.key)
