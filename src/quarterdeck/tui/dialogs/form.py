@@ -1,6 +1,7 @@
 """Forms with named fields; a form stays open with everything typed until its request has succeeded."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual import on
@@ -30,15 +31,14 @@ def failure_words(error: ServiceError) -> str:
     return f"{unsure}{error.sentences}"
 
 
+@dataclass(eq=False)
 class RefusedError(Exception):
     """The typed values were refused: one sentence, and the field that it concerns, if any."""
 
-    def __init__(self, words: str, field: str = "", *, empty: bool = False) -> None:
-        super().__init__(words)
-        self.words = words
-        self.field = field
-        self.empty = empty
-        """Whether the field is emptied."""
+    words: str
+    field: str = ""
+    empty: bool = False
+    """Whether the field is emptied."""
 
 
 class InputField(FormRow):
@@ -189,13 +189,12 @@ class FormDialog(FieldsDialog[Result]):
         self._sending_words = Shown(sending)
         self._blamed = blamed
         self._on_background = on_background
-        self._is_sending = False
         self.in_background = False
         """Whether the dialog was closed while its request runs."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a request is running, there is nothing to send."""
-        return not (self._is_sending and action == "accept") and super().check_action(action, parameters)
+        return not (self._body.disabled and action == "accept") and super().check_action(action, parameters)
 
     def take(self) -> None:
         """Run the form's request."""
@@ -204,7 +203,7 @@ class FormDialog(FieldsDialog[Result]):
 
     def action_cancel(self) -> None:
         """Close as every form; while a request is running, only if that can go on in the background."""
-        if not self._is_sending:
+        if not self._body.disabled:
             super().action_cancel()
         elif self._on_background is None:
             self.say(Shown("The server has not answered yet; a moment."), Tone.WARN)
@@ -232,12 +231,12 @@ class FormDialog(FieldsDialog[Result]):
 
     async def _locked(self, sending: Awaitable[Result]) -> Result:
         """Wait for the request with the fields locked: what is typed meanwhile would be lost when the form closes."""
-        focused, body = self.focused, self.query_one("#body")
-        self._is_sending = body.disabled = True
+        focused = self.focused
+        self._body.disabled = True
         try:
             return await sending
         finally:
-            self._is_sending = body.disabled = False
+            self._body.disabled = False
             if not self.in_background:
                 self.set_focus(focused)
 
