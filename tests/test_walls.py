@@ -128,15 +128,18 @@ from quarterdeck.tui.screens.conversation import ConversationScreen
 from quarterdeck.tui.screens.conversations import ConversationsScreen
 from quarterdeck.tui.screens.sandboxes import SandboxesScreen
 from quarterdeck.tui.screens.settings import SettingsScreen
+from quarterdeck.tui.settings.saving import Saves
 from quarterdeck.tui.settings.servers import ServerList
+from quarterdeck.tui.settings.unsaved import KeptEdits
 from quarterdeck.tui.conversation.talk import Talk
 from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS
+from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.table import Table
 helpers = {
     ConversationScreen: (Talk,),
     ConversationsScreen: (ConversationCommands, Arranging, SandboxCommands, Table),
     SandboxesScreen: (Arranging, SandboxCommands, Table),
-    SettingsScreen: (ServerList,),
+    SettingsScreen: (SettingsForm, ServerList, Saves, KeptEdits),
 }
 for screen, held in helpers.items():
     for command in commands_at(screen.PLACE):

@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic import SecretStr
 from textual import on
-from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input
@@ -130,7 +129,6 @@ class VariableRow(Horizontal):
     """One variable; an empty value field keeps what is stored, an empty name removes the row."""
 
     def __init__(self, name: str = "", kept: SecretStr | None = None, *, separator: str) -> None:
-        super().__init__(classes="variable")
         self._separator = separator
         self._kept = kept
         about = "value"
@@ -138,11 +136,7 @@ class VariableRow(Horizontal):
             about = "type it again" if holds_hidden(kept) else "•••• kept; type to replace"
         self._name_field = LineInput(name, placeholder="NAME" if separator == "=" else "Name", id="variable-name")
         self._value_field = LineInput(placeholder=about, password=True, id="variable-value")
-
-    def compose(self) -> ComposeResult:
-        """Name and value."""
-        yield self._name_field
-        yield self._value_field
+        super().__init__(self._name_field, self._value_field, classes="variable")
 
     @property
     def variable(self) -> tuple[str, SecretStr] | None:
@@ -166,16 +160,11 @@ class EnvironmentRows(Compound):
     """Variables or headers, with an empty row at the end to add one."""
 
     def __init__(self, held: object, *, separator: str = "=") -> None:
-        super().__init__()
         self._held = held
         self._variables = _by_name(held) or {}
         self._separator = separator
-
-    def compose(self) -> ComposeResult:
-        """A row for each variable, and an empty one."""
-        for name, value in self._variables.items():
-            yield VariableRow(name, value, separator=self._separator)
-        yield VariableRow(separator=self._separator)
+        rows = [VariableRow(name, value, separator=separator) for name, value in self._variables.items()]
+        super().__init__(*rows, VariableRow(separator=separator))
 
     def put(self, variables: Mapping[str, str]) -> None:
         """Add variables, each in a row of its own."""

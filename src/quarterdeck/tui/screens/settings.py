@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,7 +16,6 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.news import News
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.files import Imported
-from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -63,10 +61,10 @@ class SettingsScreen(DeckScreen):
         self.notice = Static(id="settings-notice")
         self.record = Record(self.app, self.form, self.app.endpoint)
         self.servers = ServerList(self.app, self.form, self.say)
-        self.helpers = (self.servers,)
         self.at_once = AtOnceActions(self.app, self._acted)
         self.saves = Saves(self.app, self.record, self.form, self._show_outcome, self.say)
         self.kept = KeptEdits(self.app, self.record, self.form, self.say)
+        self.helpers = (self.form, self.servers, self.saves, self.kept)
         self._reading = False
         """Whether a requested reading has not ended."""
         self._to_offer = False
@@ -78,9 +76,7 @@ class SettingsScreen(DeckScreen):
 
     def parts(self) -> Iterable[Widget]:
         """Bar, form, notice."""
-        yield self.bar
-        yield self.form
-        yield self.notice
+        return self.bar, self.form, self.notice
 
     # What is shown
 
@@ -190,30 +186,10 @@ class SettingsScreen(DeckScreen):
             case _:
                 await self.form.edit()
 
-    @on(FieldList.Chosen)
-    async def _chosen(self) -> None:
-        await self.action_command("edit")
-
-    async def action_undo(self) -> None:
-        """Undo the last edit."""
-        await self.form.change(Draft.undo)
-
-    async def action_redo(self) -> None:
-        """Redo the edit that was undone."""
-        await self.form.change(Draft.redo)
-
-    async def action_revert(self) -> None:
-        """Discard the edit of the row under the cursor."""
-        entry, row = self.form.row.entry, self.form.row.name
-        if entry is None:
-            await self.form.change(lambda draft: draft.revert(row))
-        else:
-            await self.form.change(lambda draft: draft.change_servers(Servers.restore, entry.row))
-
-    async def action_unset(self) -> None:
-        """Unset the field under the cursor, or clear its secret."""
-        key = self.form.row.name
-        await self.form.change(lambda draft: draft.unset(key))
+    def action_go_to_group(self, number: int) -> None:
+        """Go to the first row of a group."""
+        self.form.list.move_to_group(self.form.view.groups[number])
+        self.set_focus(self.form.list)
 
     def row_title(self) -> Shown:
         """The name of the row under the cursor."""
@@ -258,18 +234,7 @@ class SettingsScreen(DeckScreen):
             self.say(done, tone)
         self._read_again()
 
-    # Saving, undoing a save, files
-
-    @work(group="settings-save")
-    async def action_save(self) -> None:
-        """Review the edits and save them."""
-        await self.form.stop_editing()
-        await self.saves.save()
-
-    @work(group="settings-save")
-    async def action_undo_save(self) -> None:
-        """Show what undoes the last save, and send it if the person agrees."""
-        await self.saves.undo()
+    # Files
 
     async def action_export(self) -> None:
         """Write the settings to a file."""
@@ -357,7 +322,7 @@ class SettingsScreen(DeckScreen):
         self.record.failure = failure
         if failure is None:
             first = not self.record.loaded
-            if self.record.is_new(client):
+            if client is not self.record.read_through:
                 await self._ask_whose(found)
             if not self.record.take(client, found, kept_here):
                 self.say(Shown("Somebody saved fields you edited; a save shows both and asks."), Tone.WARN)
@@ -381,7 +346,7 @@ class SettingsScreen(DeckScreen):
         """Read the data that is saved at once."""
         lists = await read_lists(client)
         if client is self.app.client:
-            self.form.show_lists(replace(lists, checks=self.form.view.lists.checks))
+            self.form.show_lists(lists)
             self.refresh_frame()
 
     @work(group="settings-suggestions", exclusive=True)
@@ -399,12 +364,7 @@ class SettingsScreen(DeckScreen):
         if self._to_offer and self.record.loaded and self.is_current:
             self._to_offer = False
             if self.why_not(command_at(self.PLACE, "unsaved_edits")) is None:
-                self.action_unsaved_edits()
-
-    @work(exclusive=True, group="settings-left")
-    async def action_unsaved_edits(self) -> None:
-        """Ask about them again."""
-        await self.kept.offer()
+                self.kept.action_unsaved_edits()
 
     @property
     def unsaved(self) -> bool:
@@ -417,7 +377,6 @@ class SettingsScreen(DeckScreen):
         dialog = words.leave_dialog(self.form.draft.count, why_not, saving=self.saves.under_way)
         answer = await self.app.push_screen_wait(dialog)
         if answer == "s":
-            await self.form.stop_editing()
             return await self.saves.save()
         if answer == "d":
             await self.form.change(Draft.discard)

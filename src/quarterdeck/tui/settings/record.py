@@ -40,7 +40,8 @@ class Record:
     """The server's own description of its settings; empty until it is read."""
     _tried: tuple[Client, datetime] | None = None
     """The client of the last reading or attempt, and when that was."""
-    _read_through: Client | None = None
+    read_through: Client | None = None
+    """The client that the record was read through."""
     _typed: dict[tuple[str, str | None], TypedSecrets] = field(default_factory=dict)
     """Secrets typed for MCP servers in this run, by the server's address."""
 
@@ -61,7 +62,7 @@ class Record:
         The connection may differ from the one that the record was read through, so a save reads again first.
         """
         client = self.app.client
-        if client is None or self._read_through is None or self.endpoint.place != self.app.endpoint.place:
+        if client is None or self.read_through is None or self.endpoint.place != self.app.endpoint.place:
             return None
         return self._store_of(client)
 
@@ -82,7 +83,7 @@ class Record:
 
     def forget(self) -> None:
         """Forget what was read from a server; the draft is kept until something is read."""
-        self._schema, self._read_through, self._tried = (), None, None
+        self._schema, self.read_through, self._tried = (), None, None
         self.form.show_lists(Lists())
         self.form.suggest({})
 
@@ -111,13 +112,9 @@ class Record:
             self.form.screen.post_message(Said(said))
         return found, disabled_in(await self.app.state.read(DisabledServers, about))
 
-    def is_new(self, client: Client) -> bool:
-        """Whether nothing was applied from this client yet."""
-        return client is not self._read_through
-
     def take(self, client: Client, found: Settings | None, kept_here: tuple[McpServer, ...]) -> bool:
         """Base the draft on a new record; returns False if both sides changed something, which is then only marked."""
-        first, self.read_at, self._read_through = not self.loaded, self.app.clock(), client
+        first, self.read_at, self.read_through = not self.loaded, self.app.clock(), client
         view = self.form.view
         old = view.draft.with_fields(self._fields_for(found))
         merged = merge(old, found, kept_here)

@@ -30,10 +30,7 @@ UNDO_TITLE = Shown("Undo the last save")
 
 @dataclass
 class Saves:
-    """Saves the form's draft; `bar` shows each step and the result, `say` shows messages.
-
-    Everything runs inside a worker.
-    """
+    """Saves the form's draft; `bar` shows each step and the result, `say` shows messages."""
 
     app: Deck
     record: Record
@@ -42,8 +39,17 @@ class Saves:
     say: Callable[[Shown, Tone], None]
     under_way: bool = False
 
+    def action_save(self) -> None:
+        """Review the edits and save them."""
+        self.form.run_worker(self.save(), group="settings-save")
+
+    def action_undo_save(self) -> None:
+        """Show what undoes the last save, and send it if the person agrees."""
+        self.form.run_worker(self._undo(), group="settings-save")
+
     async def save(self) -> bool:
-        """Review the edits and save them; returns True if everything meant is stored."""
+        """Review the edits and save them; returns True if everything meant is stored. Runs inside a worker."""
+        await self.form.stop_editing()
         error = self.form.go_to_error()
         if error is not None:
             label = self.form.draft.field_at(error.key).label if error.row is None else "MCP server"
@@ -54,8 +60,7 @@ class Saves:
             self._show(result)
         return result is not None and result.saved
 
-    async def undo(self) -> None:
-        """Show what undoes the last save, and send it if the person agrees."""
+    async def _undo(self) -> None:
         store, endpoint = self.record.store, self.record.endpoint
         if store is None:
             return

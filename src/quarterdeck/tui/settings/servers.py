@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from quarterdeck.client.client import Client
@@ -221,11 +221,11 @@ class ServerList:
             async with gate:
                 found[entry.row] = await _checked(client, entry)
             if not isinstance(entry.server, StdioServer):  # a thousand commands are done at once
-                self._note(found)
+                self.form.show_checks(found)
 
-        self._note(found)
+        self.form.show_checks(found)
         await asyncio.gather(*map(check, entries))
-        self._note(found)
+        self.form.show_checks(found)
         good = sum(result.tone is Tone.GOOD for result in found.values())
         if len(entries) == 1:
             self.say(text.line(found[entries[0].row].words), Tone.PLAIN if good else Tone.WARN)
@@ -234,10 +234,6 @@ class ServerList:
         looked_at = f"; of {words.counted(commands, 'command')} only the form" if commands else ""
         told = f"{len(entries)} servers checked from this machine: {good} good, {len(entries) - good} not"
         self.say(Shown(f"{told}{looked_at}. A sandbox's network may differ."), Tone.PLAIN)
-
-    def _note(self, found: Mapping[int, CheckResult]) -> None:
-        lists = self.form.view.lists
-        self.form.show_lists(replace(lists, checks={**lists.checks, **found}))
 
 
 async def _checked(client: Client | None, entry: Entry) -> CheckResult:

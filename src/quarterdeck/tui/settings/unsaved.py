@@ -82,8 +82,11 @@ class KeptEdits:
         self.none_left = not found
         return found
 
-    async def offer(self) -> None:
-        """Ask about edits that an earlier run left. Runs inside a worker."""
+    def action_unsaved_edits(self) -> None:
+        """Ask about edits that an earlier run left."""
+        self.form.run_worker(self._offer(), exclusive=True, group="settings-left")
+
+    async def _offer(self) -> None:
         endpoint, found = self.record.endpoint, await self.find()
         if self.none_left:
             self.say(Shown(NONE_LEFT), Tone.PLAIN)

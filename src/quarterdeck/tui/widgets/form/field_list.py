@@ -6,7 +6,6 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.geometry import Region
@@ -93,22 +92,14 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     class Moved(Message):
         """The cursor moved, or an editor opened or closed: other keys may work."""
 
-    class Chosen(Message):
-        """The row under the cursor was clicked."""
-
     def __init__(self) -> None:
-        super().__init__()
         self.above, self.below = LinePainter(id="lines-above"), LinePainter(id="lines-below")
+        super().__init__(self.above, self.below)
         self.cursor = ""
         self.editor: FieldEditor | None = None
         self._lines: Sequence[FormLine] = ()
         self._spans: dict[str, range] = {}
         """The lines of each row, in the order shown."""
-
-    def compose(self) -> ComposeResult:
-        """Two blocks of lines; an editor is placed between them."""
-        yield self.above
-        yield self.below
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a field is edited, the list's keys are disabled."""
@@ -199,12 +190,12 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             earlier = [row for row in firsts if self._spans[row].start < here]
             self.move_to((later or firsts)[0] if step > 0 else (earlier or firsts)[-1])
 
-    def on_click(self, event: events.Click) -> None:
-        """A click moves the cursor; a click on the cursor's row opens it."""
+    async def on_click(self, event: events.Click) -> None:
+        """A click moves the cursor; a click on the cursor's row edits it."""
         places = ((painter, event.get_content_offset(painter)) for painter in (self.above, self.below))
         row = next((painter.row_at(place.y) for painter, place in places if place is not None), "")
         if row and row == self.cursor:
-            self.post_message(self.Chosen())
+            await self.run_action("screen.command('edit')")
         else:
             self.move_to(row)
 

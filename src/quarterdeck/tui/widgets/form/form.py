@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -27,7 +26,7 @@ from quarterdeck.tui.widgets.form.editors import FieldEditor, editor_for
 from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.help import full_help, short_help
 from quarterdeck.tui.widgets.form.lines import form_lines
-from quarterdeck.tui.widgets.form.rows import NOWHERE, FormView, Lists, Row, row_of
+from quarterdeck.tui.widgets.form.rows import NOWHERE, CheckResult, FormView, Lists, Row, row_of
 from quarterdeck.tui.widgets.inputs import KEEP
 from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.strips import CURSOR, clip
@@ -38,23 +37,22 @@ class GroupTabs(Static):
 
     ALLOW_SELECT = False
 
-    def __init__(self, go_to: Callable[[str], None]) -> None:
+    def __init__(self) -> None:
         super().__init__(id="tabs")
         self.auto_links = False
-        self._go_to = go_to
-        self._groups: Sequence[str] = ()
 
     def show(self, view: FormView, here: str, *, slim: bool) -> None:
         """Show the current group, and the number of edits and errors in each."""
-        self._groups = view.groups
-        tabs = [self._tab(group, *view.counts(group), is_here=group == here, slim=slim) for group in view.groups]
+        tabs = [self._tab(view, number, is_here=group == here, slim=slim) for number, group in enumerate(view.groups)]
         place = view.groups.index(here) if slim and here in view.groups else 0
         shown = Content("  " if slim else "\n").join([*tabs[place:], *tabs[:place]])
         if shown != self.content:
             self.update(shown, layout=False)
 
-    def _tab(self, group: str, edits: int, errors: int, *, is_here: bool, slim: bool) -> Content:
+    def _tab(self, view: FormView, number: int, *, is_here: bool, slim: bool) -> Content:
         """Return `▌LLM *2 !1`: edits and errors, right-aligned if the group has a line of its own."""
+        group = view.groups[number]
+        edits, errors = view.counts(group)
         counts = f" *{edits}" if edits else "", f" !{errors}" if errors else ""
         name, mark = line(group), CURSOR if is_here else ""
         if not slim:
@@ -66,11 +64,7 @@ class GroupTabs(Static):
             (Shown(counts[0]), Tone.EDITED),
             (Shown(counts[1]), Tone.BAD),
         )
-        return content(spans).stylize(Style.from_meta({"@click": f"go_to({self._groups.index(group)})"}))
-
-    def action_go_to(self, number: int) -> None:
-        """Go to a group."""
-        self._go_to(self._groups[number])
+        return content(spans).stylize(Style.from_meta({"@click": f"screen.go_to_group({number})"}))
 
 
 class SettingsForm(Vertical):
@@ -89,23 +83,16 @@ class SettingsForm(Vertical):
         """The draft changed."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.tabs, self.list = GroupTabs(self._go_to_group), FieldList()
+        self.tabs, self.list = GroupTabs(), FieldList()
         self.help_full, self.help_short = Lines(id="help-full"), Static(id="help-short")
         self.help_pane = VerticalScroll(self.help_full, id="help-pane", can_focus=False)
+        side_by_side = Horizontal(self.tabs, self.list, self.help_pane, id="form-columns")
+        super().__init__(side_by_side, self.help_short)  # the width decides which of them are shown
         self.view = FormView(Draft())
         self.suggestions: Mapping[str, Sequence[str]] = {}
         """The server's suggestions by field."""
-        self._visited = NOWHERE
+        self._visited = ""
         """The row under the cursor, if a person has seen it there."""
-
-    def compose(self) -> ComposeResult:
-        """Groups, list and help side by side, short help below; the width decides which are shown."""
-        with Horizontal(id="form-columns"):
-            yield self.tabs
-            yield self.list
-            yield self.help_pane
-        yield self.help_short
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The form's own keys work only while an editor is open."""
@@ -141,6 +128,10 @@ class SettingsForm(Vertical):
     def show_lists(self, lists: Lists) -> None:
         """Show the data that is saved at once."""
         self._set_view(replace(self.view, lists=lists))
+
+    def show_checks(self, checks: Mapping[int, CheckResult]) -> None:
+        """Show what checks of MCP servers found, by row, besides what earlier ones did."""
+        self._set_view(replace(self.view, checks={**self.view.checks, **checks}))
 
     def complain(self, complaints: Sequence[Problem]) -> None:
         """Show the server's errors: about fields until the next edit, about an edited MCP server until it changes."""
@@ -192,6 +183,24 @@ class SettingsForm(Vertical):
         """Apply a change to the draft; returns whether the draft changed."""
         await self.stop_editing()
         return self._take(change(self.draft))
+
+    async def action_undo(self) -> None:
+        """Undo the last edit."""
+        await self.change(Draft.undo)
+
+    async def action_redo(self) -> None:
+        """Redo the edit that was undone."""
+        await self.change(Draft.redo)
+
+    async def action_revert(self) -> None:
+        """Discard the edit of the row under the cursor."""
+        entry, key = self.row.entry, self.row.name
+        await self.change(lambda draft: draft.revert(key, None if entry is None else entry.row))
+
+    async def action_unset(self) -> None:
+        """Unset the field under the cursor, or clear its secret."""
+        key = self.row.name
+        await self.change(lambda draft: draft.unset(key))
 
     async def action_leave(self, step: int) -> None:
         """Stop editing and move the cursor by that many rows; what was typed is kept."""
@@ -246,14 +255,10 @@ class SettingsForm(Vertical):
     async def _cursor_moved(self) -> None:
         if self.editor is not None and self.editor.entry.key != self.list.cursor:
             await self.stop_editing()
-        view, self._visited = self.view.seen(self._visited), self.row
-        if view is not self.view:
-            self._set_view(view)
+        if self._visited in self.view.arrived:
+            self._set_view(replace(self.view, arrived=self.view.arrived - {self._visited}))
+        self._visited = self.row.id
         self._paint_around()
-
-    def _go_to_group(self, group: str) -> None:
-        self.list.move_to_group(group)
-        self.screen.set_focus(self.list)
 
     # Painting
 

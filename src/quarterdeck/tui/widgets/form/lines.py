@@ -267,7 +267,7 @@ def _key(entry: Entry, *, hidden: bool) -> Cell:
 
 def _server_chip(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Cell:
     """Return the result of a check, and what is wrong with a server or what a save does with it."""
-    tried = view.lists.checks.get(entry.row)
+    tried = view.checks.get(entry.row)
     checked = EMPTY
     if tried is not None and tried.server == entry.server:
         checked = cell(line(tried.brief), tried.tone)

@@ -4,7 +4,7 @@ A field's row has the field's key as its id; the ids of other rows begin with th
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
@@ -100,8 +100,6 @@ class Lists:
     secrets: tuple[CustomSecret, ...] | None = None
     profiles: Profiles | None = None
     trouble: Mapping[str, str] = field(default_factory=dict)
-    checks: Mapping[int, CheckResult] = field(default_factory=dict)
-    """The last check in this run, by the row of the MCP server."""
 
     @property
     def profile_names(self) -> frozenset[str]:
@@ -123,6 +121,8 @@ class FormView:
     """Rows that came changed from the server and were not looked at since."""
     query: str = ""
     lists: Lists = field(default_factory=Lists)
+    checks: Mapping[int, CheckResult] = field(default_factory=dict)
+    """The last check in this run, by the row of the MCP server."""
 
     @cached_property
     def problems(self) -> Mapping[str, Problem]:
@@ -156,10 +156,6 @@ class FormView:
     def is_news(self, row: Row) -> bool:
         """Whether somebody else changed the value of a row."""
         return row.id in self.contested or (row.id in self.arrived and not self.is_edited(row))
-
-    def seen(self, row: Row) -> "FormView":
-        """Return the view after a person has looked at a row."""
-        return replace(self, arrived=self.arrived - {row.id}) if row.id in self.arrived else self
 
     def counts(self, group: str) -> tuple[int, int]:
         """Return the number of edits and errors in a group, shown or not."""
