@@ -56,9 +56,8 @@ class Saves:
             self.say(text.line(f"{label}: {error.words}"), Tone.BAD)
             return False
         result = await self._store(self.form.draft, ReviewDialog(REVIEW_TITLE))
-        if result is not None:
-            self._show(result)
-        return result is not None and result.saved
+        self._show(result)
+        return result.saved
 
     async def _undo(self) -> None:
         store, endpoint = self.record.store, self.record.endpoint
@@ -88,9 +87,9 @@ class Saves:
             await self._show_undone(undo.draft, said, missing=missing)
             return
         result = await self._store(undo.draft, dialog, said)
-        if result is not None and (result.meant is not None or result.error):
+        if result.meant is not None or result.error:
             self._show(result)
-        elif result is not None:
+        else:
             self.bar(cell(Shown("Not undone; all is as it was."), Tone.MUTED))
 
     async def _show_undone(self, draft: Draft, said: Sequence[Cell], *, missing: bool) -> None:
@@ -103,14 +102,14 @@ class Saves:
             said = [*said, cell(Shown("Type what is missing at the marked rows; ctrl+s then shows it all again."))]
         await self.app.push_screen(PageDialog(title, lambda: said))
 
-    async def _store(self, draft: Draft, dialog: ReviewDialog, preface: Sequence[Cell] = ()) -> SaveResult | None:
+    async def _store(self, draft: Draft, dialog: ReviewDialog, preface: Sequence[Cell] = ()) -> SaveResult:
         """Save a draft: the dialog asks, and further dialogs ask each time there is something new to agree to.
 
         `preface` is shown above the review.
         """
         store, endpoint, session = self.record.store, self.record.endpoint, self.app.session
         if store is None or session is None:
-            return None
+            return SaveResult(draft, "Not saved; the settings are not loaded.", error=True)
         change = self.app.state.change
 
         def tell(step: str) -> None:
