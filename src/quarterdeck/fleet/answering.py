@@ -237,9 +237,7 @@ class Answering:
         """Whether the log shows, now or after a few more reads, that the agent ran after that event."""
         for _ in range(TOLD_WITHIN):
             events = self._following.transcript.listed_after(last)
-            if any(
-                event.state.execution_status not in ("", WAITING) for event in events if isinstance(event, StateEvent)
-            ):
+            if {event.state.execution_status for event in events if isinstance(event, StateEvent)} - {"", WAITING}:
                 return True
             await asyncio.sleep(SETTLES)
             await self._following.catch_up()

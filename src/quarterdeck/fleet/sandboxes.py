@@ -1,5 +1,6 @@
 """The rows of the sandbox list, built from records, memories and the conversations in each sandbox."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from math import inf
@@ -126,7 +127,7 @@ class ConversationsBySandbox:
 
     def __init__(self) -> None:
         self._sandbox_of: dict[str, str] = {}
-        self._groups: dict[str, dict[str, Conversation]] = {}
+        self._groups: defaultdict[str, dict[str, Conversation]] = defaultdict(dict)
 
     def of(self, sandbox_id: str) -> tuple[Conversation, ...]:
         """Return the conversations in a sandbox, newest first."""
@@ -142,20 +143,18 @@ class ConversationsBySandbox:
 
     def update(self, records: Mapping[str, Conversation], ids: Iterable[str]) -> frozenset[str]:
         """Apply what is now known of these conversations; returns the ids of the sandboxes concerned."""
-        touched: set[str] = set()
+        touched: set[str | None] = set()
         for conversation_id in ids:
-            record = records.get(conversation_id)
             before = self._sandbox_of.pop(conversation_id, None)
-            after = record.sandbox_id if record is not None else None
             if before is not None:
-                touched.add(before)
-                if before != after:
-                    del self._groups[before][conversation_id]
+                del self._groups[before][conversation_id]
+            record = records.get(conversation_id)
+            after = record.sandbox_id if record is not None else None
             if record is not None and after is not None:
-                touched.add(after)
                 self._sandbox_of[conversation_id] = after
-                self._groups.setdefault(after, {})[conversation_id] = record
-        return frozenset(touched)
+                self._groups[after][conversation_id] = record
+            touched |= {before, after}
+        return frozenset(filter(None, touched))
 
 
 def _newest_first(record: Conversation) -> tuple[float, str]:

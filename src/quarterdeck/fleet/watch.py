@@ -74,12 +74,10 @@ class Store(Generic[R]):
         for told in records:
             held = self.by_id.get(told.id)
             record = told if held is None else self._carry(held, told)
-            if held is not None and (record is held or record == held):
-                read.append(held)
-                continue
-            (added if held is None else changed).add(told.id)
-            self.by_id[told.id] = record
-            read.append(record)
+            if record != held:
+                (added if held is None else changed).add(told.id)
+                self.by_id[told.id] = record
+            read.append(self.by_id[told.id])
         gone = frozenset(each for each in unknown if self.by_id.pop(each, None) is not None)
         return Changes(frozenset(added), frozenset(changed - added), gone, tuple(read))
 

@@ -102,9 +102,8 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
         reason: Annotated[str, Body()] = "User rejected the action.",
     ) -> Done:
         """Accept or refuse the pending actions; succeeds even if there are none."""
-        return await done(
-            conversation, SimulatedAgent.accept if accept else partial(SimulatedAgent.reject, reason=reason)
-        )
+        answer = SimulatedAgent.accept if accept else partial(SimulatedAgent.reject, reason=reason)
+        return await done(conversation, answer)
 
     @router.post(f"{OWN}/confirmation_policy")
     async def set_policy(conversation: Annotated[str, allowed], policy: Annotated[Policy, Body(embed=True)]) -> Done:

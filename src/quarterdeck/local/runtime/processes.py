@@ -148,12 +148,9 @@ class ProcessSandboxes(Sandboxes):
 
     async def _check_own(self, sandbox: Sandbox) -> None:
         """Raise LocalServiceError if its processes may be running but cannot be seen here: the owner saw them alive."""
-        dead = sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR}
-        if (
-            not dead
-            and not self._ownership.held()
-            and await asyncio.to_thread(process_state, sandbox.leader) is ProcessState.GONE
-        ):
+        if sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR} or self._ownership.held():
+            return
+        if await asyncio.to_thread(process_state, sandbox.leader) is ProcessState.GONE:
             raise LocalServiceError(
                 f"Sandbox {sandbox.id} is not seen from here. Delete it in the Quarterdeck that runs it."
             )
