@@ -133,6 +133,10 @@ class ConversationsBySandbox:
         """Return the conversations in a sandbox, newest first."""
         return tuple(sorted(self._groups.get(sandbox_id, {}).values(), key=_newest_first))
 
+    def ids_in(self, sandbox_ids: Iterable[str]) -> frozenset[str]:
+        """Return the ids of the conversations in these sandboxes."""
+        return frozenset(conversation_id for each in sandbox_ids for conversation_id in self._groups.get(each, ()))
+
     def sandbox_of(self, conversation_id: str) -> str | None:
         """Return the sandbox of a conversation, if known."""
         return self._sandbox_of.get(conversation_id)

@@ -227,8 +227,7 @@ class Session:
         if changes.all_known and changes.added:
             self.start_tasks.refresh()  # starts tell whose it is: a conversation is listed only later
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
-        living_there = (record.id for sandbox_id in came_or_went for record in self.by_sandbox.of(sandbox_id))
-        self._publish_other_list(About.CONVERSATIONS, living_there, changes, self.sandboxes)
+        self._publish_other_list(About.CONVERSATIONS, self.by_sandbox.ids_in(came_or_went), changes, self.sandboxes)
         for news in self.displacement.read(now):
             self._publish(news)
         if (found := self._starts.find_lost(self.sandboxes)) is not None:
@@ -355,8 +354,7 @@ class Session:
     def _publish_asked(self, sandbox_id: str) -> None:
         """Publish that a request about a sandbox was made: its conversations show that, too."""
         self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
-        living = self.by_sandbox.of(sandbox_id)
-        self._publish(News(About.CONVERSATIONS, frozenset(record.id for record in living)))
+        self._publish(News(About.CONVERSATIONS, self.by_sandbox.ids_in((sandbox_id,))))
 
     async def _resume(self, sandbox_id: str) -> None:
         with self.displacement.asking(self._running) as asked:

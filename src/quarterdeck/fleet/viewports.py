@@ -42,8 +42,7 @@ class Viewports:
         seen, watched = self.seen(About.CONVERSATIONS), tuple(self.unread.watched)
         unsettled = self.unsettled | self.memories.transitional(self.clock())
         transitional = [each for each in seen if self.by_sandbox.sandbox_of(each) in unsettled]
-        for each in unsettled.intersection(self.seen(About.SANDBOXES)):
-            transitional += [record.id for record in self.by_sandbox.of(each)]
+        transitional += self.by_sandbox.ids_in(unsettled.intersection(self.seen(About.SANDBOXES)))
         visible = watched if self.hidden else (*seen, *watched)
         return Viewport(visible, transitional, hidden=self._hides(About.CONVERSATIONS) and not watched)
 
