@@ -3,27 +3,24 @@
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
-from typing import ClassVar, Literal
-
-from pydantic import BaseModel, ConfigDict
+from typing import ClassVar
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.network import sends_in_clear
 from quarterdeck.config.connections import Connection
+from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import Shown
 
 
-class SeenRelease(BaseModel):
+class SeenRelease(KeptModel):
     """The contents of the state file."""
 
-    model_config = ConfigDict(frozen=True)
     kind: ClassVar[str] = "release"
-    version: Literal[1] = 1
     release: str
 
 

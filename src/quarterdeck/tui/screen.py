@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from inspect import isawaitable
 from typing import ClassVar
 
@@ -157,8 +156,11 @@ class DeckScreen(Screen[None]):
 
     async def action_request_log(self) -> None:
         """Show the requests made so far."""
-        log = partial(log_lines, lambda: self.app.client.log if self.app.client is not None else ())
-        await self.app.push_screen(PageDialog(Shown("Requests, newest first"), log))
+
+        def lines() -> list[Cell]:
+            return log_lines(self.app.client.log if self.app.client is not None else ())
+
+        await self.app.push_screen(PageDialog(Shown("Requests, newest first"), lines))
 
     def row_title(self) -> Shown:
         """The name of the row under the cursor."""

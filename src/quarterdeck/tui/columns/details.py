@@ -156,6 +156,6 @@ def logged_line(request: LoggedRequest) -> Cell:
     )
 
 
-def log_lines(log: Callable[[], Sequence[LoggedRequest]]) -> list[Cell]:
+def log_lines(log: Sequence[LoggedRequest]) -> list[Cell]:
     """Return all requests, newest first."""
-    return [logged_line(request) for request in reversed(log())] or [cell(Shown("No request yet."), Tone.MUTED)]
+    return [logged_line(request) for request in reversed(log)] or [cell(Shown("No request yet."), Tone.MUTED)]

@@ -36,7 +36,7 @@ def pick_columns(titles: Mapping[str, str], chosen: Sequence[str] | None) -> Pic
         tuple(titles),
         tuple(titles) if chosen is None else chosen,
         line,
-        usual=("default", tuple(titles)),
+        usual="default",
         ordered=True,
         at_least_one=Shown("A list needs a column; space shows one."),
         note=NOTE,
@@ -58,7 +58,7 @@ def pick_statuses(counts: Counter[str], chosen: Collection[str]) -> PickSeveralD
         words,
         on,
         line,
-        usual=("all", words),
+        usual="all",
         at_least_one=Shown("A list shows at least one status; d chooses all."),
     )
 

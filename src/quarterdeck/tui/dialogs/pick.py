@@ -239,7 +239,7 @@ def menu(title: str, offers: Iterable[Offer]) -> PickDialog[str]:
 class PickSeveralDialog(Dialog[tuple[str, ...]]):
     """Select lines with space; enter answers with the names of the selected ones, in their order.
 
-    `line` returns the cell of a name. With `ordered`, `J` and `K` move a line. `d` restores the default, `usual`.
+    `line` returns the cell of a name. With `ordered`, `J` and `K` move a line. `d` restores the default: all of them.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -257,7 +257,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         chosen: Collection[str],
         line: Callable[[str, bool], Cell],
         *,
-        usual: tuple[str, Collection[str]],
+        usual: str,
         ordered: bool = False,
         at_least_one: Shown,
         note: Shown | None = None,
@@ -287,7 +287,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         """Start at the first line, and show the key hints."""
         self._list.action_first()
         moving = [("J", "down"), ("K", "up")] if self._ordered else []
-        self.hint([("space", "show or not"), *moving, ("d", self._usual[0]), ("enter", "apply"), *self.HINTS])
+        self.hint([("space", "show or not"), *moving, ("d", self._usual), ("enter", "apply"), *self.HINTS])
 
     def _prompt(self, name: str) -> Content:
         is_on = name in self._chosen
@@ -318,7 +318,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
     def action_usual(self) -> None:
         """Restore the default."""
         self._names = list(self._offered)
-        self._chosen = set(self._usual[1])
+        self._chosen = set(self._offered)
         self._show()
 
     def on_option_list_option_selected(self) -> None:

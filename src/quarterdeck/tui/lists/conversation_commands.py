@@ -1,7 +1,7 @@
 """Commands for conversations: the dialog, the request and the message. Dialogs open before anything is awaited."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -94,7 +94,12 @@ class ConversationCommands:
         if asked is not None and asked.sandbox_id and asked.sandbox_id not in (sandbox_id for _, sandbox_id in choices):
             said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
 
-        async def send(new: NewConversation) -> None:
+        begun = asked or NewConversation()
+
+        async def create(typed: Typed) -> None:
+            if typed["selected_branch"] and not typed["selected_repository"]:
+                raise RefusedError("A branch needs its repository.", "selected_repository")
+            new = begun.model_copy(update={name: value or None for name, value in typed.items()})
             try:
                 created = await session.create(new)
             except ServiceError as error:
@@ -114,7 +119,16 @@ class ConversationCommands:
         def on_background() -> None:
             self._screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
 
-        dialog = new_conversation(choices, send, on_background, said, asked)
+        title = Shown("New conversation" if asked is None else "Try it again")
+        dialog = FormDialog(
+            title,
+            _fields(begun, choices),
+            create,
+            said=said,
+            verb="create",
+            sending="Creating the conversation… esc goes back to the list meanwhile.",
+            on_background=on_background,
+        )
         await self._screen.app.push_screen(dialog)
 
     # Delete
@@ -171,11 +185,22 @@ class ConversationCommands:
             return
         session, row = at
 
-        async def send(title: str) -> None:
-            with self._finding_out("rename", session):
-                await session.rename_conversation(row.id, title)
+        title = text.line(row.title)
 
-        dialog = rename_conversation(text.line(row.title), send)
+        async def send(typed: Typed) -> Shown:
+            if typed["title"] != title:
+                with self._finding_out("rename", session):
+                    await session.rename_conversation(row.id, typed["title"])
+            return text.line(f"It is called {typed['title']}.")
+
+        field = InputField(
+            "title",
+            "Title",
+            title,
+            hint="what the list shows; the agent is not told",
+            check=lambda value: None if value else "A title has at least one letter.",
+        )
+        dialog = FormDialog(Shown("Rename the conversation"), (field,), send, verb="rename", blamed="title")
         await ask(self._screen.app, dialog, lambda said: self._screen.say(said, Tone.GOOD))
 
     def action_trajectory(self) -> None:
@@ -278,69 +303,31 @@ def title_words(typed: Filter[ConversationRow]) -> str:
     return longest if len(longest) >= SHORTEST else ""
 
 
-# Dialogs
+# The fields of a new one
 
 
-def new_conversation(
-    sandboxes: Sequence[tuple[Shown, str]],
-    send: Callable[[NewConversation], Awaitable[None]],
-    on_background: Callable[[], None],
-    said: Iterable[Cell] = (),
-    asked: NewConversation | None = None,
-) -> FormDialog[None]:
-    """Return the dialog for message, title, repository, branch and sandbox; every field may be left empty.
-
-    `asked` are the initial values; members without a field are kept. `send` raises ServiceError; `on_background` is
-    called when the dialog is closed before it ends.
-    """
-    begun = asked or NewConversation()
-    sandbox = begun.sandbox_id if begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else None
-
-    async def create(typed: Typed) -> None:
-        if typed["selected_branch"] and not typed["selected_repository"]:
-            raise RefusedError("A branch needs its repository.", "selected_repository")
-        await send(begun.model_copy(update={name: value or None for name, value in typed.items()}))
-
-    fields = (
-        InputField("message", "First message", control=PlainArea(begun.message or "")),
-        InputField("title", "Title", begun.title or "", placeholder="empty: the server names it"),
+def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:
+    """Return the fields for message, title, repository, branch and sandbox; every one may be left empty."""
+    sandbox = asked.sandbox_id if asked.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else None
+    return (
+        InputField("message", "First message", control=PlainArea(asked.message or "")),
+        InputField("title", "Title", asked.title or "", placeholder="empty: the server names it"),
         InputField(
             "selected_repository",
             "Repository",
-            begun.selected_repository or "",
+            asked.selected_repository or "",
             placeholder="none, or owner/name",
             check=_problem_with_repository,
         ),
         InputField(
             "selected_branch",
             "Branch",
-            begun.selected_branch or "",
+            asked.selected_branch or "",
             placeholder="the repository's own",
             check=_problem_with_branch,
         ),
         InputField("sandbox_id", "Sandbox", control=OneOf(sandbox or "", [(Shown("a new one"), ""), *sandboxes])),
     )
-    title = Shown("New conversation" if asked is None else "Try it again")
-    sending = "Creating the conversation… esc goes back to the list meanwhile."
-    return FormDialog(title, fields, create, said=said, verb="create", sending=sending, on_background=on_background)
-
-
-def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) -> FormDialog[Shown]:
-    """Return the dialog for a title; its result is a message. `rename` raises ServiceError."""
-
-    async def send(typed: Typed) -> Shown:
-        if typed["title"] != title:
-            await rename(typed["title"])
-        return text.line(f"It is called {typed['title']}.")
-
-    field = InputField(
-        "title",
-        "Title",
-        title,
-        hint="what the list shows; the agent is not told",
-        check=lambda value: None if value else "A title has at least one letter.",
-    )
-    return FormDialog(Shown("Rename the conversation"), (field,), send, verb="rename", blamed="title")
 
 
 def _problem_with_repository(name: str) -> str | None:

@@ -1,6 +1,6 @@
 """The screen of sandboxes: watching, starting, pausing, resuming and deleting them, and pausing quiet ones."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
 
@@ -108,12 +108,17 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     async def action_start(self) -> None:
         """Choose a spec and start a sandbox from it."""
         session = self.app.session
-        if session is not None:
-            costs = text.line(session.forecast())
-            dialog = pick_spec(session.client.sandboxes.specs, [cell(costs, Tone.WARN)] if costs else ())
-            await ask(
-                self.app, dialog, lambda spec: self.run_worker(self._start_from(session, spec.id), group="change")
-            )
+        if session is None:
+            return
+
+        async def items() -> list[Item[SandboxSpec]]:
+            specs = await session.client.sandboxes.specs()
+            return [Item(_line(spec, is_default=not at), spec) for at, spec in enumerate(specs)]
+
+        costs = text.line(session.forecast())
+        said = (cell(costs, Tone.WARN),) if costs else ()
+        dialog = PickDialog(Shown("Start a sandbox"), items, take="start", about=_about, said=said)
+        await ask(self.app, dialog, lambda spec: self.run_worker(self._start_from(session, spec.id), group="change"))
 
     async def _start_from(self, session: Session, spec: str) -> None:
         self.say(text.line(f"Starting a sandbox from {spec}…"), Tone.BUSY)
@@ -162,18 +167,6 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     async def action_back(self) -> None:
         """Go back to the conversations."""
         await self.app.show(Place.CONVERSATIONS)
-
-
-def pick_spec(
-    read: Callable[[], Awaitable[Sequence[SandboxSpec]]], forecast: Iterable[Cell] = ()
-) -> PickDialog[SandboxSpec]:
-    """Return a dialog to pick one of the specs that are read; the first one is the server's default."""
-
-    async def items() -> list[Item[SandboxSpec]]:
-        specs = await read()
-        return [Item(_line(spec, is_default=not at), spec) for at, spec in enumerate(specs)]
-
-    return PickDialog(Shown("Start a sandbox"), items, take="start", about=_about, said=forecast)
 
 
 def _line(spec: SandboxSpec, *, is_default: bool) -> Cell:
