@@ -91,10 +91,10 @@ class ConversationCommands:
         if asked is None and about in self._unsent:
             asked, because = self._unsent.pop(about)
             said.append(cell(because, Tone.BAD))
-        if asked is not None and asked.sandbox_id and asked.sandbox_id not in (sandbox_id for _, sandbox_id in choices):
-            said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
-
         begun = asked or NewConversation()
+        if begun.sandbox_id and begun.sandbox_id not in [sandbox_id for _, sandbox_id in choices]:
+            said.append(cell(text.line(f"It was to live in {begun.sandbox_id}, which cannot take it now."), Tone.WARN))
+            begun = begun.model_copy(update={"sandbox_id": None})
 
         async def create(typed: Typed) -> None:
             if typed["selected_branch"] and not typed["selected_repository"]:
@@ -308,7 +308,7 @@ def title_words(typed: Filter[ConversationRow]) -> str:
 
 def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:
     """Return the fields for message, title, repository, branch and sandbox; every one may be left empty."""
-    sandbox = asked.sandbox_id if asked.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else None
+    choices = [(Shown("a new one"), ""), *sandboxes]
     return (
         InputField("message", "First message", control=PlainArea(asked.message or "")),
         InputField("title", "Title", asked.title or "", placeholder="empty: the server names it"),
@@ -326,7 +326,7 @@ def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> t
             placeholder="the repository's own",
             check=_problem_with_branch,
         ),
-        InputField("sandbox_id", "Sandbox", control=OneOf(sandbox or "", [(Shown("a new one"), ""), *sandboxes])),
+        InputField("sandbox_id", "Sandbox", control=OneOf(asked.sandbox_id or "", choices)),
     )
 
 

@@ -239,7 +239,8 @@ class ListScreen(DeckScreen, Generic[R]):
         if wanted is not None and self.is_current and self._go_to(wanted):
             self.app.wanted = None
             self.mark_read(wanted)
-        self._say_why_empty()
+        if not self.table.ids:
+            self.table.say_empty(*self._why_no_rows())
         if not self._due:  # otherwise the queued rows will change the counts again
             self.filter_bar.count(self.counts())
         self.refresh_frame()
@@ -306,10 +307,6 @@ class ListScreen(DeckScreen, Generic[R]):
         hidden = len(marks.difference(self.listing.ids))
         words = f"✓ {len(marks):,} marked" + (f", {hidden:,} hidden by the filter" if hidden else "")
         return cell(Shown(f"{words}  "), Tone.EDITED)
-
-    def _say_why_empty(self) -> None:
-        if not self.table.ids:
-            self.table.say_empty(*self._why_no_rows())
 
     def _why_no_rows(self) -> tuple[Shown, Shown]:
         session, noun = self.app.session, self.definition.about
