@@ -264,11 +264,8 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
     ) -> None:
         super().__init__(title)
         self._offered = tuple(names)
-        self._names = list(names)
+        self._names = [*chosen, *(name for name in names if name not in chosen)] if ordered else list(names)
         self._chosen = set(chosen)
-        if ordered:
-            places = {name: place for place, name in enumerate(chosen)}
-            self._names.sort(key=lambda name: places.get(name, len(places)))
         self._line = line
         self._usual = usual
         self._ordered = ordered
