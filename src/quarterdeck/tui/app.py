@@ -159,13 +159,12 @@ class Deck(KeysInOrder):
         """The frame."""
         return Frame(self.endpoint)
 
-    def on_ready(self) -> None:
-        """Start the heavy work once the frame is shown."""
-        self._show_first_screen()
-
     @work(group="load")
-    async def _show_first_screen(self) -> None:
-        """Load what connects, then the screens; the server is already being read while they are imported."""
+    async def on_ready(self) -> None:
+        """Load what connects, then the screens, once the frame is shown.
+
+        The server is already being read while they are imported.
+        """
         self.connecting: Connecting = await asyncio.to_thread(self._load, self)
         self.state: KeptState = self.connecting.state
         self.connecting.open(self.endpoint)

@@ -186,16 +186,12 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     # Titles of conversations not read yet
 
     @on(FilterBar.Changed)
-    def _title_typed(self) -> None:
-        """Search the server for the title, while not all conversations have been read."""
-        if self.app.session is not None and self.app.session.conversations_left:
-            self._ask_for_titles(self.app.session)
-
     @work(exclusive=True, group="titles")
-    async def _ask_for_titles(self, session: Session) -> None:
+    async def _ask_for_titles(self) -> None:
+        """Search the server for the typed title, while not all conversations have been read."""
         await asyncio.sleep(SETTLED)
-        wanted = title_words(self.listing.filter)
-        if not wanted:
+        session, wanted = self.app.session, title_words(self.listing.filter)
+        if session is None or not session.conversations_left or not wanted:
             return
         with self.saying_errors():
             found, more = await session.find_titles(wanted)
