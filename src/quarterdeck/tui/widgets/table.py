@@ -3,11 +3,11 @@
 So its cost depends on what is visible, not on the number of rows.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import ClassVar, Generic, NamedTuple
+from typing import ClassVar, Generic
 
 from textual import events
 from textual.binding import BindingType
@@ -27,13 +27,6 @@ from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed, R, fit
 
 HEADER = 1
 """Lines above the rows."""
-
-
-class Line(NamedTuple):
-    """Everything that decides how a row's line looks: the cells of all columns, and its highlight."""
-
-    cells: tuple[Cell, ...]
-    highlight: Highlight
 
 
 class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
@@ -92,8 +85,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """Width of the widest text so far in each column; columns only grow, so that they do not jump."""
         self._places: tuple[Placed, ...] = ()
         self._palette: Palette | None = None
-        self._lines: list[Line | None] = []
-        """What the visible rows show, from the top; None for one that is gone."""
+        self._lines: list[tuple[Cell, ...]] = []
+        """The cells of all columns of each visible row, from the top; none for a row that is gone."""
         self._highlighted: str | None = None
         self._seen: tuple[str, ...] = ()
 
@@ -119,12 +112,13 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._reveal()
         else:
             self._scroll(top)
-        self._after_change()
+        self._report()
+        self.redraw_changed()
 
     def redraw_changed(self) -> None:
         """Redraw what changed in any visible row, also by time alone; of one that stays, only the part that changed."""
-        before, self._lines = self._lines, self._lines_now()
-        pairs = enumerate(zip_longest(before, self._lines), HEADER)
+        before, self._lines = self._lines, self._cells_now()
+        pairs = enumerate(zip_longest(before, self._lines, fillvalue=()), HEADER)
         changed = [self._difference(y, old, new) for y, (old, new) in pairs if old != new]
         if self._measure():
             self._place()
@@ -162,8 +156,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def set_marks(self, ids: Collection[str]) -> None:
         """Mark exactly these ids, in the table or not."""
         if frozenset(ids) != self.marks:
-            self.marks = frozenset(ids)
-            self.redraw_changed()
+            turned, self.marks = self.marks ^ frozenset(ids), frozenset(ids)
+            top = self.scroll_offset.y
+            self._repaint(number for number, row_id in enumerate(self._seen, top) if row_id in turned)
             self.post_message(self.Marked())
 
     @property
@@ -272,11 +267,13 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def _go(self, number: int) -> None:
         self._put_cursor(number)
         self._reveal()
-        self._after_change()
+        self._report()
 
     def _put_cursor(self, number: int) -> None:
         """Move the cursor to an index, or to the nearest one; without rows it keeps its id."""
-        self._cursor = max(0, min(number, len(self._ids) - 1))
+        before, self._cursor = self._cursor, max(0, min(number, len(self._ids) - 1))
+        if self._cursor != before:
+            self._repaint((before, self._cursor))
         if self._ids:
             self._at = self._ids[self._cursor]
 
@@ -290,9 +287,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     # Reporting changes
 
-    def _after_change(self) -> None:
+    def _report(self) -> None:
         self._report_visible()
-        self.redraw_changed()
         if self.cursor_id != self._highlighted:
             self.post_message(self.Highlighted(self._highlighted))
             self._highlighted = self.cursor_id
@@ -306,7 +302,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def _redraw(self) -> None:
         """Recompute and redraw every line."""
-        self._lines = self._lines_now()
+        self._lines = self._cells_now()
         self._measure()
         self._place()
 
@@ -326,7 +322,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is dimmer without the focus."""
         super().watch_has_focus(has_focus)
-        self.redraw_changed()
+        self._repaint((self._cursor,))
 
     def notify_style_update(self) -> None:
         """Discard the styles, because the theme may have changed."""
@@ -344,10 +340,12 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             return header_strip(self._columns, self._places, self._sorted, palette, width)
         if not self._ids:
             return self._empty_line(y - HEADER)
-        line = self._lines[y - HEADER] if y - HEADER < len(self._lines) else None
-        if line is None:
+        at = y - HEADER
+        if at >= len(self._lines) or not self._lines[at]:
             return Strip.blank(width, palette.ground)
-        return row_strip(line.cells, line.highlight, self._columns, self._places, palette, width)
+        at_cursor = self.scroll_offset.y + at == self._cursor
+        highlight = Highlight(at_cursor, at_cursor and self.has_focus, self._seen[at] in self.marks)
+        return row_strip(self._lines[at], highlight, self._columns, self._places, palette, width)
 
     def _empty_line(self, y: int) -> Strip:
         """Return a line of the message in place of rows."""
@@ -355,31 +353,31 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         said = lines((cell(title, Tone.STRONG), EMPTY, cell(hint, Tone.MUTED)))
         return Visual.to_strips(self, said, self.size.width, self._page, self.visual_style, pad=True)[y]
 
-    def _difference(self, y: int, before: Line | None, after: Line | None) -> Region:
+    def _difference(self, y: int, before: Sequence[Cell], after: Sequence[Cell]) -> Region:
         """Return the part of a line from its first changed cell to its last one, or all of it."""
-        if before is None or after is None or before.highlight != after.highlight:
+        if not (before and after):
             return Region(0, y, self.size.width, 1)
-        changed = [place for place in self._places if before.cells[place.number] != after.cells[place.number]]
+        changed = [place for place in self._places if before[place.number] != after[place.number]]
         end = max((place.x + place.width for place in changed), default=0)
         start = min((place.x for place in changed), default=0)
         return Region(start, y, end - start, 1)
 
-    def _lines_now(self) -> list[Line | None]:
-        return [self._line(number, row_id) for number, row_id in enumerate(self._seen, self.scroll_offset.y)]
+    def _repaint(self, numbers: Iterable[int]) -> None:
+        """Redraw the lines of these rows, as far as they are visible."""
+        top = self.scroll_offset.y
+        lines = [HEADER + number - top for number in numbers if 0 <= number - top < self._page]
+        if lines:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in lines))
 
-    def _line(self, number: int, row_id: str) -> Line | None:
-        row, now = self._by_id.get(row_id), self._clock()
-        if row is None:
-            return None
-        at_cursor = number == self._cursor
-        highlight = Highlight(at_cursor, at_cursor and self.has_focus, row.id in self.marks)
-        return Line(tuple([column.cell(row, now) for column in self._columns]), highlight)
+    def _cells_now(self) -> list[tuple[Cell, ...]]:
+        now, rows = self._clock(), map(self._by_id.get, self._seen)
+        return [tuple([column.cell(row, now) for column in self._columns]) if row is not None else () for row in rows]
 
     def _measure(self) -> bool:
         """Update the widths of the columns' texts from the visible rows; returns whether one grew."""
         before = dict(self._widest)
         for line in filter(None, self._lines):
-            for column, shown in zip(self._columns, line.cells, strict=True):
+            for column, shown in zip(self._columns, line, strict=True):
                 cells = 0 if shown == DASH else cell_length(shown)
                 self._widest[column.key] = max(cells, self._widest.get(column.key, 0))
         return self._widest != before
