@@ -42,6 +42,17 @@ async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_sa
         await seat.press("enter", "escape", until=lambda: not seat.deck.screen.is_modal)
 
 
+async def test_all_that_is_told_of_a_line_is_in_sight_also_where_the_one_before_told_less(fleet: FakeFleet) -> None:
+    commands = {"short": ["agent"], "long": ["agent", *["--with-a-flag"] * 9]}
+    specs = [
+        {"id": name, "command": command, "working_dir": "/w", "initial_env": {}} for name, command in commands.items()
+    ]
+    fleet.says[f"GET {SPECS}"] = Answer({"items": specs, "next_page_id": None})
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("n", sees=("short", "environment"))
+        await seat.press("j", sees=("--with-a-flag", "environment"))
+
+
 async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
         await seat.click("Help", sees="Keys: sandboxes")
