@@ -430,7 +430,7 @@ async def test_a_conversation_whose_sandbox_is_gone_takes_no_message(agent: Fake
         await seat.sees("m writes a message")
         agent.sandbox, agent.unreached = "MISSING", True
         await seat.press("ctrl+r", sees="it can only be read", until=lambda: "m writes" not in seat.text)
-        await seat.press("m", sees="kept")
+        await seat.press("m", "r", sees="kept", until=lambda: "r Resume" not in seat.line(-1))
         assert seat.deck.focused is log(seat)
 
 

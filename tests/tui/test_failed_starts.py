@@ -86,7 +86,8 @@ async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away
     state = KeptState(tmp_path / "state")
     async with at_conversations(fleet, state=state) as seat:
         await at_failed(seat)
-        assert "R Try again  D Delete" in seat.line(-1)
+        assert "enter Open  R Try again  / Filter" in seat.line(-1)
+        assert "D Delete" in seat.line(-1)
         assert "Pause" not in seat.line(-1)
         await seat.press("enter", sees=(DETAIL, "fix the bug quickly", "R tries it again, D puts it away."))
         await seat.press("escape", "y", sees="what failed")

@@ -154,7 +154,7 @@ def unknown_words(name: str, value: object) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def differences(was: McpServer, now: McpServer) -> tuple[list[str], list[str]]:

@@ -132,7 +132,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
         Command("rename", "e", "Rename", "Give it another title", changes=True, row=True, bar=23),
         Command("trajectory", "E", "Trajectory", "Save all that happened in it to a file", row=True, bar=24),
         Command(
-            "retry", "R", "Try again", "Ask again for a start that failed; D: dismiss", changes=True, row=True, bar=13
+            "retry", "R", "Try again", "Ask again for a start that failed; D: dismiss", changes=True, row=True, bar=4
         ),
         Command("delete", "D", "Delete", "Delete the conversation, or all marked", changes=True, row=True, bar=13),
         Command("mark_read", "A", "All read", "Take the + away from every row that is shown", bar=14),
@@ -200,7 +200,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
         Command("find", "slash", "Find", "Find words in all that has been read; enter finds the one before", bar=9),
         Command("copy", "y", "Copy", "Copy the entry", row=True, bar=10),
         Command("pager", "V", "Pager", "Show the entry in $PAGER", row=True, bar=11),
-        Command("send_on", "R", "Send again", "Send again what the agent has not seen", changes=True, row=True),
+        Command("send_on", "R", "Send again", "Send again what it has not seen", changes=True, row=True, bar=2),
         Command("detail", "i", "Detail", "Show everything about the conversation", row=True),
         Command("ask_always", "", "Ask always", "Ask before every action", changes=True, row=True),
         Command("ask_risky", "", "Ask if risky", "Ask before risky actions only", changes=True, row=True),

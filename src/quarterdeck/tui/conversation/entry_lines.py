@@ -7,6 +7,7 @@ from quarterdeck.fleet.ages import stopwatch
 from quarterdeck.fleet.conversations import ConversationWord
 from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED
+from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.conversation.markdown import markdown_lines, plain_lines
@@ -74,7 +75,7 @@ class Layout(NamedTuple):
     def _thought(self, thought: str, width: int) -> list[Cell]:
         if thought and self.unfolded:
             return plain_lines(text.whole(thought), width, Tone.MUTED)
-        return [cell(Shown(f"thought {len(thought.split()):,} words, enter"), Tone.MUTED)] if thought else []
+        return [cell(Shown(f"thought {counted(len(thought.split()), 'word')}, enter"), Tone.MUTED)] if thought else []
 
     def _tool(self, entry: Entry, time: Shown) -> list[Cell]:
         said: list[Cell] = []
