@@ -173,6 +173,18 @@ async def test_a_page_that_fails_leaves_what_was_read_and_says_incomplete() -> N
         assert (set(deck.ids), deck.watch.health.incomplete) == (set(FIVE), True), "nothing is removed"
 
 
+async def test_what_the_last_page_brought_is_told_though_the_question_about_left_out_rows_fails() -> None:
+    async with Deck(*FIVE, latency=1.0) as deck:
+        await deck.clock.run(4.0)
+        deck.server.items = [*deck.server.items[1:], Item("f")]
+        deck.watch.refresh()
+        await deck.clock.run(3.5)
+        deck.server.fail_with = failure(ErrorKind.STALLED)
+        await deck.clock.run(1.0)
+        assert [changes.added for changes in deck.published if "f" in changes.added] == [{"f"}]
+        assert set(deck.ids) == set("abcdef")
+
+
 async def test_a_batch_that_knows_none_of_the_rows_is_doubted_until_the_whole_list_says_so() -> None:
     async with Deck(*FIVE) as deck:
         deck.look("ab")

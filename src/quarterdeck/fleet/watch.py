@@ -283,7 +283,11 @@ class Watch(Generic[R]):
             self.health = self.health._replace(whole_at=self._clock(), doubted=True, refreshing=False)
             self._tell(Changes())
             return
-        listed += await self._left_out(listed)
+        try:
+            listed += await self._left_out(listed)
+        except ServiceError:
+            self._tell(last)
+            raise
         gone, all_known = self._store.keep_only(listed), not self.health.incomplete
         self.health = self.health.passed(self._clock(), unreadable, partial=partial)
         self._publish(last._replace(gone=gone, all_known=all_known))
