@@ -173,9 +173,9 @@ class SimulatedSandboxes(Sandboxes):
     async def _arrive(self, connection: aiosqlite.Connection) -> None:
         """Apply the changes of status that are due."""
         due = [(status, each) for each, (when, status) in self._coming.items() if when <= self._now]
-        await connection.executemany("UPDATE sandboxes SET status = ? WHERE id = ?", due)
         for _, sandbox_id in due:
             del self._coming[sandbox_id]
+        await connection.executemany("UPDATE sandboxes SET status = ? WHERE id = ?", due)
 
     async def _change_some(self, connection: aiosqlite.Connection, passed: timedelta) -> None:
         """Change as many sandboxes, or their conversations, as is due in that time."""
