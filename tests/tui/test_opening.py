@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -102,19 +103,23 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> Non
 
 async def test_a_page_in_front_of_a_server_is_no_other_server() -> None:
     page: Answer | None = None
-    settings = Answer({"llm_model": "m"})
+    now = datetime.now(UTC).isoformat()
+    fleet = FakeFleet(tasks=[{"id": "f" * 32, "status": "ERROR", "detail": "no such file", "created_at": now}])
 
-    def script(asked: Asked) -> Answer:
-        known = {"/api/settings": settings, "/api/v1/app-conversations/search": Answer({"items": []})}
-        return page or known.get(asked.path, NO_ROUTE)
+    def script(asked: Asked) -> Answer | Exception:
+        return page or fleet.answer(asked)
 
     async with seated(answering(FakeServer(script)), PROD) as seat:
-        await seat.sees("live now")
+        await seat.sees("live now", "✗ 1 failed")
         await seat.until(lambda: seat.session.server.kind)
         page = Answer(b"<!doctype html>", headers={"Content-Type": "text/html"})
-        await seat.press("ctrl+r", sees="web page")
+        for _ in range(2):
+            await seat.press("ctrl+r", sees="web page")
+            await seat.until(lambda: not seat.session.start_tasks.health.refreshing)
+        await seat.pause()
+        assert "✗ 1 failed" in seat.text
         page = None
-        await seat.press("ctrl+r", sees="live now")
+        await seat.press("ctrl+r", sees=("live now", "✗ 1 failed"))
         assert "Another server" not in seat.text
 
 

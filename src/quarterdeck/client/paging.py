@@ -105,14 +105,17 @@ class Records(Generic[R]):
         return tuple([record async for page in self.pages(path, self.limit) for record in page.items])
 
     async def newest(self, path: str, *query: tuple[str, str], background: bool = False) -> Page[R]:
-        """Return the first page of a list; empty if the server has no such list, which is then not requested again."""
+        """Return the first page of a list; empty if the server has no such list, which is then not requested again.
+
+        What has answered before is not lacking: a page may stand in front of the server for a while.
+        """
         if path in self._transport.lacks:
             return Page(())
         try:
             async for page in self.pages(path, (*self.limit, *query), background=background):
                 return page
         except ServiceError as error:
-            if not not_offered(error):
+            if self._read or not not_offered(error):
                 raise
             self._transport.lacks.add(path)
         return Page(())
