@@ -50,7 +50,13 @@ async def test_the_row_of_the_cursor_stays_on_its_line_until_the_cursor_leaves_i
     async with at_sandboxes(fleet) as seat:
         await seat.sees("● 40 Running")
         table = seat.list_screen.table
-        first, second, third, *_ = table.visible_ids
+        top, under, *_ = table.visible_ids
+        fleet.sandboxes["box37"]["status"] = "ERROR"
+        seat.session.refresh()
+        await seat.until(lambda: table.visible_ids[:3] == ("box37", top, under))
+        assert table.cursor_id == top, "nobody moved the cursor: it holds no row"
+        await seat.press("g")
+        first, second, third = "box37", top, under
         for sandbox_id in (first, second):
             fleet.sandboxes[sandbox_id]["status"] = "PAUSED"
         fleet.sandboxes["box39"]["status"] = "ERROR"

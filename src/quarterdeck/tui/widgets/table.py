@@ -75,6 +75,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._cursor = 0
         self._at = ""
         """The id under the cursor, empty before there was a row."""
+        self._moved = False
+        """Whether the cursor was moved since there are rows; until then it does not hold its row on its line."""
         self.marks: frozenset[str] = frozenset()
         """Marked ids; a mark is kept while its row is hidden by a filter."""
         self._range_from = ""
@@ -93,17 +95,20 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     # Methods for the owner
 
     def show(self, ids: list[str], rows: Mapping[str, R], *, anew: bool = False) -> None:
-        """Show the rows of these ids; the cursor's row stays on its line, unless the person sorted them (`anew`).
+        """Show the rows of these ids; the row of a moved cursor stays on its line, unless a person sorted them (`anew`).
 
         The list of ids must not be mutated; the owner may change the rows, and then calls `redraw_changed`. If the
         cursor's row is gone, the cursor stays on its line.
         """
         top, were_rows = self.scroll_offset.y, bool(self._ids)
         line = self._cursor - top
-        if not anew:
+        self._moved = bool(rows) and (self._moved or top > 0)
+        if self._moved and not anew:
             ids, top = held(ids, self._ids, self._cursor, top, self._page)
         self._ids, self._by_id = ids, rows
         found = self._number(self._at)
+        if not self._moved and found is not None and found >= self._page:
+            found, self._highlighted = 0, None  # its row sank out of sight: what is first is looked at
         self._put_cursor(top + line if found is None else found)
         if were_rows != bool(ids):
             self._place()  # without rows the columns take other room
@@ -265,6 +270,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             return None
 
     def _go(self, number: int) -> None:
+        self._moved = True
         self._put_cursor(number)
         self._reveal()
         self._report()
