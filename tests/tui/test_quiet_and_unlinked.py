@@ -1,9 +1,11 @@
 """Finding what costs money for nothing: idle sandboxes, and what lost its counterpart."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet, at_sandboxes
 from tests.tui.seat import WIDE
@@ -47,6 +49,16 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
         await seat.press("enter", sees=("Pause 1 sandbox?", "old1"))
         await seat.press("y", sees=("1 done", "It stopped 1" + (", which had cost $2.00 so far." if told else ".")))
         assert fleet.orders == [("pause", "old1")]
+
+
+async def test_a_list_and_a_timeline_of_a_later_run_know_how_long_a_state_has_lasted_at_least(tmp_path: Path) -> None:
+    fleet, state = FakeFleet(), KeptState(tmp_path / "state")
+    fleet.add("box")
+    for minutes in (0, 7):
+        async with at_sandboxes(fleet, state=state) as seat:
+            moment = datetime.now(UTC) + timedelta(minutes=minutes, seconds=30)
+            seat.deck.clock = lambda moment=moment: moment  # type: ignore[misc]
+            await seat.press("enter", sees=(f"for             ≥{minutes}m", f"● Running   ≥{minutes}m"))
 
 
 async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where_one_just_starts() -> None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.request import LoggedRequest
-from quarterdeck.fleet.ages import age, age_of, calm_age
+from quarterdeck.fleet.ages import age, age_of, at_least, calm_age
 from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.sandbox_state import UP, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -141,14 +141,16 @@ LISTED = 100
 CAUSES = {Cause.YOU: Tone.KEY, Cause.SERVER: Tone.PLAIN, Cause.DISPLACED: Tone.WARN, Cause.UNKNOWN: Tone.MUTED}
 
 
-def timeline(events: Sequence[Event], now: datetime) -> list[Cell]:
+def timeline(row: SandboxRow, events: Sequence[Event], now: datetime) -> list[Cell]:
     """What happened to it, the newest first: when it was observed, how long it lasted, and why."""
-    said = [line for event in reversed(events) for line in _event(event, now, lasts=event is events[-1])]
+    lasted = calm_age(row.memory.since, now)
+    goes_on = lasted if row.memory.exact else at_least(lasted)
+    said = [line for event in reversed(events) for line in _event(event, now, goes_on if event is events[-1] else "")]
     return [EMPTY, heading("Timeline"), *(said or [cell(Shown("nothing seen yet"), Tone.MUTED)])]
 
 
-def _event(event: Event, now: datetime, *, lasts: bool) -> list[Cell]:
-    took = calm_age(event.seen_at, now) if lasts else age(event.lasted)
+def _event(event: Event, now: datetime, goes_on: str) -> list[Cell]:
+    took = goes_on or age(event.lasted)
     moment = format(event.seen_at.astimezone(), "%H:%M:%S" if now - event.seen_at < DAY else "%b %d %H:%M")
     line = (
         (Shown(f"{moment:<{LABEL_WIDE}}"), Tone.MUTED),
