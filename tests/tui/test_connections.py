@@ -186,4 +186,5 @@ async def test_however_much_is_wrong_in_the_file_the_line_of_the_cursor_is_in_si
         await seat.press("c", sees=("local service", "5 more: `quarterdeck doctor` names them."))
         for each in range(6):
             await seat.press("j", sees=f"more{each}  ")
+        await seat.press("t", sees="check      ")
         await seat.press("g", sees="inside this deck")

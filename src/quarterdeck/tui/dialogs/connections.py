@@ -109,8 +109,9 @@ class ConnectionsDialog(Dialog[Connection]):
         self.set_interval(1.0, self._show)
 
     def on_resize(self) -> None:
-        """Fit the lines to the new width."""
+        """Fit the lines to the new width; the cursor stays in sight."""
         self.call_after_refresh(self._show)
+        self.call_after_refresh(self._scroll_to_line)
 
     def on_screen_suspend(self) -> None:
         """After closing, cancel the workers, which would access removed widgets."""
@@ -271,9 +272,12 @@ class ConnectionsDialog(Dialog[Connection]):
             return
         self._verdicts[connection] = ASKING
         self._show()
+        self._body.scroll_end(animate=False)  # its answer is the last fact
         self._verdicts[connection] = verdict = await check(self._connecting.client_of(connection))
         await self._connecting.releases.saw(connection, verdict.release)
         self._find_keys()
+        if connection == self._chosen:
+            self._body.scroll_end(animate=False)
 
     async def action_delete(self) -> None:
         """Delete a connection and its key."""
