@@ -28,6 +28,17 @@ class ConfirmDialog(Dialog[bool]):
         self.dismiss(result=True)
 
 
+class YesNoDialog(ConfirmDialog):
+    """Asks where a no is an answer of its own; enter and escape go back."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("n", "decline", "No", show=False)]
+    HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no"), ("escape", "back (enter too)"))
+
+    def action_decline(self) -> None:
+        """No."""
+        self.dismiss(result=False)
+
+
 class TypedConfirmDialog(Dialog[bool]):
     """Asks the person to type a word before something that destroys data."""
 

@@ -41,6 +41,8 @@ class Filled:
 
     connection: Connection
     key: KeyChoice
+    moves_key: bool | None = None
+    """Whether the key that it had goes along to its new address; None if there is none to go."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class GivenKey:
 
 
 def edit_connection(
-    connection: Connection, taken: Collection[str], write: Callable[[Connection], Awaitable[None]]
+    connection: Connection, taken: Collection[str], write: Callable[[Filled], Awaitable[Filled]]
 ) -> FormDialog[Filled]:
     """Return the form for a connection or a new one, which it writes; `taken` are the names of the others.
 
@@ -66,10 +68,9 @@ def edit_connection(
         if filled.connection.name in taken:
             raise RefusedError(f"There is a connection called {filled.connection.name} already.", "name")
         try:
-            await write(filled.connection)
+            return await write(filled)
         except ConfigError as error:
             raise RefusedError(error.sentence) from error
-        return filled
 
     title = text.line(f"Connection {connection.name}") if connection.kept else Shown("New connection")
     return FormDialog(title, _fields(connection), take, sending="Writing it down…")

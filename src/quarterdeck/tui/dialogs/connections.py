@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import SecretStr
@@ -24,9 +25,9 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.connections import Verdict, check
 from quarterdeck.tui.dialogs.base import Dialog, Result, ask
-from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog, YesNoDialog
 from quarterdeck.tui.dialogs.connection import HEADERS, Filled, GivenKey, KeyChoice, ask_key, edit_connection
-from quarterdeck.tui.dialogs.form import FormDialog
+from quarterdeck.tui.dialogs.form import FormDialog, RefusedError
 from quarterdeck.tui.paint import content, lines, mark, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.choices import ChoiceList
@@ -339,8 +340,10 @@ class ConnectionsDialog(Dialog[Connection]):
         taken = {each.name for each in self._listed if each.kept} - ({old.name} if old.kept else set())
         instead_of = old.name if old.kept else None
 
-        async def write(new: Connection) -> None:
-            await asyncio.to_thread(edit.save_connection, self._connecting.file, new, instead_of)
+        async def write(filled: Filled) -> Filled:
+            moves = await self._moves_key(old, filled)
+            await asyncio.to_thread(edit.save_connection, self._connecting.file, filled.connection, instead_of)
+            return replace(filled, moves_key=moves)
 
         await self._ask(edit_connection(old, taken, write), lambda filled: self._saved(old, filled))
 
@@ -349,8 +352,11 @@ class ConnectionsDialog(Dialog[Connection]):
         keys, new, was_open = self._connecting.keys, filled.connection, self._is_open(old)
         if filled.key is KeyChoice.NONE:
             await keys.forget(old)
-        elif filled.key is not KeyChoice.ENTER and old.place != new.place and await keys.is_given(old):
-            await self._move_key(old, new)
+        elif filled.moves_key:
+            await keys.move(old, new)
+        elif filled.moves_key is not None:
+            was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
+            self.say(text.line(f"The key of {was} is not used for {becomes}. K: enter one."), Tone.WARN)
         given = await self.app.push_screen_wait(self._key_form(new)) if filled.key is KeyChoice.ENTER else None
         said = await self._take_key(new, given) if given is not None else None
         if was_open and (old != new or said is not None or filled.key is KeyChoice.NONE):
@@ -367,19 +373,20 @@ class ConnectionsDialog(Dialog[Connection]):
         if said is not None:
             self.app.say_on_top(said[0])
 
-    async def _move_key(self, old: Connection, new: Connection) -> None:
-        """Move the key to the new address; to another origin only after a confirmation."""
+    async def _moves_key(self, old: Connection, filled: Filled) -> bool | None:
+        """Whether the key goes to the new address, to another origin only after a yes; None if there is none to go."""
+        new, other = filled.connection, filled.key in (KeyChoice.NONE, KeyChoice.ENTER)
+        if other or old.place == new.place or not await self._connecting.keys.is_given(old):
+            return None
         was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
         said = (
             cell(text.line(f"The key belongs to {was}.")),
             cell(text.line(f"Send it to {becomes} from now on?"), Tone.STRONG),
         )
-        question = ConfirmDialog(CHANGED, said)
-        agreed = await self.app.push_screen_wait(question) if was != becomes else True
-        if agreed:
-            await self._connecting.keys.move(old, new)
-        else:
-            self.say(text.line(f"The key of {was} is not used for {becomes}. K: enter one."), Tone.WARN)
+        agreed = await self.app.push_screen_wait(YesNoDialog(CHANGED, said)) if was != becomes else True
+        if agreed is None:
+            raise RefusedError("Nothing is saved yet.", "address")
+        return agreed
 
     # Keys
 

@@ -95,7 +95,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     # Methods for the owner
 
     def show(self, ids: list[str], rows: Mapping[str, R], *, anew: bool = False) -> None:
-        """Show the rows of these ids; the row of a moved cursor stays on its line, unless a person sorted them (`anew`).
+        """Show the rows of these ids; a moved cursor's row stays on its line, unless the person sorted them (`anew`).
 
         The list of ids must not be mutated; the owner may change the rows, and then calls `redraw_changed`. If the
         cursor's row is gone, the cursor stays on its line.
