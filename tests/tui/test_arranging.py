@@ -92,7 +92,7 @@ async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_l
     async with at_sandboxes(fleet) as seat:
         last = shown(seat)[-1]
         await seat.press("G", "slash", *"box0", sees="10 of 40")
-        await seat.press(*"zz", sees="0 of 40")
+        await seat.press(*"zz", "enter", sees="0 of 40")
         await seat.press("escape", until=lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
         assert seat.list_screen.table.cursor_id == last
         await seat.press("slash", *"status:running", "enter")

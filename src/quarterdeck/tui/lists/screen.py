@@ -268,7 +268,7 @@ class ListScreen(DeckScreen, Generic[R]):
     def _filter_done(self) -> None:
         self.set_focus(self.table)
         self.arranging.filter_by(self.filter_bar.words)
-        if self.filter_bar.words:
+        if self.filter_bar.words and self.table.ids:
             self.arranging.filtering_from = ""
         else:
             self.table.move_to(self.arranging.filtering_from)
