@@ -20,7 +20,7 @@ class Rank(NamedTuple):
     value: Any
     """A row moves when this changes."""
     then: Any = 0
-    """Orders rows of the same value; a change of this alone does not move a row."""
+    """Orders rows of the same value, in either direction; a change of this alone does not move a row."""
     urgent: bool = False
     """The row needs a person and moves at once."""
 
@@ -89,9 +89,10 @@ class Order:
         placed = self._placed.get(row_id)
         if placed is None:
             return 2, None, row_id
-        if placed[0] is None:
-            return 1, None, row_id
-        return 0, _Turned(placed) if self._reverse else placed, row_id
+        value, then = placed
+        if value is None:
+            return 1, then, row_id
+        return 0, (_Turned(value) if self._reverse else value, then), row_id
 
 
 @dataclass(frozen=True, slots=True)

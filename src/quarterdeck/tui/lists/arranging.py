@@ -86,6 +86,8 @@ class Arranging(Generic[R]):
 
         def picked(names: tuple[str, ...]) -> None:
             self._show_columns(None if names == tuple(titles) else names)
+            if self._listing.view.sort in {*titles} - {*names}:
+                self.sort(None, reverse=False)
             self.keep()
 
         await ask(self._screen.app, pick_columns(titles, self._listing.view.columns), picked)

@@ -190,18 +190,26 @@ class Listing(Generic[R]):
         return any(word in row.haystack(now) for row in self.rows.values())
 
     def sort_by(self, column: str | None, *, reverse: bool) -> None:
-        """Sort by a column at once; a column that cannot be sorted by means the default order."""
-        self.view = self.view._replace(sort=column if column in self._sorts else None, reverse=reverse)
+        """Sort by a column at once; one that is hidden or cannot be sorted by means the default order."""
+        self.view = self.view._replace(sort=column if column in self._sortable else None, reverse=reverse)
         self.put_in_order()
+
+    @property
+    def _sortable(self) -> list[str]:
+        chosen = self.view.columns
+        return [key for key in self._sorts if chosen is None or key in chosen]
 
     @property
     def next_column(self) -> str | None:
         """The column after the one sorted by; after the last one comes the default order."""
-        keys = [None, *self._sorts]
+        keys = [None, *self._sortable]
         return keys[(keys.index(self.view.sort) + 1) % len(keys)]
 
     def _rank(self, row: R, now: datetime) -> Rank:
-        return self.definition.rank(row, now) if self.view.sort is None else Rank(self._sorts[self.view.sort](row))
+        usual = self.definition.rank(row, now)
+        if self.view.sort is not None:
+            return Rank(self._sorts[self.view.sort](row), usual.then)
+        return usual._replace(then=-usual.then) if self.view.reverse else usual
 
     def _sift(self, changed: Collection[str], gone: Collection[str] = ()) -> bool:
         """Apply the filter to changed rows; returns whether other rows match than before."""
