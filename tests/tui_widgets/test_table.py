@@ -322,6 +322,9 @@ def test_a_column_with_a_share_takes_what_it_wants_and_the_largest_share_the_res
     content = {"key": 10, "place": 14, "title": 16}
     assert widths(columns, room_for(10, 10, 10) + 8, content) == [10, 12, 16]
     assert widths(columns, room_for(10, 10, 10) + 20, content) == [10, 14, 26]
+    columns = [column(4, key="age"), column(10, flex=1, key="state"), column(20, flex=2, key="title")]
+    narrow = fit(columns, room_for(7, 10, 9), {"age": 3, "state": 10, "title": 20}, "age")
+    assert [place.width for place in narrow] == [len("TITLE ▲"), 10, 9], "the arrow costs the largest share"
 
 
 def test_a_column_is_as_wide_as_what_stands_in_it_and_one_without_gives_its_place_away() -> None:

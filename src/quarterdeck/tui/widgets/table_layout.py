@@ -79,7 +79,7 @@ def fit(
     `content` has the width of the widest text of each column by key; an empty column may be left out. Without it, every
     column is assumed to be full. The sorted column is always shown, because it explains the order.
     """
-    columns = [column._replace(priority=0) if column.key == sorted_by else column for column in columns]
+    columns = [_explaining(column) if column.key == sorted_by else column for column in columns]
     wanted = {number: _wanted(column, content, sorted_by) for number, column in enumerate(columns)}
     widths = {number: min(cells, columns[number].width) for number, cells in wanted.items() if cells}
     _drop(columns, widths, room)
@@ -93,6 +93,11 @@ def fit(
         placed.append(Placed(number, x, width))
         x += width + GAP
     return tuple(placed)
+
+
+def _explaining(column: Column[R]) -> Column[R]:
+    """Return the sorted column: never dropped, and wide enough for its title and the arrow."""
+    return column._replace(priority=0, width=max(column.width, len(column.title) + ARROW))
 
 
 def _wanted(column: Column[Any], content: Mapping[str, int] | None, sorted_by: str | None) -> int:
@@ -119,10 +124,10 @@ def _drop(columns: Sequence[Column[Any]], widths: dict[int, int], room: int) -> 
 def _share_out(columns: Sequence[Column[Any]], widths: dict[int, int], wanted: Mapping[int, int], spare: int) -> None:
     """Distribute spare cells to flexible columns as far as they need them, the rest to the one with the largest share.
 
-    If cells are missing, they are taken from the same columns, the smallest share first.
+    If cells are missing, they are taken from the same columns, the largest share first.
     """
     sharers = sorted((number for number in widths if columns[number].flex), key=lambda number: -columns[number].flex)
-    for number in sharers if spare > 0 else reversed(sharers):
+    for number in sharers:
         most, least = wanted[number] - widths[number], min(LEAST - widths[number], 0)
         part = max(min(spare, most), least)
         widths[number] += part
