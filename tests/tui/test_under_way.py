@@ -63,10 +63,11 @@ async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await seat.press("2", sees=("2 Running", "live"))
         await seat.press("asterisk", "p", "y", sees="2 asked for")
-        await seat.press("ctrl+q", sees="Leave before it has ended?")
-        await seat.press("n")
+        await seat.press("ctrl+q", sees=("Leave before it has ended?", "Still going on: Pause 2 sandboxes."))
+        assert "wait for their turn" not in seat.text
         server.gate.set()
-        await seat.sees("2 done", "esc close")
+        await seat.sees("Leave now?", "Pause 2 sandboxes: 2 done.")
+        await seat.press("n", sees=("2 done", "esc close"))
         assert "Waiting for the answer" not in seat.text
 
 

@@ -20,10 +20,9 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.connections import Releases
 from quarterdeck.tui.dialogs.base import ask
-from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.dialogs.bulk import LeaveDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import Shown
@@ -106,12 +105,7 @@ class Connecting:
     async def may_end_job(self) -> bool:
         """Ask whether to give up the rest of a running bulk job, if there is one. Runs inside a worker."""
         job = self._app.running_job
-        if job is None:
-            return True
-        rest = Shown("Rows that wait for their turn are then not changed.")
-        said = [cell(Shown(f"Still going on: {job.title}.")), cell(rest, Tone.WARN)]
-        asked = ConfirmDialog(Shown("Leave before it has ended?"), said)
-        return await self._app.push_screen_wait(asked) is True
+        return job is None or await self._app.push_screen_wait(LeaveDialog(job)) is True
 
     async def _follow(self, connection: Connection) -> None:
         app = self._app

@@ -171,6 +171,29 @@ class ProgressDialog(Dialog[Copyable]):
         self.dismiss(Copyable(Shown("summary"), self._job.summary, to_file=True))
 
 
+class LeaveDialog(ConfirmDialog):
+    """Asks whether to leave a job before it has ended; says so once it has."""
+
+    def __init__(self, job: BulkJob) -> None:
+        super().__init__(Shown("Leave before it has ended?"), _left_behind(job))
+        self._job = job
+
+    def on_mount(self) -> None:
+        """Update what is left behind."""
+        self.set_interval(SHOWN_EVERY, self._show)
+
+    def _show(self) -> None:
+        self.query_one("#said", Static).update(lines(_left_behind(self._job)))
+        if self._job.ended:
+            self.query_one("#title", Static).update(plain(Shown("Leave now?"), Tone.STRONG))
+
+
+def _left_behind(job: BulkJob) -> list[Cell]:
+    said = cell(text.line(job.result if job.ended else f"Still going on: {job.title}."))
+    waits = cell(Shown("Rows that wait for their turn are then not changed."), Tone.WARN)
+    return [said, waits] if RowState.WAITING in counts(job.rows.values()) else [said]
+
+
 # The plan
 
 
