@@ -158,7 +158,7 @@ async def test_a_list_that_was_long_to_read_opens_nothing_over_what_is_typed_int
             await seat.press("c", sees=("Connections", "two"))
             await seat.press("K", "x", sees="Key of two")
             fcntl.flock(lock, fcntl.LOCK_UN)
-            await seat.sees("Key of two", "The key is missing or not the right one: c, then K gives one.")
+            await seat.sees("Key of two", "The key is missing or wrong: K in the connections (c) gives one.")
 
 
 # Editing

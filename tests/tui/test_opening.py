@@ -218,5 +218,5 @@ async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_
         await seat.type(keys, sees=typed_into)
         stands = seat.deck.screen
         refused = True
-        await seat.sees("The key is missing or not the right one: c, then K gives one.")
+        await seat.sees("The key is missing or wrong: K in the connections (c) gives one.")
         assert seat.deck.screen is stands

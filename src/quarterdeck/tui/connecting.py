@@ -29,7 +29,7 @@ from quarterdeck.tui.text import Shown
 
 Connect = Callable[[Connection, SecretStr | None], AbstractAsyncContextManager[Client]]
 """Opens a client for a connection; a key of None means the key that its configuration names."""
-KEY_REFUSED = Shown("The key is missing or not the right one: c, then K gives one.")
+KEY_REFUSED = Shown("The key is missing or wrong: K in the connections (c) gives one.")
 
 
 class Connecting:
