@@ -110,6 +110,7 @@ async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_cam
     async with at_conversations(fleet, server=server, size=WIDE) as seat:
         await seat.press("n", *"port it", "ctrl+s", sees="esc goes back to the list meanwhile")
         await seat.press(*"np", "ctrl+s", sees=("Creating the conversation", "port it"))
+        assert "esc cancel" not in seat.text
         await seat.press("escape", sees="what comes of it is said here")
         await seat.press("enter", sees="Fix login", until=lambda: not seat.deck.screen.is_modal)
         await seat.press("escape", until=lambda: seat.list_screen.is_current)

@@ -233,11 +233,13 @@ class FormDialog(FieldsDialog[Result]):
         """Wait for the request with the fields locked: what is typed meanwhile would be lost when the form closes."""
         focused = self.focused
         self._body.disabled = True
+        self.hint(() if self._on_background is None else (("escape", "back"),))
         try:
             return await sending
         finally:
             self._body.disabled = False
             if not self.in_background:
+                self.hint(self._hints)
                 self.set_focus(focused)
 
     def _refuse_as(self, error: ServiceError) -> None:
