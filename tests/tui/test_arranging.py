@@ -88,12 +88,12 @@ async def test_sorted_by_addresses_are_those_that_are_shown(fleet: FakeFleet) ->
 async def test_equal_rows_stand_as_usual_and_so_do_all_once_the_column_of_their_order_is_hidden() -> None:
     fleet = FakeFleet()
     for hour, name in enumerate("bca"):
-        fleet.talk(name, fleet.add(f"box{name}", "PAUSED"), name * hour, updated_at=f"2026-03-14T1{hour}:00:00Z")
+        fleet.talk(name, fleet.add(f"box{name}", "PAUSED"), name, updated_at=f"2026-03-14T1{hour}:00:00Z")
     async with at_conversations(fleet) as seat:
         for key, order in {"s": "STATE ▲", "S": "STATE ▼"}.items():
             await seat.press(key, sees=order, until=lambda: shown(seat) == ["a", "c", "b"])
         await seat.press("C", "space", "enter", sees="Sorted by what needs a look first")
-        await seat.press("s", sees="TITLE ▲", until=lambda: shown(seat) == ["c", "a", "b"])
+        await seat.press("s", sees="TITLE ▲", until=lambda: shown(seat) == ["a", "b", "c"])
 
 
 async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_lets_through() -> None:

@@ -192,6 +192,8 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
         await at("second wish")
         await seat.press("enter", until=lambda: "None before" not in seat.text)
         await at("first wish")
+        await seat.press(*["backspace"] * 4, *"zzz", "enter", sees="No “zzz” in what")
+        await seat.press(*["backspace"] * 3, *"first wish", "enter", sees="No other “first wish” in what")
 
 
 async def test_what_is_looked_for_above_what_was_read_is_read_for_the_next_time(agent: FakeAgent) -> None:

@@ -285,11 +285,17 @@ class ConversationScreen(DeckScreen):
     def _find_before(self, event: Input.Submitted) -> None:
         if words := event.value.strip():
             self.message_line.clear()
-            went = self.log_view.search(-1, lambda entry: words.casefold() in copied(entry).casefold(), around=True)
+
+            def has(entry: Entry) -> bool:
+                return words.casefold() in copied(entry).casefold()
+
+            here = self.log_view.cursor_entry
+            went = self.log_view.search(-1, has, around=True)
             if went > 0:
                 self.say(Shown("None before; this is the last one."))
             elif not went:
-                self.say(text.line(f"No other “{words}” in what has been read."), Tone.WARN)
+                no = "No other" if here is not None and has(here) else "No"
+                self.say(text.line(f"{no} “{words}” in what has been read."), Tone.WARN)
 
     def action_back(self) -> None:
         """Close what is open, or go back to the list."""
