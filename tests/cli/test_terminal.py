@@ -49,6 +49,7 @@ def deck() -> Iterator[Terminal]:
 
 
 def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Home) -> None:
+    preferences = home.write("preferences.toml", 'last_connection = ["x"]\n')
     with Terminal(*quarterdeck()) as terminal:
         terminal.press("2")  # at once: before there is anything to press it on
         terminal.shows("[2 Sandboxes]", "No sandboxes", "local service")
@@ -56,7 +57,7 @@ def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Hom
         terminal.quit()
         assert_as_it_was(terminal)
         assert b"\x1b[?1000h" in terminal.output, "it does not ask for the mouse"
-    assert 'last_connection = "local"' in (home.config / "preferences.toml").read_text()
+    assert preferences.read_text() == 'last_connection = ["x"]\n'
 
 
 def test_the_deck_goes_by_its_options_and_preferences(home: Home) -> None:

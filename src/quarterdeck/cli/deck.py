@@ -74,9 +74,13 @@ def refuse_unfit_terminal(environ: Mapping[str, str]) -> None:
 
 
 def _endpoint(arguments: CommandLine, config: Config, problems: list[str]) -> tuple[Connection, bool]:
-    """Return the chosen connection, or the local service if the last one is gone; and whether it was chosen."""
+    """Return the chosen connection, or the local service if the last one is gone; and whether it was chosen.
+
+    A last connection that is no text counts as none, and is left in its file.
+    """
     try:
-        return choose(arguments, config, os.environ), True
+        chosen = arguments.connection or config.preferences.last_connection
+        return choose(arguments, config, os.environ), chosen is not None
     except LastConnectionGoneError as error:
         gone = error.words.partition(": ")[0].rstrip(".")  # the reason is among the problems
         problems.insert(0, f"The local service was opened. {gone}")
