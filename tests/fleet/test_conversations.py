@@ -125,6 +125,7 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
 def test_a_filter_reads_both_words_for_a_state() -> None:
     for sandbox, agent, typed in (
         ("RUNNING", "idle", "state:ready state:idle"),
+        ("RUNNING", "waiting_for_confirmation", 'state:needs-you state:"needs you"'),
         ("PAUSED", None, 'state:asleep state:"sandbox paused"'),
         ("STARTING", None, 'state:waking state:"sandbox resuming"'),
         ("MISSING", None, 'state:archived state:"sandbox missing" orphan no-sandbox'),

@@ -33,6 +33,7 @@ async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_sa
         await seat.click("filter")
         await seat.type("box1", until=lambda: "box2" not in seat.text.partition("No conversation")[2])
         await seat.press("q", sees="No line has that in it.")
+        assert "go to it" not in seat.text
         await seat.press("backspace", "down", "enter", until=lambda: not seat.deck.screen.is_modal)
         assert seat.list_screen.table.cursor_id == "box10"
         await seat.press("X", sees="esc cancel")

@@ -275,7 +275,8 @@ _ALSO_CALLED: dict[str, str] = {
 
 
 def _state_word(row: ConversationRow, now: datetime) -> str:
-    return f"{row.state.word}\n{_ALSO_CALLED.get(row.state.word, '')}"
+    word = row.state.word
+    return f"{word}\n{word.replace(' ', '-')}\n{_ALSO_CALLED.get(word, '')}"
 
 
 DECK_GRAMMAR: Grammar[ConversationRow] = Grammar(

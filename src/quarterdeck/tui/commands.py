@@ -99,7 +99,7 @@ EVERYWHERE = (
     Command("help", "question_mark", "Help", "Show the keys that work here", bar=1),
     Command("back", "q", "Back", "Go back; from the conversations: quit"),
     Command("quit", "ctrl+q,Q", "Quit", "Quit the deck; sandboxes keep running", bar=90),
-    Command("suspend_process", "ctrl+z", "Suspend", "Suspend the deck until `fg`"),
+    Command("suspend_process", "ctrl+z", "Suspend", "Suspend the deck until `fg`; not in the settings"),
 )
 
 _LISTS = (

@@ -159,7 +159,8 @@ class PickDialog(Dialog[T]):
         self._list.action_first()
         self._show_about()
         filtering = [("slash", "filter")] if len(self._offered) >= MANY else []
-        self.hint([("enter", self._take), *self.OTHER_HINTS, *filtering, ("escape", self._leave)])
+        taking = [("enter", self._take)] if any(item.works for item in self._listed) else []
+        self.hint([*taking, *self.OTHER_HINTS, *filtering, ("escape", self._leave)])
         self.complain(Shown("No line has that in it.") if words and not self._listed else None)
 
     def _prompt(self, line: Cell) -> Content | Hanging:
