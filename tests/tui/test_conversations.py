@@ -165,8 +165,9 @@ async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_af
     monkeypatch.chdir(tmp_path)
     written = tmp_path / "trajectory-c1.zip"
     written.write_text("precious")
-    read_only = Connection("p", PROD.url, read_only=True)
+    read_only = Connection("127.0.0.1:3112", PROD.url, read_only=True)
     async with at_conversations(fleet, size=(60, 20), endpoint=read_only) as seat:
+        await seat.until(lambda: "…7.0.0.1:3112 READ-ONLY · live now" in seat.line(0))
         await seat.go_to("c1", "E", sees=("Trajectory of Talk 1", "trajectory-c1.zip"))
         await seat.retype("nowhere/x.zip", "enter", sees=("Trajectory of Talk 1", "nowhere is no folder"))
         await seat.retype("trajectory-c1.zip", "enter", sees="Write over the file?")

@@ -91,7 +91,10 @@ def right_side(state: HeaderState, room: int) -> Content:
     release = content(((Shown(f" {state.release}"), Tone.MUTED),) if state.release else ())
     dot = content(((DOT, Tone.MUTED),) if state.health and connection else ())
     name = band(connection, state.connection.colour)
-    shortest = name.truncate(max(SHORTEST_NAME, room - (mark + dot + health).cell_length), ellipsis=True)
+    cells = max(SHORTEST_NAME, room - (mark + dot + health).cell_length)
+    shortest = name.truncate(cells, ellipsis=True)
+    if not (state.connection.kept or state.connection.embedded):  # an address: its port tells servers apart
+        shortest = band(Shown(f"…{connection[1 - cells :]}"), None)
     for name_and_rest in (
         name + release + mark + dot,
         name + mark + dot,
