@@ -68,6 +68,8 @@ class Records(Generic[R]):
         self._same = same
         self._read: dict[bytes, list[Page[R]]] = {}
         """The parsed pages by digest of the response, the latest last."""
+        self._answered = False
+        """Whether `newest` was answered."""
         self.limit: Query = (("limit", str(transport.limits.page)),)
         """The query for the largest pages that servers allow."""
 
@@ -113,9 +115,10 @@ class Records(Generic[R]):
             return Page(())
         try:
             async for page in self.pages(path, (*self.limit, *query), background=background):
+                self._answered = True
                 return page
         except ServiceError as error:
-            if self._read or not not_offered(error):
+            if self._answered or not not_offered(error):
                 raise
             self._transport.lacks.add(path)
         return Page(())
