@@ -51,7 +51,9 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
         assert fleet.orders == [("pause", "old1")]
 
 
-async def test_a_list_and_a_timeline_of_a_later_run_know_how_long_a_state_has_lasted_at_least(tmp_path: Path) -> None:
+async def test_a_list_and_a_timeline_of_a_later_run_say_alike_how_long_a_state_has_lasted_at_least(
+    tmp_path: Path,
+) -> None:
     fleet, state = FakeFleet(), KeptState(tmp_path / "state")
     fleet.add("box")
     for minutes in (0, 7):

@@ -55,7 +55,7 @@ class SandboxMemories:
         if last is None or (last.what, word) not in ((word, word), (StateWord.RUNNING, StateWord.STARTING)):
             return None
         has_run = last.what == StateWord.RUNNING
-        return SandboxMemory(record.status, last.what, last.seen_at, exact=False, began=last.seen_at, has_run=has_run)
+        return SandboxMemory(record.status, last.what, now, exact=False, began=last.seen_at, has_run=has_run)
 
     def forget(self, ids: Collection[str]) -> None:
         """Drop the memories of removed sandboxes; their timelines are kept for a while."""
