@@ -83,7 +83,7 @@ SETTLED = [
     ("new STARTING RUNNING +600", "Running"),
     # a pause or resume that is over
     ("RUNNING pause PAUSED", "Paused"),
-    ("RUNNING pause ERROR", "Error"),
+    ("RUNNING pause ERROR ERROR", "Error"),
     ("RUNNING pause MISSING", "Missing"),
     ("RUNNING pause refused", "Running"),
     ("RUNNING delete MISSING", "Missing"),
@@ -120,6 +120,7 @@ UNDER_WAY = [
     ("starting new STARTING", "Starting"),
     ("PAUSED STARTING", "Starting"),
     ("RUNNING pause RUNNING STARTING", "Pausing"),
+    ("RUNNING pause ERROR", "Pausing"),
     ("RUNNING pause +59", "Pausing"),
     ("RUNNING pause +61", "still Running"),
     ("PAUSED resume PAUSED", "Resuming"),

@@ -259,12 +259,14 @@ def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> Sand
 
 
 def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:
-    """Return how many readings in a row are needed to believe a word; results of our own requests need one."""
+    """Return how many readings in a row are needed to believe a word; results of our own requests mostly need one."""
     if word == memory.word:
         return 1
     if memory.asked is not None:
-        if word != StateWord.ERROR or memory.asked.action not in (Action.START, Action.RESUME):
+        if word != StateWord.ERROR or memory.asked.action is Action.DELETE:
             return 1
+        if memory.asked.action is Action.PAUSE:
+            return 2  # a process that just stopped may read so once (SERVERS.md: pausing and resuming)
         return ERRORS_BELIEVED if now - memory.asked.at >= BOOTED_WITHIN else memory.doubts + 2  # not by this one
     flips = memory.previous is not None and word == memory.previous.word and now - memory.previous.at < FLIPS
     return 2 if flips else 1
