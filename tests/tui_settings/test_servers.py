@@ -74,6 +74,14 @@ async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_
     assert second == first.model_copy(update={"name": "db-2"})
 
 
+async def test_a_copy_that_the_filter_hides_is_shown_with_all_others_under_the_cursor(seat: FormSeat) -> None:
+    await seat.press("slash", *"events.ex", "enter", "Y", sees="Copy of an MCP server")
+    await seat.press("ctrl+u")
+    await seat.type("https://other.example/sse", "ctrl+s", sees=("https://other.e", "npx"))
+    await seat.press("d", until=lambda: "https://other.e" not in seat.text)
+    assert seat.form.draft.count == 0
+
+
 async def test_the_cursor_stays_with_its_server_when_one_is_added_before_it_and_with_a_new_one_once_it_is_saved(
     seat: FormSeat,
 ) -> None:

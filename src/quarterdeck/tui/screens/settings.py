@@ -226,6 +226,10 @@ class SettingsScreen(DeckScreen):
 
     @on(FilterBar.Done)
     def _back_to_form(self) -> None:
+    @on(SettingsForm.AllShown)
+    def _clear_filter(self) -> None:
+        self.bar.put("")
+
         self.form.start()
 
     def _acted(self, done: Shown | None, tone: Tone) -> None:

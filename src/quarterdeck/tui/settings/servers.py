@@ -99,7 +99,7 @@ class ServerList:
         async def done(server: McpServer) -> None:
             own = row_of(MCP, row())
             await self.form.change(lambda draft: draft.change_servers(changed, server))
-            self.form.list.move_to(own)
+            self.form.go_to(own)
 
         stored = entry is not None and entry.was is not None
         hidden = self.form.view.hides_secrets
@@ -168,7 +168,8 @@ class ServerList:
             before = self.form.draft.servers.entries
             await self._change(lambda _: taken.servers, said, Tone.GOOD)
             first = next((entry for entry in taken.servers.entries if entry not in before), None)
-            self.form.list.move_to(row_of(MCP, first.row) if first is not None else "")
+            if first is not None:
+                self.form.go_to(row_of(MCP, first.row))
 
         dialog = PasteServersDialog(self.form.draft.servers, nested=self.form.view.hides_secrets)
         await ask(self.app, dialog, pasted_in)

@@ -82,6 +82,9 @@ class SettingsForm(Vertical):
     class Edited(Message):
         """The draft changed."""
 
+    class AllShown(Message):
+        """The filter hid the row to go to and was cleared."""
+
     def __init__(self) -> None:
         self.tabs, self.list = GroupTabs(), FieldList()
         self.help_full, self.help_short = Lines(id="help-full"), Static(id="help-short")
@@ -159,8 +162,15 @@ class SettingsForm(Vertical):
         """Move the cursor to the first error and return it; None if there is none."""
         error = next(iter(self.view.errors), None)
         if error is not None:
-            self.list.move_to(row_of(error.key, error.row))
+            self.go_to(row_of(error.key, error.row))
         return error
+
+    def go_to(self, row: str) -> None:
+        """Move the cursor to a row; a filter that hides it is cleared."""
+        if row not in self.view.rows:
+            self._set_view(replace(self.view, query=""))
+            self.post_message(self.AllShown())
+        self.list.move_to(row)
 
     # Editing
 
