@@ -42,6 +42,9 @@ async def test_disabling_where_secrets_are_not_told_says_that_they_go(nested: Fo
     await nested.go_to("mcp:0")
     await nested.choose("Disable", sees=("does not tell its key", "when you enable it"))
     await nested.press("d", sees="will be disabled")
+    await nested.choose("Enable", sees=("It stays on the service.", "As stored"))
+    await nested.choose("Disable")
+    await nested.press("d", sees="will be disabled")
     await nested.press("ctrl+s")
     await nested.sees("also loses", "SSE https://events.example.org/sse: this server does not tell its key")
     await nested.press("y", sees="Saved")
@@ -82,17 +85,17 @@ async def test_an_address_of_the_other_type_is_noticed_in_the_dialog_where_the_t
 
 async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit) -> None:
     one = ShttpServer(url="https://tools.example.org/a", api_key=SecretStr("sentinel"))
-    other = StdioServer(name="db", command="npx")
-    config = McpConfig(shttp_servers=(one, one, one), stdio_servers=(other, other))
+    alike, other = one.model_copy(update={"timeout": 9}), StdioServer(name="db", command="npx")
+    config = McpConfig(shttp_servers=(one, one, one, alike), stdio_servers=(other, other))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:3", sees=("f2 removes 3 that appear twice", "twice"))
+        await seat.go_to("mcp:4", sees=("f2 removes 3 that appear twice", "twice"))
         await seat.choose("Remove duplicates")
         await seat.sees("3 duplicates: gone at the next save", "config.toml", "3 edited")
         await seat.press("ctrl+z", sees=("As stored", "f2 removes 3"))
         await seat.choose("Remove duplicates")
         stored = await seat.saved_servers(3)
-        await seat.go_to("mcp:0", "f2", "slash", *"twice", sees="No MCP server is in the list twice.")
-    assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (1, 1)
+        await seat.go_to("mcp:0", "f2", "slash", *"alike", sees="No two MCP servers are alike in everything.")
+    assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (2, 1)
 
 
 def kept_text(folder: Path) -> str:

@@ -119,9 +119,10 @@ class ServerList:
         if entry.disabled:
             server = filled(entry.server, entry.was)
             missing = words.to_type(server)
-            if not missing and self.form.view.hides_secrets and not words.holds_secret(server):
+            if entry.was is None and not missing and self.form.view.hides_secrets and not words.holds_secret(server):
                 missing = "The service told no key of it; type it if it needs one."
-            said = f"Stored again at the next save. {missing}".strip()
+            when = "Stored again at the next save" if entry.was is None else "It stays on the service"
+            said = f"{when}. {missing}".strip()
             await self._change(lambda servers: servers.enable(entry.row), said, Tone.WARN if missing else Tone.PLAIN)
             return
 

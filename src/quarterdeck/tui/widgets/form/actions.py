@@ -137,7 +137,7 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
         case "check_all" | "copy_servers" | "servers_file" if not draft.servers.entries:
             return "There is no MCP server."
         case "remove_duplicates" if not duplicates(draft.servers):
-            return "No MCP server is in the list twice."
+            return "No two MCP servers are alike in everything."
         case "revert" if not view.is_edited(row):
             return "Nothing is edited here."
         case "disable" | "convert" if entry is not None and entry.removed:
