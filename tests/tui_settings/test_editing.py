@@ -105,6 +105,9 @@ async def test_switches_and_choices(seat: FormSeat) -> None:
     await seat.type("gray", sees=("grayswan", "offered by this server"))
     await seat.press("enter")
     assert seat.form.draft.changes["security_analyzer"] == "grayswan"
+    await seat.go_to("agent", "enter")
+    await seat.type("My", "enter", until=lambda: seat.form.editor is None)
+    assert seat.form.draft.changes["agent"] == "My"
 
 
 async def test_a_list_without_rows_is_found_by_its_name(sit: Sit) -> None:

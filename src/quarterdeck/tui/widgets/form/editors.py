@@ -1,6 +1,8 @@
 """The editors of fields: each is shown in place of a row, and knows the value typed so far."""
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from textual import on
@@ -147,7 +149,7 @@ class SelectEditor(FieldEditor):
     def __init__(self, entry: Field, draft: Draft) -> None:
         self._was = draft.value(entry.key)
         self._offered: Sequence[Any] = ()
-        self._field = LineInput(placeholder="type to find a choice, or another value")
+        self._field = LineInput(placeholder="type to find or set one")
         self._choices = ChoiceList(focusable=False)
         hints = (("↑ ↓", "choose"), ("type", "to find or set another"))
         super().__init__(entry, draft, self._field, self._choices, hints=hints)
@@ -209,17 +211,22 @@ def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
 
 
 def _matches(value: Any, said: str, query: str) -> bool:
-    return query.casefold() in f"{typed(value) or 'not set'} {said}".casefold()
+    return query.casefold() in _text(value, said).casefold()
+
+
+def _text(value: Any, said: str) -> str:
+    return f"{typed(value) or 'not set'} {said}"
 
 
 def _best(rows: Mapping[Any, str], own: Any, query: str) -> Any:
-    """Return the choice typed in full, else one whose value or words begin with the query, else the first."""
+    """Return the choice typed in full, else one with a word that begins so, else what was typed."""
     if own in rows and rows[own] != AS_TYPED:
         return own
-    wanted = query.casefold()
-    by_value = (value for value in rows if typed(value).casefold().startswith(wanted) and value != own)
-    by_words = (value for value, said in rows.items() if said.casefold().startswith(wanted))
-    return next(by_value, None) or next(by_words, None) or next(iter(rows))
+    wanted = re.compile(rf"\b{re.escape(query)}", re.IGNORECASE)
+    others = [(value, _text(value, said)) for value, said in rows.items() if value != own]
+    by_value = (value for value, words in others if wanted.match(words))
+    by_words = (value for value, words in others if wanted.search(words))
+    return next(chain(by_value, by_words), own)
 
 
 def _choice(value: Any, said: str) -> Cell:
