@@ -10,7 +10,9 @@ import httpx
 import pytest
 
 from tests.cli.conftest import Ended, Run
-from tests.cli.serving import KEY, Program, answering, simulating
+from tests.cli.serving import KEY, Program, answering, at_an_address, simulating
+from tests.client.fakes import Answer, Asked
+from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 
 Record = dict[str, Any]
 
@@ -127,6 +129,27 @@ def test_what_is_gone_says_so(on: Simulated) -> None:
     assert refused.startswith("quarterdeck: Its sandbox is paused. Nothing was sent. ")
     assert f"sandboxes resume {asleep['sandbox_id']}\n" in refused
     assert on("show", asleep["id"]).out
+
+
+def test_a_title_that_the_server_does_not_take_is_given_afterwards_and_a_refusal_is_told(run: Run) -> None:
+    fleet = FakeFleet(nested=True)
+    fleet.says[f"POST {CONVERSATIONS}"] = Answer({"id": "t", "status": "READY", "app_conversation_id": "a"})
+    fleet.talk("a", "b1", "Conversation a")
+
+    def script(asked: Asked) -> Answer | Exception:
+        given = fleet.answer(asked)
+        if asked.method == "PATCH" and fleet.conversations["a"]["title"] == "Mine" and len(fleet.orders) == 1:
+            fleet.conversations["a"] = {**fleet.conversations["a"], "title": "Summary"}  # after the first message
+        return given
+
+    with at_an_address(script) as url:
+        command = ("conversations", "create", "--title", "Mine", "--url", url, "--json")
+        assert run(*command, "--message", "Hello").json["title"] == fleet.conversations["a"]["title"] == "Mine"
+        fleet.conversations["a"]["title"] = "Other"
+        fleet.deaf.add("a")
+        refused = run(*command)
+    assert refused.json["title"] == "Other"
+    assert "It is called Other: " in refused.err
 
 
 @pytest.mark.parametrize("words", ["", "' '", "hello --reject no", "--accept a --reject no", "hello --timeout soon"])

@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+from dataclasses import replace
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, utc_minute, with_client, with_session
 from quarterdeck.cli.output import CommandError, answer, note, typed_text
 from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask, conversation_plain
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.config.load import Config
@@ -15,12 +17,15 @@ from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
 from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import FAILED, start_state
+from quarterdeck.fleet.writes import AskedTitles
 from quarterdeck.tui.text import line
 
 PATIENCE = 180.0
 """Seconds that a start task may take: servers wait up to 120 for a sandbox."""
 EVERY = 0.5
 """Seconds between two polls of a start task."""
+NAMED_AGAIN = 15.0
+"""Seconds within which servers give their own title after the first message (SERVERS.md: creating a conversation)."""
 
 
 def show(arguments: CommandLine, config: Config) -> int:
@@ -70,8 +75,7 @@ def create(arguments: CommandLine, config: Config) -> int:
         except asyncio.CancelledError:
             note("The server may go on and create it.", "`quarterdeck conversations list` shows it then.")
             raise
-        if new.title and conversation.title != new.title.strip():  # (SERVERS.md: creating a conversation)
-            note(f"The server did not take the title; it is called {conversation.title or 'nothing'} for now.")
+        conversation = await _titled(client, conversation, new)
         answer(arguments, conversation_plain(conversation), [line(conversation.id)])
         return 0
 
@@ -104,6 +108,25 @@ async def _read(client: Client, conversation_id: str) -> Conversation:
     if (conversation := await client.conversations.find(conversation_id)) is None:
         words = f"The conversation {conversation_id} was created, but is not listed."
         raise CommandError(words, "List them in a while.")
+    return conversation
+
+
+async def _titled(client: Client, conversation: Conversation, new: NewConversation) -> Conversation:
+    """Rename a conversation if the server did not take the title, and once more if it replaces that."""
+    loop, titles = asyncio.get_running_loop(), AskedTitles(utc_now)
+    titles.ask(conversation.id, new.title)
+    until = loop.time()
+    for _ in range(2 if new.message else 1):
+        while not (asked := titles.not_given([conversation])) and loop.time() < until:
+            await asyncio.sleep(EVERY)
+            conversation = await _read(client, conversation.id)
+        try:
+            for conversation_id, title in asked:
+                await client.conversations.rename(conversation_id, title)
+                conversation, until = replace(conversation, title=title), loop.time() + NAMED_AGAIN
+        except ServiceError as error:
+            note(f"It is called {conversation.title or 'nothing'}: {error.sentences}")
+            break
     return conversation
 
 
