@@ -74,7 +74,9 @@ def test_a_filter_that_is_not_understood_whole_or_names_nothing_is_wrong_usage_a
             assert on("sandboxes", verb, *arguments, status=2).out == ""
     assert listed(on) == before
     for command in (("sandboxes", "list"), ("sandboxes", "pause"), ("conversations", "list")):
-        on(*command, "--filter", "nobody-is-called-so", status=3)
+        assert "is called" not in on(*command, "--filter", "nobody-is-called-so status:start", status=3).err
+        assert "is called bogus; there are " in on(*command, "--filter", "status:start,bogus id:none", status=3).err
+    assert "--yes deletes 0 of 1." in on("sandboxes", "delete", "nobody", status=2).err
 
 
 def test_a_dry_run_tells_the_plan_and_does_nothing(on: On) -> None:

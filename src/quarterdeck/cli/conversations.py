@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, utc_minute, with_client, with_session
+from quarterdeck.cli.oneshot import nothing_matched, table, typed_filter, utc_minute, with_client, with_session
 from quarterdeck.cli.output import CommandError, answer, note, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
@@ -13,7 +13,7 @@ from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import utc_now
-from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, STATE_WORDS
 from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import FAILED, start_state
@@ -45,7 +45,7 @@ def show(arguments: CommandLine, config: Config) -> int:
         if unreadable := session.conversations.health.unreadable:
             note(f"{unreadable} of {unreadable + len(session.conversations.records)} records could not be read.")
             return 1
-        return NOTHING_MATCHED if wanted and not rows else 0
+        return nothing_matched(wanted, STATE_WORDS, session.conversation_rows) if wanted and not rows else 0
 
     return with_session(arguments, config, read_and_print)
 

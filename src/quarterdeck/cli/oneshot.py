@@ -5,7 +5,7 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import connect
-from quarterdeck.cli.output import CommandError
+from quarterdeck.cli.output import CommandError, note
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -61,6 +61,17 @@ def typed_filter(typed: str | None, grammar: Grammar[R]) -> Filter[R]:
     if wanted.problems:
         raise CommandError(f"--filter: {' '.join(wanted.problems)}", status=2)
     return wanted
+
+
+def nothing_matched(wanted: Filter[R], words: Iterable[str], rows: Iterable[R]) -> int:
+    """Note each status of a filter that is neither among the known `words` nor in a row; returns the exit status."""
+    shown, now = tuple(rows), utc_now()
+    for term in wanted.terms:
+        if term.name in ("status", "state") and not term.inverted:
+            known = "\n".join((*words, *(str(term.token.of(row, now)) for row in shown))).casefold()
+            for typed in (text for text in term.texts if text not in known):
+                note(f"No {term.name} is called {typed}; there are {', '.join(words)}.")
+    return NOTHING_MATCHED
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Iterator[Shown]:

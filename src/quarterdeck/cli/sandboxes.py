@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, utc_minute, with_client, with_session
+from quarterdeck.cli.oneshot import nothing_matched, table, typed_filter, utc_minute, with_client, with_session
 from quarterdeck.cli.output import CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -14,6 +14,7 @@ from quarterdeck.client.models.sandbox import SandboxSpec, sandbox_plain
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import age, utc_now
 from quarterdeck.fleet.filters import Filter, Kind, kept
+from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.watch import Watch
@@ -79,7 +80,7 @@ def show(arguments: CommandLine, config: Config) -> int:
         if unreadable:
             note(f"Records that could not be read: {unreadable:,}.")
             return 1
-        return NOTHING_MATCHED if wanted and not found else 0
+        return nothing_matched(wanted, StateWord, session.sandbox_rows) if wanted and not found else 0
 
     return with_session(arguments, config, read_and_print)
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, table, typed_filter, with_session
+from quarterdeck.cli.oneshot import nothing_matched, table, typed_filter, with_session
 from quarterdeck.cli.output import CommandError, answer, note, print_json, say
 from quarterdeck.cli.sandboxes import GRAMMAR, read
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.fleet.bulk import BulkJob, BulkRow, RowState, counted, plan
 from quarterdeck.fleet.filters import kept
-from quarterdeck.fleet.sandbox_state import Action, why_not
+from quarterdeck.fleet.sandbox_state import Action, StateWord, why_not
 from quarterdeck.fleet.session import Session
 
 NOT_DONE = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED})
@@ -38,7 +38,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         unknown = [each for each in ids if each not in known]
         if not rows and not unknown:
             note("No sandbox matches the filter.")
-            return 1 if unreadable else NOTHING_MATCHED
+            return 1 if unreadable else nothing_matched(wanted, StateWord, known.values())
 
         def status(sandbox_id: str) -> str | None:
             memory = session.memories.by_id.get(sandbox_id)
@@ -56,7 +56,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         found = job.rows | {each: BulkRow(each, RowState.GONE, "There is no sandbox of this id.") for each in unknown}
         job.rows = {each: found[each] for each in ids or known if each in found}
         if arguments.dry_run or (arguments.verb == "delete" and not arguments.yes):
-            _print_plan(job, status, len(rows), arguments)
+            _print_plan(job, status, arguments)
             return 1 if unknown or unreadable else 0
         for each in ids:
             if each in found:
@@ -78,7 +78,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     return with_session(arguments, config, change)
 
 
-def _print_plan(job: BulkJob, status: Status, count: int, arguments: CommandLine) -> None:
+def _print_plan(job: BulkJob, status: Status, arguments: CommandLine) -> None:
     """Print what would be done; raises CommandError (status 2) for a deletion without --yes."""
     verb, planned = arguments.verb, sum(row.state is RowState.WAITING for row in job.rows.values())
     cells = [
@@ -87,10 +87,10 @@ def _print_plan(job: BulkJob, status: Status, count: int, arguments: CommandLine
     ]
     answer(arguments, _plain(job, status), table(("ID", "STATUS", "PLAN", "WHY"), cells))
     if not arguments.dry_run:
-        words = f"Nothing was deleted; --yes deletes {planned} of {count}."
+        words = f"Nothing was deleted; --yes deletes {planned} of {len(job.rows)}."
         advice = "A workspace goes with its sandbox; conversations stay listed without one."
         raise CommandError(words, advice, status=2)
-    note(f"Nothing was done; without --dry-run: {verb} {planned} of {count}.")
+    note(f"Nothing was done; without --dry-run: {verb} {planned} of {len(job.rows)}.")
 
 
 async def _carry_out(job: BulkJob, session: Session) -> None:

@@ -272,6 +272,8 @@ _ALSO_CALLED: dict[str, str] = {
     ConversationWord.SANDBOX_MISSING: "Archived",
 }
 """Other words for some statuses, which a filter also accepts."""
+STATE_WORDS = tuple(dict.fromkeys("\n".join((*ConversationWord, *_ALSO_CALLED.values())).split("\n")))
+"""What a filter can call a state, the list's own words first."""
 
 
 def _state_word(row: ConversationRow, now: datetime) -> str:
