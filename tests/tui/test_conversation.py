@@ -253,7 +253,7 @@ async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent
         await seat.press("y", "n", "a", "r", sees=("tab answers", "The agent waits for an answer"))
         await seat.press("n", sees="n does nothing here; tab goes to what the agent asks.")
         assert agent.ran == []
-        await seat.press("tab", sees=("y accept", "esc back", "a this and all after"))
+        await seat.press("tab", sees=("y accept", "esc back", "a all from here"))
         assert "Message" not in seat.text
         seat.at_once("y", "y", "y", "y")
         await seat.sees("curl evil", "needs you: 1 action; tab answers")

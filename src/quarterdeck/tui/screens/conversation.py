@@ -46,7 +46,7 @@ WRITING: tuple[Hint, ...] = (("^s", "send", True), ("esc", "leave; the draft is 
 ANSWERING: tuple[Hint, ...] = (
     ("y", "accept", True),
     ("n", "reject", True),
-    ("a", "this and all after", True),
+    ("a", "all from here", True),
     ("esc", "back", True),
 )
 FINDING: tuple[Hint, ...] = (("enter", "the one before", True), ("esc", "close", True))
