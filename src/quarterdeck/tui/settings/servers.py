@@ -228,14 +228,15 @@ class ServerList:
         self.form.show_checks(found)
         await asyncio.gather(*map(check, entries))
         self.form.show_checks(found)
-        good = sum(result.tone is Tone.GOOD for result in found.values())
         if len(entries) == 1:
-            self.say(text.line(found[entries[0].row].words), Tone.PLAIN if good else Tone.WARN)
+            result = found[entries[0].row]
+            self.say(text.line(result.words), Tone.PLAIN if result.tone is Tone.GOOD else Tone.WARN)
             return
-        commands = sum(isinstance(entry.server, StdioServer) for entry in entries)
-        looked_at = f"; of {words.counted(commands, 'command')} only the form" if commands else ""
-        told = f"{len(entries)} servers checked from this machine: {good} good, {len(entries) - good} not"
-        self.say(Shown(f"{told}{looked_at}. A sandbox's network may differ."), Tone.PLAIN)
+        told = []
+        for is_command, what in ((False, "addresses good"), (True, "commands of good form")):
+            tones = [each.tone for each in found.values() if isinstance(each.server, StdioServer) is is_command]
+            told += [f"{tones.count(Tone.GOOD)} of {len(tones)} {what}"] if tones else []
+        self.say(Shown(f"From this machine: {', '.join(told)}. A sandbox's network may differ."), Tone.PLAIN)
 
 
 async def _checked(client: Client | None, entry: Entry) -> CheckResult:
