@@ -1,9 +1,11 @@
+from quarterdeck.client.models.mcp import ShttpServer
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.options import SchemaField
 from quarterdeck.client.settings import rules_of
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import fields_on
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.review import ReviewLine, problems, review, until_when
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
@@ -13,10 +15,13 @@ STORED = Settings(llm_model="openai/gpt-5", llm_api_key_set=True)
 
 def test_each_change_is_a_line_from_old_to_new() -> None:
     draft = Draft(STORED).set("llm_model", "a/b").set("confirmation_mode", True).set("max_budget_per_task", 5.0)
+    tool = ShttpServer.model_validate({"url": "https://a.example/mcp", "api_key": "a", "headers": {"X-Team": "b"}})
+    draft = draft.change_servers(Servers.add, tool)
     assert review(draft, MERGING).lines == (
         ReviewLine("set", "Model", "openai/gpt-5", "a/b"),
         ReviewLine("set", "Budget per task, USD", "not set", "5"),
         ReviewLine("set", "Ask before actions", "not set", "on"),
+        ReviewLine("added", "HTTP https://a.example/mcp", "", "with key, header X-Team"),
     )
 
 

@@ -12,7 +12,7 @@ from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Field, Group, Problem
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
 from quarterdeck.settings.mcp_server import bare
-from quarterdeck.settings.words import differences
+from quarterdeck.settings.words import differences, parts
 
 _NOT_OF_CONVERSATIONS = (Group.INTERFACE, Group.PRIVACY)
 
@@ -196,6 +196,8 @@ def _server_line(entry: Entry, *, copied: bool) -> ReviewLine:
         new = {EntryState.REMOVED: "", EntryState.DISABLED: KEPT_HERE, EntryState.ENABLED: ON_SERVICE}.get(
             state, words.server_details(server)
         )
+    if state is EntryState.ADDED and (unseen := [name for name, (shown, _) in parts(server).items() if not shown]):
+        new = " · ".join(filter(None, (new, f"with {', '.join(unseen)}")))
     notes = [HERE_ONLY] if entry.local and state is not EntryState.DISABLED else []
     if entry.removed:
         notes += [COMES_BACK] if copied else []

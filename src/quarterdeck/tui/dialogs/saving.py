@@ -170,7 +170,7 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
 
 def _change_lines(line: ReviewLine) -> Iterator[Cell]:
     """Yield one change as `label  old → new`, and why it may have no effect."""
-    label = (Shown(text.line(line.label).ljust(LABEL_WIDTH - 1) + " "), Tone.STRONG)
+    label = (Shown(text.line(line.label).ljust(LABEL_WIDTH - 2) + "  "), Tone.STRONG)
     tone = _TONES.get(line.act, Tone.EDITED)
     below = [(line.place, Tone.MUTED), (line.note, Tone.REST)]
     if line.act in _BY_ITSELF:
