@@ -72,7 +72,7 @@ class SettingsScreen(DeckScreen):
         self._outcome: Cell = EMPTY
         """The result of the last save, shown in the bar."""
         self._left_edits = False
-        """Whether edits were left after that save; its result is hidden once they are gone."""
+        """Whether edits were left after that save; its result is hidden once that changes."""
 
     def parts(self) -> Iterable[Widget]:
         """Bar, form, notice."""
@@ -134,7 +134,7 @@ class SettingsScreen(DeckScreen):
 
     @on(SettingsForm.Edited)
     def _edited(self) -> None:
-        if self._left_edits and not self.form.draft.edited:
+        if self._left_edits != self.form.draft.edited:
             self._outcome = EMPTY
         self._count_edits()
 
