@@ -27,7 +27,7 @@ from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.settings.saved_at_once import SUGGESTIONS, AtOnceActions, read_lists
-from quarterdeck.tui.settings.saving import Saves
+from quarterdeck.tui.settings.saving import NO_SAVE, Saves
 from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.settings.unsaved import NONE_LEFT, KeptEdits
 from quarterdeck.tui.text import Shown
@@ -165,6 +165,8 @@ class SettingsScreen(DeckScreen):
             return f"{command.label}: a save is under way."
         if command.name == "unsaved_edits" and self.kept.none_left:
             return NONE_LEFT
+        if command.name == "undo_save" and not self.record.has_save:
+            return NO_SAVE
         return why_not(command.name, self.form.view, self.form.row)
 
     async def action_command(self, name: str) -> None:
@@ -224,12 +226,12 @@ class SettingsScreen(DeckScreen):
     def _filter_rows(self, event: FilterBar.Changed) -> None:
         self.form.filter(event.words)
 
-    @on(FilterBar.Done)
-    def _back_to_form(self) -> None:
     @on(SettingsForm.AllShown)
     def _clear_filter(self) -> None:
         self.bar.put("")
 
+    @on(FilterBar.Done)
+    def _back_to_form(self) -> None:
         self.form.start()
 
     def _acted(self, done: Shown | None, tone: Tone) -> None:

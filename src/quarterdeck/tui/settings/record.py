@@ -1,5 +1,6 @@
 """The settings record of the open connection: read whenever it may have changed, and merged with the edits."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -12,7 +13,7 @@ from quarterdeck.client.options import SchemaField
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
-from quarterdeck.settings.kept import DisabledServers, disabled_in
+from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, last
 from quarterdeck.settings.merge import changed_rows, merge
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.tui import text
@@ -36,6 +37,8 @@ class Record:
     read_at: datetime | None = None
     failure: ServiceError | None = None
     """Why the last reading failed."""
+    has_save: bool = True
+    """Whether a save from this machine may be noted that can be undone."""
     _schema: tuple[SchemaField, ...] = ()
     """The server's own description of its settings; empty until it is read."""
     _tried: tuple[Client, datetime] | None = None
@@ -104,6 +107,8 @@ class Record:
         """
         self._tried = client, self.app.clock()
         about = self.app.endpoint.about
+        with suppress(ServiceError):  # undoing tells it
+            self.has_save = last(await self.app.state.read(Journal, about)) is not None
         found = await self._store_of(client).load()
         try:
             self._schema = self._schema or await client.settings.schema()

@@ -25,6 +25,7 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
 
 REVIEW_TITLE = Shown("Review the changes")
+NO_SAVE = "No save from here is noted, so there is nothing to undo."
 UNDO_TITLE = Shown("Undo the last save")
 
 
@@ -77,7 +78,7 @@ class Saves:
             return
         if saved is None:
             dialog.action_cancel()
-            self.say(Shown("No save from here is noted, so there is nothing to undo."), Tone.PLAIN)
+            self.say(Shown(NO_SAVE), Tone.PLAIN)
             return
         undo = undone(saved, merge(self.form.draft, found).draft)
         said = words.undo_lines(saved, undo, self.app.clock())
@@ -135,6 +136,7 @@ class Saves:
         async def note(meant: Draft, found: Settings | None) -> None:
             when = self.app.clock()
             await change(Journal, endpoint.about, lambda kept: with_save(kept, meant, found, when))
+            self.record.has_save = True
 
         async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
             return await change(DisabledServers, endpoint.about, lambda kept: with_replaced(kept, gone, new))

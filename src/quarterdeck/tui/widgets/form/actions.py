@@ -140,7 +140,7 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
             return "No two MCP servers are alike in everything."
         case "revert" if not view.is_edited(row):
             return "Nothing is edited here."
-        case "disable" | "convert" if entry is not None and entry.removed:
+        case "disable" | "convert" | "delete" if entry is not None and entry.removed:
             return "It will be deleted at the next save; u takes that back."
         case "convert" if entry is not None and converted(entry.server) is None:
             return "A command has no other type; only SSE and HTTP can change places."
