@@ -52,6 +52,7 @@ async def test_a_file_that_is_there_goes_only_after_a_yes(sit: Sit, tmp_path: Pa
     async with sit(stored=FULL) as seat:
         await export_to(seat, path)
         await seat.sees("Write over the file?", "mine.toml is there already.")
+        assert "go on" not in seat.text
         await seat.press("enter", sees=("Export the settings", "mine.toml"))
         await seat.press("escape", "escape")
         assert path.read_text() == "mine"
