@@ -163,7 +163,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if frozenset(ids) != self.marks:
             turned, self.marks = self.marks ^ frozenset(ids), frozenset(ids)
             top = self.scroll_offset.y
-            self._repaint(number for number, row_id in enumerate(self._seen, top) if row_id in turned)
+            self._redraw_rows(number for number, row_id in enumerate(self._seen, top) if row_id in turned)
             self.post_message(self.Marked())
 
     @property
@@ -279,7 +279,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """Move the cursor to an index, or to the nearest one; without rows it keeps its id."""
         before, self._cursor = self._cursor, max(0, min(number, len(self._ids) - 1))
         if self._cursor != before:
-            self._repaint((before, self._cursor))
+            self._redraw_rows((before, self._cursor))
         if self._ids:
             self._at = self._ids[self._cursor]
 
@@ -328,7 +328,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is dimmer without the focus."""
         super().watch_has_focus(has_focus)
-        self._repaint((self._cursor,))
+        self._redraw_rows((self._cursor,))
 
     def notify_style_update(self) -> None:
         """Discard the styles, because the theme may have changed."""
@@ -368,7 +368,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         start = min((place.x for place in changed), default=0)
         return Region(start, y, end - start, 1)
 
-    def _repaint(self, numbers: Iterable[int]) -> None:
+    def _redraw_rows(self, numbers: Iterable[int]) -> None:
         """Redraw the lines of these rows, as far as they are visible."""
         top = self.scroll_offset.y
         lines = [HEADER + number - top for number in numbers if 0 <= number - top < self._page]
