@@ -44,6 +44,21 @@ async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them
         await seat.sees("● 40 Running")
 
 
+async def test_the_cursor_that_nobody_moved_goes_to_no_other_row_though_many_rise_over_its_own(
+    fleet: FakeFleet,
+) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.sees("● 40 Running")
+        table = seat.list_screen.table
+        under = table.cursor_id
+        for each in fleet.sandboxes:
+            fleet.sandboxes[each]["status"] = "RUNNING" if each == under else "ERROR"
+        seat.session.refresh()
+        await seat.sees("39 Error")
+        assert table.cursor_id == under
+        assert under in table.visible_ids
+
+
 async def test_the_row_of_the_cursor_stays_on_its_line_until_the_cursor_leaves_it_or_a_refresh(
     fleet: FakeFleet,
 ) -> None:

@@ -76,7 +76,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._at = ""
         """The id under the cursor, empty before there was a row."""
         self._moved = False
-        """Whether the cursor was moved since there are rows; until then it does not hold its row on its line."""
+        """Whether the cursor was moved since there are rows; until then its row may move within sight."""
         self.marks: frozenset[str] = frozenset()
         """Marked ids; a mark is kept while its row is hidden by a filter."""
         self._range_from = ""
@@ -103,12 +103,11 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         top, were_rows = self.scroll_offset.y, bool(self._ids)
         line = self._cursor - top
         self._moved = bool(rows) and (self._moved or top > 0)
-        if self._moved and not anew:
+        sinks = not self._moved and self._at in ids[self._page :]  # a key may be on its way to the cursor's row
+        if (self._moved or sinks) and not anew:
             ids, top = held(ids, self._ids, self._cursor, top, self._page)
         self._ids, self._by_id = ids, rows
         found = self._number(self._at)
-        if not self._moved and found is not None and found >= self._page:
-            found, self._highlighted = 0, None  # its row sank out of sight: what is first is looked at
         self._put_cursor(top + line if found is None else found)
         if were_rows != bool(ids):
             self._place()  # without rows the columns take other room
