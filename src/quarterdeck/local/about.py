@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from fastapi import APIRouter
 
+from quarterdeck import __version__
+
 MODELS = [
     "anthropic/claude-opus-4-5-20251101",
     "anthropic/claude-sonnet-4-5-20250929",
@@ -47,6 +49,7 @@ def health_router(simulated: int | None) -> APIRouter:
         """Return what this service is: that it runs no agent, how it stores settings, and what it simulates."""
         return {
             "service": "quarterdeck-local",
+            "version": __version__,
             "settings_store": "merge",
             "runs_agents": False,
             "simulated_sandboxes": simulated,
