@@ -353,13 +353,17 @@ async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(ag
 async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
     agent.says("hello", "user")
     state = KeptState(tmp_path / "state")
+    words = "half a thought\n\tहिन्दी நான் نمی\u200cخواهم 👍🏽 ❤️"
     async with opened(agent, state=state) as seat:
-        await seat.press("m", *"half a thought", "escape")
+        await seat.press("m")
+        seat.paste_at_once(words)
+        await seat.press("escape")
         await left_and_entered(seat)
-        assert composer(seat).text == "half a thought"
+        assert composer(seat).text == words
     async with opened(agent, state=state) as seat:
-        await seat.until(lambda: composer(seat).text == "half a thought")
+        await seat.until(lambda: composer(seat).text == words)
         await seat.press("m", "ctrl+s", sees="Sent.")
+        assert agent.log[1]["llm_message"]["content"][0]["text"] == words
     async with opened(agent, state=state) as seat:
         await seat.sees("half a thought")
         assert composer(seat).text == ""

@@ -50,6 +50,12 @@ async def test_bad_input_gets_its_sentence_and_nothing_is_sent(seat: FormSeat) -
     assert seat.posts == 0
 
 
+async def test_words_of_any_script_are_kept_as_they_were_pasted(seat: FormSeat) -> None:
+    await seat.go_to("git_user_name", "enter", "ctrl+u")
+    await seat.paste("अदिति  नமி\u200c 👍🏽\n", "x", "enter")
+    assert seat.form.draft.changes == {"git_user_name": "अदिति  नமி\u200c 👍🏽x"}
+
+
 async def test_a_secret_is_kept_unless_something_is_typed_or_chosen(seat: FormSeat) -> None:
     await seat.go_to("llm_api_key", "enter", "right", sees="(•) replace")
     await seat.press("enter")

@@ -133,7 +133,7 @@ async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> Non
     args = ("", "two  blanks", "a\nb", LONG, "last")
     config = McpConfig(stdio_servers=(StdioServer(name="odd", command="npx", args=args),))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:0", "enter", sees=('""', "two blanks"))
+        await seat.go_to("mcp:0", "enter", sees=('""', "two  blanks"))
         await seat.press("tab")
         await seat.type("uvx", "tab", *["down"] * 4, "end")
         await seat.paste("more", "enter")

@@ -49,6 +49,15 @@ def test_what_is_copied_holds_nothing_that_acts_and_is_the_same_as_json(value: s
     assert json.loads(copied) == value
 
 
+@given(ANY_TEXT | CLUSTERS)
+def test_what_a_field_takes_is_as_it_was_but_for_what_acts(value: str) -> None:
+    held = text.editable(value)
+    assert not {unicodedata.category(each) for each in held if each not in "\n\t\u200c\u200d"} & CONTROLS
+    assert text.editable(held) == held
+    if text.escaped(value) == value:
+        assert held == value
+
+
 @pytest.mark.parametrize(
     ("sent", "shown"),
     [

@@ -15,6 +15,8 @@ Shown = NewType("Shown", str)
 """Text that is safe to paint: no control or invisible characters, no doubtful width; newlines only from `block`."""
 
 _SPACES = re.compile(r"[ \n]+")
+_LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
+_JOINTS = re.compile(r"\s*\n\s*|\t")
 LONGEST = 20_000
 """Characters of one text that are painted at most; the rest is cut off with an ellipsis."""
 _JOINER = "\u200d"
@@ -60,6 +62,16 @@ def escaped(value: str) -> str:
     return "".join(map(_escaped, value))
 
 
+def editable(value: str) -> str:
+    """Return a text as a field holds it, and gives it back: without what acts on a terminal, otherwise unchanged."""
+    return "".join(each for each in _LINE_ENDS.sub("\n", value) if each == "\t" or not _acts(each))
+
+
+def editable_line(value: str) -> str:
+    """Return a text as a field of one line holds it: a space stands for each line break and tab."""
+    return _JOINTS.sub(" ", editable(value).strip("\n"))
+
+
 def escape_note(value: str) -> str:
     """Return a sentence to add to a message if a copy of this text differs from it; otherwise nothing."""
     return " What acts on a terminal is written as \\u escapes." if escaped(value) != value else ""
@@ -96,9 +108,13 @@ def _visible(character: str) -> str:
     return "" if category in _ACTING and character != "\n" else character
 
 
+def _acts(character: str) -> bool:
+    return unicodedata.category(character) in _ACTING and character not in "\n\u200c\u200d"
+
+
 @lru_cache(4096)
 def _escaped(character: str) -> str:
-    if unicodedata.category(character) not in _ACTING or character in "\n\u200c\u200d":
+    if not _acts(character):
         return character
     return json.dumps(character)[1:-1] if character != "\x7f" else r"\u007f"
 

@@ -120,7 +120,7 @@ class Composer(PlainArea):
 
     def put_before(self, words: str) -> None:
         """Insert words before what has been typed."""
-        self.insert(text.whole(words) + ("\n" if self.text else ""), (0, 0))
+        self.insert(text.editable(words) + ("\n" if self.text else ""), (0, 0))
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Keep the enter key from the screen's commands: here it starts a new line."""

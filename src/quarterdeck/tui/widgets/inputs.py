@@ -38,12 +38,13 @@ BETWEEN = 2
 """Cells between two choices."""
 
 
-def abridged(value: str) -> Shown:
+def abridged(value: str) -> str:
     """Return a value as its field shows it: the rest of a very long one is replaced by a mask.
 
     An untouched field keeps the whole value, and checks refuse a changed one that contains the mask.
     """
-    return text.line(value) if len(value) <= MOST else Shown(f"{text.line(value[:MOST])} {masks.MASK}")
+    first = text.editable_line(value[:MOST]).strip()
+    return first if len(value) <= MOST else f"{first} {masks.MASK}"
 
 
 class LineInput(Input):
@@ -118,7 +119,7 @@ class LineInput(Input):
         if len(pasted) > MOST:
             self.notice(f"The pasted text is longer than {MOST} characters. Not taken.")
             return
-        cleaned = pasted.strip() if self.is_secret else text.line(pasted)
+        cleaned = pasted.strip() if self.is_secret else text.editable_line(pasted)
         if self.is_secret and len(cleaned.splitlines()) > 1:
             self.notice("The pasted text has several lines; a key is one. Not taken.")
             return
@@ -148,7 +149,7 @@ class LineInput(Input):
             self.notice("A secret is not written to a file for an editor.")
             return
         try:
-            self.value = text.line(edit(self.app, self.value))
+            self.value = text.editable_line(edit(self.app, self.value))
         except CannotRunError as error:
             self.notice(str(error))
 
@@ -163,7 +164,7 @@ class PlainArea(TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f4", "edit_outside", "Edit in $EDITOR", show=False)]
 
     def __init__(self, value: str = "", *, soft_wrap: bool = True) -> None:
-        super().__init__(text.whole(value), soft_wrap=soft_wrap, tab_behavior="focus", compact=True)
+        super().__init__(text.editable(value), soft_wrap=soft_wrap, tab_behavior="focus", compact=True)
         self.cursor_blink = False
 
     @property
@@ -179,12 +180,12 @@ class PlainArea(TextArea):
 
     def cleaned(self, pasted: str) -> str:
         """Return a pasted text as it is inserted: all of it, with line breaks."""
-        return text.whole(pasted)
+        return text.editable(pasted)
 
     def action_edit_outside(self) -> None:
         """Edit the text in the person's editor."""
         try:
-            self.replace(text.whole(edit(self.app, self.text)), (0, 0), self.document.end)
+            self.replace(text.editable(edit(self.app, self.text)), (0, 0), self.document.end)
             said = ""
         except CannotRunError as error:
             said = str(error)

@@ -130,7 +130,7 @@ class TextEditor(FieldEditor):
         self._choices.display = bool(self._offered)
 
     def _take(self, number: int) -> None:
-        self._chosen = self._field.value = text.line(self._offered[number])
+        self._chosen = self._field.value = text.editable_line(self._offered[number])
         self._field.cursor_position = len(self._field.value)
 
     @on(LineInput.Changed)
