@@ -121,6 +121,10 @@ async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent)
         await seat.press("escape", until=lambda: seat.list_screen.is_current)
         agent.says_words(range(120, 123))
         await seat.press("enter", sees="3 new below, G", until=lambda: seat.text.splitlines()[2:14] == shown)
+        await seat.press("escape", until=lambda: seat.list_screen.is_current)
+        seat.at_once("enter", "G")
+        await seat.sees("word 122")
+        await seat.press("ctrl+r", sees="word 122")
 
 
 async def test_it_is_unread_until_its_end_was_on_the_screen(agent: FakeAgent) -> None:

@@ -83,7 +83,7 @@ class ConversationScreen(DeckScreen):
         self.log_view.unfolded = set(position.unfolded)
         self._following.transcript.overheard = position.overheard
         self._wanted = position if position.top else None
-        """The reading position to return to, once it is known."""
+        """The reading position to return to once it is known, unless somebody moves before."""
         self._seen = False
         """Whether its end, or why it cannot be read, was on the screen."""
 
@@ -200,6 +200,7 @@ class ConversationScreen(DeckScreen):
 
     @on(Log.Moved)
     def _read_more(self) -> None:
+        self._wanted = None
         self.refresh_health()
         if self.log_view.at_top:
             self._read_older()
