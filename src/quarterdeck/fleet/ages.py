@@ -11,7 +11,6 @@ FUTURE = timedelta(days=1)
 """How far in the future a moment may be and still count as now: clocks differ."""
 CLOCKS_DIFFER = timedelta(hours=1)
 """How far two clocks may differ without a hint to the person."""
-_NONE_YET = {JUST_NOW: "0s", UNDER_A_MINUTE: "0m"}
 
 
 def utc_now() -> datetime:
@@ -93,8 +92,8 @@ def age_or_date(told: datetime | None, here: datetime | None, now: datetime) -> 
 
 
 def at_least(words: str) -> str:
-    """Format a duration that may be longer than these words say."""
-    return f"≥{_NONE_YET.get(words, words)}"
+    """Format a duration that may be longer than these words say; "-" if they say next to nothing."""
+    return "-" if words in (JUST_NOW, UNDER_A_MINUTE) else f"≥{words}"
 
 
 def stopwatch(seconds: float) -> str:

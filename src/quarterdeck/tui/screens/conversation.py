@@ -220,7 +220,8 @@ class ConversationScreen(DeckScreen):
             case "message" | "go_on" if self._following.only_read:
                 return self._following.note
             case "answer" if not self._question.actions:
-                return "The agent asks for nothing."
+                reading = self._following.origin is Origin.OPENING
+                return "The conversation is still being read." if reading else "The agent asks for nothing."
             case "go_on" | "stop" | "send_on" | "ask_always" | "ask_risky" | "ask_never" if self.app.endpoint.embedded:
                 return "No agent runs in the local service."
             case "ask_always" | "ask_risky" | "ask_never" if not self._following.reached:

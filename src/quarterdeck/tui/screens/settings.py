@@ -14,7 +14,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.news import News
-from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.draft import Draft, Edits
 from quarterdeck.settings.files import Imported
 from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
@@ -71,8 +71,8 @@ class SettingsScreen(DeckScreen):
         """Whether the person still has to be asked about edits of an earlier run."""
         self._outcome: Cell = EMPTY
         """The result of the last save, shown in the bar."""
-        self._left_edits = False
-        """Whether edits were left after that save; its result is hidden once that changes."""
+        self._left_edits: Edits = {}
+        """The edits that were left after that save; its result is hidden once they change."""
 
     def parts(self) -> Iterable[Widget]:
         """Bar, form, notice."""
@@ -121,7 +121,7 @@ class SettingsScreen(DeckScreen):
 
     def _show_outcome(self, outcome: Cell) -> None:
         """Show a step or the result of a save."""
-        self._outcome, self._left_edits = outcome, self.form.draft.edited
+        self._outcome, self._left_edits = outcome, self.form.draft.edits
         self._show_edits()
 
     def _show_edits(self) -> None:
@@ -134,7 +134,7 @@ class SettingsScreen(DeckScreen):
 
     @on(SettingsForm.Edited)
     def _edited(self) -> None:
-        if self._left_edits != self.form.draft.edited:
+        if self._left_edits != self.form.draft.edits:
             self._outcome = EMPTY
         self._count_edits()
 
