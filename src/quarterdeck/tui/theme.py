@@ -74,6 +74,8 @@ def _theme(name: str, colours: dict[str, str], *, dark: bool) -> Theme:
             "scrollbar-background": colours["background"],
             "input-cursor-background": colours["accent"],
             "input-selection-background": colours[ROW_CURSOR],
+            "screen-selection-background": colours[ROW_CURSOR],
+            "text-disabled": colours[Tone.MUTED],
             "link-color": colours[Tone.BUSY],
             "edge": colours["edge"],
         },
