@@ -47,6 +47,14 @@ async def test_bad_members_get_their_sentences_and_the_dialog_stays(seat: FormSe
     await seat.until(lambda: "Begin the address" not in seat.text)
 
 
+async def test_a_new_server_is_deleted_at_once_and_a_stored_one_by_the_save(seat: FormSeat) -> None:
+    await seat.press("a", "enter")
+    await seat.type("tools", "tab")
+    await seat.type("npx", "ctrl+s", sees="1 edited")
+    await seat.press("D", sees=("Deleted; ctrl+z takes it back.", "As stored"))
+    await seat.go_to("mcp:0", "D", sees=("Deleted at the next save; ctrl+z takes it back.", "1 edited"))
+
+
 async def test_environment_values_are_kept_added_and_dropped(seat: FormSeat) -> None:
     await seat.go_to("mcp:2", "enter")
     seat.at_once(*["tab"] * 5, *"NAME=sesame")  # letters typed at once fall into the name and the hidden value

@@ -110,8 +110,9 @@ class ServerList:
 
     async def action_delete(self) -> None:
         """Delete the server."""
-        row = self._entry.row
-        await self._change(lambda servers: servers.remove(row), "Deleted at the next save; ctrl+z takes it back.")
+        entry = self._entry
+        when = "Deleted" if entry.was is None and not entry.disabled else "Deleted at the next save"
+        await self._change(lambda servers: servers.remove(entry.row), f"{when}; ctrl+z takes it back.")
 
     async def action_disable(self) -> None:
         """Move the server from the service to this machine, or back."""
