@@ -15,9 +15,9 @@ def record(word: str, name: str = "c", updated: float = 0.0) -> Conversation:
     return Conversation(name, f"Title {name}", None, sandbox, agent, updated_at=at(updated))
 
 
-def read(marks: Unread, second: float, word: str, name: str = "c", updated: float | None = None) -> list[str]:
+def read(marks: Unread, second: float, word: str, name: str, updated: float) -> list[str]:
     """Take a reading; gives what is rung for."""
-    told = record(word, name, second if updated is None else updated)
+    told = record(word, name, updated)
     changed = marks.read([told], {name}, ServerClock(at(second)))
     return [news.words for news in marks.calls(changed, {name: told}, whole=False)]
 
@@ -35,16 +35,26 @@ def again(note: KeptUnread) -> Unread:
     return marks
 
 
-def told(story: str) -> Unread:
-    """The marks after what is told: `running@0` is a reading of c, `b:finished@5` one of b, `look@6` a look at c."""
-    marks = Unread()
+def told(story: str, rung: list[str] | None = None) -> Unread:
+    """The marks after what is told; what is rung for is added to `rung`.
+
+    `running@0` is a reading of c, `b:finished@5` one of b, `b:finished@9/5` one of b as it was at second 5; `look@6` is
+    a look at c, `watch@6` watches it, and after `restart` it is the next run.
+    """
+    marks, heard = Unread(), [] if rung is None else rung
     for step in story.split():
-        what, _, second = step.rpartition("@")
+        what, _, when = step.partition("@")
         name, _, word = what.rpartition(":")
-        if word == "look":
-            marks.mark_read([name or "c"], at(float(second)))
-        else:
-            read(marks, float(second), word, name or "c")
+        name, (second, _, updated) = name or "c", when.partition("/")
+        match word:
+            case "look":
+                marks.mark_read([name], at(float(second)))
+            case "watch":
+                marks.watch([record("running", name)])
+            case "restart":
+                marks = again(kept(marks))
+            case _:
+                heard += read(marks, float(second), word, name, float(updated or second))
     return marks
 
 
@@ -73,33 +83,20 @@ def told(story: str) -> Unread:
         ("running@0 finished@5 look@8 finished@60 look@61 finished@62", ""),
         # another outcome is unread again, however soon after the look
         ("running@0 waiting_for_confirmation@5 look@8 error@9", "c"),
+        # the next run finds the marks before it has read anything, and then what happened meanwhile
+        ("a:running@0 b:finished@0 a:finished@5 restart", "a"),
+        ("b:finished@0 d:running@5 restart b:finished@900/0 c:finished@900/800 d:finished@900/800", "cd"),
+        ("running@0 finished@5 look@8 restart finished@900/5", ""),
+        ("running@0 finished@5 look@8 restart finished@900/600", "c"),
+        # a late change of what was looked at sets no mark in this run nor in the next
+        ("running@0 finished@5 look@8 finished@30/20", ""),
+        ("running@0 finished@5 look@8 finished@30/20 restart finished@900/20", ""),
+        # a clock that was wrong once hides no news
+        ("o:finished@9000000 restart o:running@10 n:finished@20/15", "n"),
     ],
 )
 def test_what_an_agent_came_to_is_unread_until_somebody_looks(story: str, unread: str) -> None:
     assert told(story).ids == set(unread)
-
-
-def test_the_next_run_finds_the_marks_and_what_finished_meanwhile() -> None:
-    later = again(kept(told("a:running@0 b:finished@0 a:finished@5 d:running@5")))
-    assert "a" in later.ids, "it is marked before anything is read"
-    for name in "abcd":
-        read(later, 900, "finished", name=name, updated=0 if name == "b" else 800)
-    assert later.ids == {"a", "c", "d"}
-
-
-def test_what_worked_and_finished_again_while_no_deck_ran_is_unseen_again() -> None:
-    for updated, unread in ((5, set[str]()), (600, {"c"})):
-        later = again(kept(told("running@0 finished@5 look@8")))
-        read(later, 900, "finished", updated=updated)
-        assert later.ids == unread
-
-
-def test_a_late_change_of_what_is_seen_sets_no_mark_in_this_run_nor_in_the_next() -> None:
-    marks = told("running@0 finished@5 look@8")
-    read(marks, 30, "finished", updated=20)
-    later = again(kept(marks))
-    read(later, 900, "finished", updated=20)
-    assert (marks.ids, later.ids) == (set(), set())
 
 
 def test_with_two_decks_what_one_missed_is_unseen_in_the_end_and_what_only_one_has_read_is_kept() -> None:
@@ -110,51 +107,29 @@ def test_with_two_decks_what_one_missed_is_unseen_in_the_end_and_what_only_one_h
 
 
 def test_only_the_newest_are_noted_and_what_is_left_out_does_not_come_back_as_news() -> None:
-    marks = told("w:running@0")
-    for number in range(KEPT + 10):
-        read(marks, 10 + number, "finished", name=f"{number}")
-        marks.mark_read([f"{number}"], at(10 + number))
-    note = kept(marks)
-    assert len(note.conversations) == KEPT
-    later = again(note)
-    for number in range(KEPT + 10):
-        read(later, 90_000, "finished", name=f"{number}", updated=10 + number)
-    assert later.ids == set()
-
-
-def test_a_clock_that_was_wrong_once_hides_no_news() -> None:
-    later = again(kept(told("old:finished@9000000")))
-    read(later, 10, "running", name="old", updated=10)
-    read(later, 20, "finished", name="new", updated=15)
-    assert later.ids == {"new"}
+    numbers = range(10, KEPT + 20)
+    story = "w:running@0 " + " ".join(f"{number}:finished@{number} {number}:look@{number}" for number in numbers)
+    assert len(kept(told(story)).conversations) == KEPT
+    again_read = " ".join(f"{number}:finished@90000/{number}" for number in numbers)
+    assert told(f"{story} restart {again_read}").ids == set()
 
 
 @pytest.mark.parametrize(
-    ("story", "rung"),
+    ("story", "words"),
     [
-        *((f"running {out} {out}", out.title()) for out in ("finished", "error", "stuck")),
-        ("running waiting_for_confirmation waiting_for_confirmation", "Needs you"),
-        ("finished idle", ""),
-        ("finished finished waiting_for_confirmation", "Needs you"),
-        ("running finished PAUSED STARTING RUNNING finished ERROR", "Finished"),
+        *((f"running@0 watch@0 {out}@1 {out}@2", [out.title()]) for out in ("finished", "error", "stuck")),
+        ("running@0 watch@0 waiting_for_confirmation@1 waiting_for_confirmation@2", ["Needs you"]),
+        ("finished@0 watch@0 idle@1", []),
+        ("finished@0 watch@0 finished@1 waiting_for_confirmation@2", ["Needs you"]),
+        ("running@0 watch@0 finished@1 PAUSED@2 STARTING@3 RUNNING@4 finished@5 ERROR@6", ["Finished"]),
+        # what ends again between two readings rings again, though nobody has looked
+        ("running@0 watch@0 finished@5 finished@6 finished@60", ["Finished", "Finished"]),
     ],
 )
-def test_what_a_watched_one_comes_to_is_rung_for_once(story: str, rung: str) -> None:
-    first, *steps = story.split()
-    marks = told(f"{first}@0")
-    marks.watch([record(first)])
-    heard = [words for second, step in enumerate(steps, 1) for words in read(marks, second, step)]
-    assert heard == ([f"Title c: {rung}."] if rung else [])
-
-
-def test_what_ends_again_between_two_readings_rings_again_though_nobody_has_looked() -> None:
-    marks = told("running@0")
-    marks.watch([record("running")])
-    assert [read(marks, second, "finished") for second in (5, 6, 60)] == [
-        ["Title c: Finished."],
-        [],
-        ["Title c: Finished."],
-    ]
+def test_what_a_watched_one_comes_to_is_rung_for_once(story: str, words: list[str]) -> None:
+    rung: list[str] = []
+    told(story, rung)
+    assert rung == [f"Title c: {word}." for word in words]
 
 
 def test_the_next_run_rings_for_what_happened_meanwhile_and_for_what_another_deck_watches() -> None:
@@ -164,8 +139,8 @@ def test_the_next_run_rings_for_what_happened_meanwhile_and_for_what_another_dec
     other.watch([record("running", name="d")])
     later = again(kept(one, kept(other)))
     assert later.watched.keys() == {"a", "b", "d"}
-    assert not read(later, 900, "finished", name="a", updated=10)
-    assert read(later, 900, "error", name="b", updated=700)
+    assert not read(later, 900, "finished", "a", updated=10)
+    assert read(later, 900, "error", "b", updated=700)
     found = later.by_urgency({name: record("finished", name=name) for name in "ab"})
     assert {each.id: each.since for each in found} == {"a": at(10).timestamp(), "b": at(700).timestamp(), "d": 0.0}
     later.unwatch("a")
