@@ -10,9 +10,13 @@ from datetime import UTC, datetime, timedelta
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
 from quarterdeck.client.paging import Page
 from quarterdeck.fleet.health import HealthState
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandbox_state import Action, SandboxState
+from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.fleet.watch import Changes, Viewport, Watch
 
 NOON = datetime(2031, 5, 6, 12, tzinfo=UTC)
@@ -29,6 +33,73 @@ def sandbox(status: str, sandbox_id: str = "abc", *, served: bool = False) -> Sa
         return Sandbox(id=sandbox_id, status=status)
     url = ExposedUrl(name="AGENT_SERVER", url=SecretStr("http://box:8000"))
     return Sandbox(id=sandbox_id, status=status, session_api_key=SecretStr("box-key"), exposed_urls=(url,))
+
+
+def row(
+    *conversations: Conversation,
+    name: str = "a",
+    status: str = "RUNNING",
+    seen: float = -9000,
+    began: bool = False,
+    complete: bool = True,
+) -> SandboxRow:
+    """The row of a sandbox as it is at noon; `began` when its state was seen to begin."""
+    memories = SandboxMemories()
+    record = sandbox(status, name)
+    memories.observe([record], at(seen), beginning=began)
+    return sandbox_row(record, memories.by_id[name], conversations, complete=complete)
+
+
+class Story:
+    """What happens to one sandbox, told in words: a status is a reading a second after what was before.
+
+    In small letters it is the answer to a start. `new` says that its list was known before, `+9` waits so long; the
+    rest is what is asked for, and what is answered.
+    """
+
+    def __init__(self, told: str = "") -> None:
+        self.memories = SandboxMemories()
+        self.second = 0.0
+        self._new = False
+        self.tell(told)
+
+    def tell(self, told: str) -> "Story":
+        for word in told.split():
+            if word.startswith("+"):
+                self.second += float(word)
+            elif word.isupper():
+                self.second += 1
+                record = sandbox(word, served=word == "RUNNING")
+                self.memories.observe([record], at(self.second), beginning=self._new)
+            else:
+                self._acts(word)
+        return self
+
+    def _acts(self, word: str) -> None:
+        now = at(self.second)
+        match word:
+            case "new":
+                self._new = True
+            case "pause" | "resume" | "delete":
+                self.memories.asked("abc", Action[word.upper()], now)
+            case "accepted":
+                self.memories.answered("abc")
+            case "refused":
+                self.memories.refused("abc")
+            case "not-found":
+                self.memories.missing("abc", now)
+            case "alive" | "silent":
+                self.memories.checked("abc", now, answered=word == "alive")
+            case status:
+                self.memories.started(sandbox(status.upper()), now)
+
+    @property
+    def state(self) -> SandboxState:
+        return self.memories.by_id["abc"].state(at(self.second))
+
+    @property
+    def wants_check(self) -> bool:
+        return self.memories.by_id["abc"].wants_check(at(self.second))
 
 
 def failure(kind: ErrorKind = ErrorKind.UNREACHABLE, retry_after: float | None = None) -> ServiceError:

@@ -12,9 +12,8 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.fleet.bulk import AT_ONCE, MISSED, PATIENCE, BulkAction, BulkJob, RowState, change_verdict, plan
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 
-from .fakes import FakeClock, at, failure, sandbox
+from .fakes import FakeClock, Story, at, failure, row, sandbox
 
 MISSING = ServiceError(ErrorKind.MISSING, "Not found.", status=404)
 BROKEN = ServiceError(ErrorKind.SERVER, "Server error 500.", status=500)
@@ -34,7 +33,7 @@ class Fleet:
         """What each next request for an id answers with; None for a success that changes nothing."""
         self.asked: list[tuple[float, str]] = []
         self.memories = SandboxMemories()
-        planned = plan(map(box, self.ids), lambda row: None)
+        planned = plan([row(name=each) for each in self.ids], lambda each: None)
         order = BulkAction("Pause", self._pause, self._confirmed)
         self.job = BulkJob(order, planned, clock=self.clock, sleep=self.clock.sleep)
 
@@ -76,13 +75,7 @@ class Fleet:
 
     @property
     def states(self) -> dict[str, RowState]:
-        return {row.id: row.state for row in self.job.rows.values()}
-
-
-def box(sandbox_id: str) -> SandboxRow:
-    memories, record = SandboxMemories(), sandbox("RUNNING", sandbox_id)
-    memories.observe([record], at(0), beginning=False)
-    return sandbox_row(record, memories.by_id[sandbox_id], ())
+        return {each.id: each.state for each in self.job.rows.values()}
 
 
 async def test_when_the_server_asks_to_wait_all_wait_and_the_row_is_tried_first_again() -> None:
@@ -173,19 +166,14 @@ async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKin
 
 
 def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
-    rows = map(box, ("a", "b", "c"))
-    planned = plan(rows, lambda row: "No." if row.id == "b" else None, hidden={"b", "c"})
-    assert [row.id for row in planned.with_hidden().rows] == ["a", "c"]
+    rows = [row(name=each) for each in "abc"]
+    planned = plan(rows, lambda each: "No." if each.id == "b" else None, hidden={"b", "c"})
+    assert [each.id for each in planned.with_hidden().rows] == ["a", "c"]
     job = BulkJob(Fleet(0).job.action, planned)
     assert job.summary.splitlines()[2:] == ["b  skipped  No.", "c  skipped  The filter hides it."]
 
 
-def test_verdicts_follow_readings_and_not_what_was_answered() -> None:
-    memories = SandboxMemories()
-    memories.observe([sandbox("RUNNING", "a"), sandbox("PAUSED", "b"), sandbox("MISSING", "c")], at(0), beginning=False)
-    memories.missing("a", at(1))
-    verdicts = {i: change_verdict(memories.by_id.get(i), Action.PAUSE) for i in "abcd"}
-    assert verdicts == {"a": None, "b": RowState.DONE, "c": RowState.GONE, "d": RowState.GONE}
-    assert change_verdict(memories.by_id["b"], Action.RESUME) is None
-    deleted = [change_verdict(memories.by_id.get(i), Action.DELETE) for i in "acd"]
-    assert deleted == [None, RowState.DONE, RowState.DONE]
+def test_a_deletion_is_done_by_a_reading_without_the_sandbox_and_not_by_the_answer() -> None:
+    listed, missing = (Story(status).memories.by_id["abc"] for status in ("RUNNING delete accepted", "MISSING"))
+    verdicts = [change_verdict(memory, Action.DELETE) for memory in (listed, missing, None)]
+    assert verdicts == [None, RowState.DONE, RowState.DONE]

@@ -5,61 +5,9 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not
+from quarterdeck.fleet.sandbox_state import SandboxState, StateWord, why_not
 
-from .fakes import NOON, at, sandbox
-
-
-class Story:
-    """What happens to one sandbox, told in words: a status is a reading a second after what was before.
-
-    `new` says that its list was known before, `+9` waits so long; the rest is what is asked for, and what is answered.
-    """
-
-    def __init__(self, told: str = "") -> None:
-        self.memories = SandboxMemories()
-        self.second = 0.0
-        self._new = False
-        self.tell(told)
-
-    def tell(self, told: str) -> "Story":
-        for word in told.split():
-            if word.isupper():
-                self.second += 1
-                record = sandbox(word, served=word == "RUNNING")
-                self.memories.observe([record], at(self.second), beginning=self._new)
-            elif word.startswith("+"):
-                self.second += float(word)
-            else:
-                self._acts(word)
-        return self
-
-    def _acts(self, word: str) -> None:
-        now = at(self.second)
-        match word:
-            case "new":
-                self._new = True
-            case "pause" | "resume" | "delete":
-                self.memories.asked("abc", Action[word.upper()], now)
-            case "starting" | "running":
-                self.memories.started(sandbox(word.upper()), now)
-            case "accepted":
-                self.memories.answered("abc")
-            case "refused":
-                self.memories.refused("abc")
-            case "not-found":
-                self.memories.missing("abc", now)
-            case "alive" | "silent":
-                self.memories.checked("abc", now, answered=word == "alive")
-
-    @property
-    def state(self) -> SandboxState:
-        return self.memories.by_id["abc"].state(at(self.second))
-
-    @property
-    def wants_check(self) -> bool:
-        return self.memories.by_id["abc"].wants_check(at(self.second))
-
+from .fakes import NOON, Story, at, sandbox
 
 SETTLED = [
     # a first reading
@@ -188,26 +136,6 @@ def test_a_few_are_asked_at_a_time_each_once_a_minute_and_more_often_while_it_co
     memories.observe([sandbox("STARTING", "new", served=True)], at(100), beginning=True)
     often = [second for second in range(100, 400) if memories.take_checks(["new"], at(second))]
     assert (often[:3], often[-1] - often[-2]) == ([100, 105, 110], 60)
-
-
-def test_only_news_is_told_and_the_same_record_counts_while_something_may_come_of_it() -> None:
-    memories = SandboxMemories()
-    both, idle = [sandbox("RUNNING", "a", served=True), sandbox("PAUSED", "b")], sandbox("STARTING", "a")
-    assert memories.observe(both, at(0), beginning=False) == {"a", "b"}
-    assert memories.observe(both, at(1), beginning=True) == frozenset()
-    news = [memories.observe([idle], at(second), beginning=True) for second in (2, 3, 4, 5)]
-    assert news == [{"a"}, {"a"}, {"a"}, frozenset()]
-
-
-def test_what_was_asked_is_pending_for_its_id_alone_and_what_is_forgotten_starts_afresh() -> None:
-    memories = SandboxMemories()
-    memories.observe([sandbox("RUNNING", "a"), sandbox("RUNNING", "b")], at(0), beginning=False)
-    for each in ("a", "gone"):
-        memories.asked(each, Action.PAUSE, at(1))
-    assert memories.transitional(at(2)) == {"a"}
-    memories.forget(["a", "never seen"])
-    memories.observe([sandbox("RUNNING", "a")], at(3), beginning=False)
-    assert memories.by_id["a"].state(at(3)).words == "Running"
 
 
 # How it is reached

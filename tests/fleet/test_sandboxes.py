@@ -13,7 +13,7 @@ from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_quiet, rank, sandbox_row
 
-from .fakes import NOON, at, sandbox
+from .fakes import NOON, at, row, sandbox
 
 
 def talk(
@@ -21,21 +21,6 @@ def talk(
 ) -> Conversation:
     metrics = Metrics(accumulated_cost=cost)
     return Conversation(id=name, execution_status=agent, updated_at=updated, metrics=metrics, title="Fix login")
-
-
-def row(
-    *conversations: Conversation,
-    name: str = "a",
-    status: str = "RUNNING",
-    seen: float = -9000,
-    began: bool = False,
-    complete: bool = True,
-) -> SandboxRow:
-    """A row as it is at noon; `began` when its state was seen to begin."""
-    memories = SandboxMemories()
-    record = sandbox(status, name)
-    memories.observe([record], at(seen), beginning=began)
-    return sandbox_row(record, memories.by_id[name], conversations, complete=complete)
 
 
 def test_what_needs_a_look_comes_first_then_what_runs_and_has_been_quiet_for_longest() -> None:
