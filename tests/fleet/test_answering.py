@@ -67,12 +67,10 @@ async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_a
         assert "Sent. Whether the agent goes on is not known" in await answering.send("hello")
 
 
-@pytest.mark.parametrize("moment", ["/events", "", "before"])
+@pytest.mark.parametrize("moment", ["/events", ""])
 async def test_a_message_sent_in_the_very_moment_in_which_a_question_comes_runs_nothing(moment: str) -> None:
-    """The agent asks right before the message is stored, right before its status is read, or has asked already."""
+    """The agent asks right before the message is stored, or right before its status is read."""
     agent = FakeAgent(policy="NeverConfirm")
-    if moment == "before":
-        agent.asks("rm -r build")
     async with talking(agent) as (_, answering):
         agent.meanwhile[moment] = lambda: agent.asks("rm -r build")
         assert "waits for an answer" in await answering.send("go on")
@@ -187,17 +185,13 @@ async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ende
         assert sent(agent, "/events") == 1
 
 
-async def test_an_agent_is_stopped_and_goes_on_but_never_with_what_waits() -> None:
-    for version, words in (("1.34.0", "Stopped."), ("1.15.0", "only after a step")):
-        agent = FakeAgent(version)
-        agent.set("running")
-        async with talking(agent) as (_, answering):
-            assert words in await answering.stop()
-            assert await answering.go_on() == "It was asked to go on."
-            agent.asks("rm -r build")
-            with pytest.raises(ServiceError, match="waits for an answer"):
+async def test_an_old_agent_stops_only_after_its_step_and_never_goes_on_with_what_waits(agent: FakeAgent) -> None:
+    agent.set("running")
+    async with talking(agent) as (_, answering):
+        assert "only after a step" in await answering.stop()
+        agent.asks("rm -r build")
+        for status, words in (("waiting_for_confirmation", "waits for an answer"), ("paused", "nobody accepted")):
+            agent.set(status)
+            with pytest.raises(ServiceError, match=words):
                 await answering.go_on()
-            agent.set("paused")
-            with pytest.raises(ServiceError, match="nobody accepted"):
-                await answering.go_on()
-            assert agent.ran == []
+        assert agent.ran == []
