@@ -3,7 +3,7 @@
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.main import main
+from tests.cli.serving import KEY, answering, simulating
 from tests.local.conftest import folder
 
 __all__ = ["folder"]
@@ -46,3 +47,12 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         return Ended(printed.out, printed.err)
 
     return run_command
+
+
+@pytest.fixture
+def on(run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    """Run a command line on a simulation of 100 sandboxes in which nothing changes by itself."""
+    monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
+    with answering(simulating(100)) as url:
+        monkeypatch.setenv("QUARTERDECK_URL", url)
+        yield run

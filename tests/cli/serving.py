@@ -110,9 +110,9 @@ class Program:
 
 
 @contextmanager
-def serving(*arguments: str, **environ: str) -> Iterator[tuple[str, Program]]:
+def serving(*arguments: str) -> Iterator[tuple[str, Program]]:
     """The address of a local service, and its program."""
-    program = Program("serve", "--port", "0", *arguments, **environ)
+    program = Program("serve", "--port", "0", *arguments)
     try:
         first = program.out.readline()
         assert first.startswith("serving http://127.0.0.1:"), first

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.cli.serving import KEY, answering, at_an_address, keeping, serving, simulating
+from tests.cli.serving import KEY, answering, at_an_address, keeping, serving
 from tests.client.fakes import NO_ROUTE, Answer
 from tests.conftest import Home
 from tests.local.conftest import processes
@@ -83,13 +83,9 @@ def test_serve_makes_a_key_that_works_and_prints_it_once_and_shares_its_data_wit
     assert run("settings", "show", "--json").json["language"] == "fr"
 
 
-def test_doctor_says_that_a_simulation_is_one_and_nothing_of_it_is_kept(
-    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
-    with answering(simulating(12)) as url:
-        ended = run("doctor", "--url", url)
-        run("settings", "set", "language=fr", "--url", url)
+def test_doctor_says_that_a_simulation_is_one_and_nothing_of_it_is_kept(on: Run, home: Home) -> None:
+    ended = on("doctor")
+    on("settings", "set", "language=fr")
     assert "simulated" in ended.out
-    assert "(12)" in ended.out
+    assert "(100)" in ended.out
     assert not home.data.exists()
