@@ -29,8 +29,6 @@ KEYS = {
 _MODE = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
 _NORMAL = {7: True, 25: True}
 """Modes that a terminal starts with; all others are off."""
-_GIVEN_BACK = b"\x1b[?1004l"
-"""No more news of focus: the last of what Textual 8.2.8 resets (`LinuxDriver.stop_application_mode`)."""
 
 
 class Terminal:
@@ -100,12 +98,12 @@ class Terminal:
         assert self.ends() == 0
 
     def clear_when_given_back(self, seconds: float = 10) -> None:
-        """Wait for the last thing a program writes that gives its terminal back, then clear the screen.
+        """Wait until a program has given its terminal back, then clear the screen.
 
         What a stopped program wrote is still on its way: on a screen cleared before, it would look like drawn again.
         """
         end = time.monotonic() + seconds
-        while not self.output.endswith(_GIVEN_BACK):
+        while self.modes_left:
             assert self._read(end - time.monotonic()), f"the terminal is not given back after {seconds} s:\n{self.text}"
         self.screen.reset()
 
