@@ -2,12 +2,10 @@
 
 import re
 import signal
-from pathlib import Path
 
 import httpx
 import pytest
 
-from quarterdeck.cli.main import main
 from tests.cli.serving import serving
 from tests.local.conftest import Caller
 
@@ -17,15 +15,6 @@ def test_a_signal_right_after_the_first_line_ends_it_cleanly(number: signal.Sign
     with serving() as (_, program):
         program.process.send_signal(number)
         assert program.process.wait(10) == 0
-
-
-@pytest.mark.parametrize("key", ["with\nnewline", "with blank", "ключ"])
-def test_a_key_that_no_header_can_carry_is_refused(
-    folder: Path, key: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("QUARTERDECK_API_KEY", key)
-    assert main(["serve", "--port", "0"]) == 1
-    assert "cannot be sent" in capsys.readouterr().err
 
 
 def test_it_answers_to_names_of_loopback_only() -> None:
