@@ -98,7 +98,7 @@ async def test_a_conversation_that_is_deleted_while_its_log_is_asked_for_is_not_
             await world.http.get("/alive")
         return (await world.http.delete(f"{CONVERSATIONS}/{record['id']}")).is_success
 
-    for requests, record in enumerate(await world.all(CONVERSATIONS)):
+    for requests, record in enumerate((await world.all(CONVERSATIONS))[:30]):
         log = world.http.get(f"/api/v1/conversation/{record['id']}/events/search")
         answer, deleted = await asyncio.gather(log, deleted_after(requests, record))
         assert (deleted, answer.status_code in (200, 404)) == (True, True)
@@ -107,14 +107,6 @@ async def test_a_conversation_that_is_deleted_while_its_log_is_asked_for_is_not_
 async def some(world: Simulated, status: str) -> Agent:
     records = await world.all(CONVERSATIONS)
     return Agent(world.http, next(record for record in records if record["execution_status"] == status))
-
-
-async def asking(world: Simulated) -> tuple[Agent, list[Json]]:
-    """A conversation that asks, and what it asks about."""
-    agent = await some(world, "waiting_for_confirmation")
-    log = await agent.log()
-    done = {event.get("action_id") for event in log}
-    return agent, [event for event in log if event["kind"] == "ActionEvent" and event["id"] not in done][-2:]
 
 
 async def test_a_log_is_read_in_pages_from_either_end_and_from_any_event_and_tells_the_cost_that_the_list_tells(
@@ -152,26 +144,6 @@ async def test_what_led_to_a_status_is_there_and_the_same_each_time(world: Simul
             log = await agent.log()
             assert [event["value"] for event in log if event.get("key") == "execution_status"][-1] == status
             assert await again.log() == log
-
-
-async def test_what_is_asked_is_done_only_once_it_is_accepted_and_what_is_refused_never(world: Simulated) -> None:
-    agent, asked = await asking(world)
-    world.passes(60)
-    assert await agent.post("/events", HELLO | {"run": False}) == 200
-    assert await agent.status() == "waiting_for_confirmation"
-    assert await agent.post("/events/respond_to_confirmation", {"accept": True}) == 200
-    assert await agent.post("/run") == 409
-    world.passes(4)
-    done = [event["action_id"] for event in await agent.log() if event["kind"] == "ObservationEvent"]
-    assert asked[-1]["id"] in done
-    agent, asked = await asking(world)
-    assert await agent.post("/events/respond_to_confirmation", {"accept": False, "reason": "not there"}) == 200
-    world.passes(60)
-    assert await agent.status() == "idle"
-    last, refused = (await agent.log())[-1], ("UserRejectObservation", "not there", asked[-1]["id"])
-    assert (last["kind"], last["rejection_reason"], last["action_id"]) == refused
-    assert await agent.post("/events", HELLO | {"run": True}) == 200
-    assert await agent.status() == "running"
 
 
 async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its_sandbox(world: Simulated) -> None:

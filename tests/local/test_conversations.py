@@ -7,10 +7,6 @@ from tests.local.conftest import CONVERSATIONS as PATH
 from tests.local.conftest import Caller, Json, Opener, sql
 
 
-def saying(text: str) -> Json:
-    return {"initial_message": {"role": "user", "content": [{"type": "text", "text": text}]}}
-
-
 async def test_only_steps_that_do_something_are_entered(caller: Caller, folder: Path) -> None:
     def steps() -> list[str]:
         """Those entered since this was asked last, written down by the database itself."""
@@ -32,24 +28,9 @@ async def test_only_steps_that_do_something_are_entered(caller: Caller, folder: 
     assert ("nope" in refused["detail"], refused["app_conversation_id"]) == (True, None)
 
 
-async def test_a_conversation_is_created_in_a_sandbox_of_its_own(caller: Caller) -> None:
-    begun = await caller.post(PATH, saying("\n  Fix the login  \nplease") | {"llm_model": "openai/fake"})
-    assert (begun["status"], begun["app_conversation_id"], begun["sandbox_id"]) == ("WORKING", None, None)
-    assert begun["request"]["initial_message"]["content"][0]["text"] == "\n  Fix the login  \nplease"
-    task = await caller.ended(begun["id"])
-    assert (task["status"], task["detail"]) == ("READY", None)
-    (record,) = await caller.get(PATH, ids=task["app_conversation_id"])
-    assert record["title"] == "Fix the login"
-    assert record["llm_model"] == "openai/fake"
-    assert (record["sandbox_id"], record["sandbox_status"]) == (task["sandbox_id"], "RUNNING")
-    assert (record["execution_status"], record["metrics"]) == ("idle", None)
-    assert record["conversation_url"] == f"http://local/agent/api/conversations/{record['id']}"
-    assert record["session_api_key"] == (await caller.sandbox(task["sandbox_id"]))["session_api_key"]
-
-
 async def test_a_task_whose_service_closed_is_taken_up_by_the_next(open_service: Opener) -> None:
     first = await open_service()
-    begun = await first.post(PATH, saying("hello"))
+    begun = await first.post(PATH, {"title": "hello"})
     await first.service.aclose()
 
     second = await open_service()

@@ -133,10 +133,3 @@ async def test_all_of_a_database_of_an_older_program_is_kept(open_service: Opene
     assert stored(folder, "settings") == {"language": "fr"}
     (conversation,) = (await caller.get("/api/v1/app-conversations"))["items"]
     assert (conversation["title"], conversation["sandbox_status"]) == ("Mine", "MISSING")
-
-
-async def test_a_failing_database_is_told_in_words(open_service: Opener, folder: Path) -> None:
-    caller = await open_service()
-    sql(folder, "DROP TABLE documents")
-    answer = await caller.http.get("/api/settings")
-    assert (answer.status_code, "no such table" in answer.json()["detail"]) == (500, True)

@@ -155,13 +155,6 @@ async def test_a_batch_answers_in_order_with_nulls(caller: Caller) -> None:
     assert (await caller.http.get(SANDBOXES, params={"id": ["x"] * 101})).status_code == 400
 
 
-async def test_specs_are_listed_with_the_default_first(caller: Caller) -> None:
-    page = await caller.get("/api/v1/sandbox-specs/search", limit=1)
-    assert ([spec["id"] for spec in page["items"]], page["next_page_id"]) == (["files"], "1")
-    found = await caller.get("/api/v1/sandbox-specs", id=["shell", "none"])
-    assert [spec and spec["id"] for spec in found] == ["shell", None]
-
-
 async def test_closing_does_not_wait_for_a_sandbox_that_never_gets_ready(open_service: Opener, folder: Path) -> None:
     caller = await open_service(specs=[SILENT])
     start = asyncio.ensure_future(caller.http.post(SANDBOXES))
