@@ -162,10 +162,8 @@ class FakeServer:
         self.fail_with: ServiceError | None = None
         self.fail_page: int | None = None
         self.asked: list[tuple[float, str]] = []
-        self.most_at_once = 0
         self._clock = clock
         self._start = clock.now
-        self._at_once = 0
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Item]]:
         for number in itertools.count():
@@ -185,13 +183,8 @@ class FakeServer:
 
     async def _answer(self, question: str, *, fails: bool) -> None:
         self.asked.append((self._clock.now - self._start, question))
-        self._at_once += 1
-        self.most_at_once = max(self.most_at_once, self._at_once)
-        try:
-            if self.latency:
-                await self._clock.sleep(self.latency)
-        finally:
-            self._at_once -= 1
+        if self.latency:
+            await self._clock.sleep(self.latency)
         if self.fail_with is not None and fails:
             raise self.fail_with
 
@@ -207,21 +200,16 @@ class Deck:
         self.clock = FakeClock()
         self.server = FakeServer(self.clock, [Item(i) for i in items], latency=latency)
         self.published: list[Changes[Item]] = []
-        self.states: list[HealthState] = []
         self._viewport = Viewport()
         self.watch = Watch(
             self.server,
-            self._note,
+            self.published.append,
             lambda: self._viewport,
             clock=self.clock,
             sleep=self.clock.sleep,
             jitter=lambda: 0.0,
         )
         self._task: asyncio.Task[None] | None = None
-
-    def _note(self, changes: Changes[Item]) -> None:
-        self.published.append(changes)
-        self.states.append(self.watch.health.state)
 
     async def __aenter__(self) -> "Deck":
         self._task = asyncio.create_task(self.watch.run())

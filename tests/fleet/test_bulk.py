@@ -43,16 +43,13 @@ class Fleet:
         if faults := self.faults.get(sandbox_id):
             if (fault := faults.pop(0)) is not None:
                 raise fault
-        elif sandbox_id in self.status:
+        else:
             self.status[sandbox_id] = "PAUSED"
 
     async def _watch(self) -> None:
-        known: set[str] = set()
         while True:
             read = [sandbox(status, sandbox_id) for sandbox_id, status in self.status.items()]
             self.memories.observe(read, at(self.clock.now), beginning=False)
-            self.memories.forget(known - self.status.keys())
-            known = set(self.status)
             await self.clock.sleep(2.0)
 
     def _confirmed(self, sandbox_id: str) -> RowState | None:
@@ -68,10 +65,6 @@ class Fleet:
         await asyncio.wait((watching,))
         assert running.done()
         await running
-
-    async def played(self) -> None:
-        async with self.going():
-            pass
 
     @property
     def states(self) -> dict[str, RowState]:
@@ -159,7 +152,8 @@ async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKin
     fleet = Fleet(50)
     unsent = ServiceError(kind, "Did not work.", outcome=Outcome.NOT_SENT)
     fleet.faults = {i: [unsent] for i in fleet.ids}
-    await fleet.played()
+    async with fleet.going():
+        pass
     assert len(fleet.asked) <= 2 * AT_ONCE
     assert fleet.states["box-049"] is RowState.STOPPED
     assert "Did not work." in fleet.job.rows["box-049"].words
