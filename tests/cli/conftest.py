@@ -50,9 +50,9 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def on(run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """Run a command line on a simulation of 100 sandboxes in which nothing changes by itself."""
+def on(run: Run, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Run]:
+    """Run a command line on a simulation of 100 sandboxes, or of its parameter, in which nothing changes by itself."""
     monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
-    with answering(simulating(100)) as url:
+    with answering(simulating(getattr(request, "param", 100))) as url:
         monkeypatch.setenv("QUARTERDECK_URL", url)
         yield run

@@ -1,7 +1,5 @@
 """`quarterdeck connections list`, and `--connection` with keys from everywhere."""
 
-import os
-
 import pytest
 
 from tests.cli.conftest import Run
@@ -10,9 +8,7 @@ from tests.conftest import Home
 
 
 def keep_key(home: Home, name: str, url: str) -> None:
-    handle = os.open(home.config / "keys.toml", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.write(handle, f'[keys.{name}]\norigin = "{url}"\nkey = "{KEY}"\n'.encode())
-    os.close(handle)
+    home.write("keys.toml", f'[keys.{name}]\norigin = "{url}"\nkey = "{KEY}"\n').chmod(0o600)
 
 
 def test_the_local_service_and_the_file_are_listed_with_where_their_keys_are_and_what_is_left_out(

@@ -84,8 +84,9 @@ def test_one_that_works_is_stopped_and_written_to_and_waited_for(talk: Run) -> N
     assert talk("stop", one, "--json").json["status"] == "paused"
 
 
+@pytest.mark.parametrize("on", [200], indirect=True)
 @pytest.mark.parametrize(
-    ("status", "ends"), [("finished", 0), ("idle", 0), ("stuck", 5), ("waiting_for_confirmation", 4)]
+    ("status", "ends"), [("finished", 0), ("idle", 0), ("stuck", 5), ("error", 5), ("waiting_for_confirmation", 4)]
 )
 def test_waiting_ends_with_what_it_came_to(talk: Run, status: str, ends: int) -> None:
     one = one_whose_agent(talk, status)

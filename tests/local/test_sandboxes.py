@@ -151,6 +151,8 @@ async def test_a_batch_answers_in_order_with_nulls(caller: Caller) -> None:
     sandbox = await caller.start("shell")
     found = await caller.get(SANDBOXES, id=["none", sandbox["id"], "%/..", sandbox["id"]])
     assert [one and one["id"] for one in found] == [None, sandbox["id"], None, sandbox["id"]]
+    specs = await caller.get("/api/v1/sandbox-specs", id=["none", "shell"])
+    assert [one and one["id"] for one in specs] == [None, "shell"]
     assert (await caller.http.get(SANDBOXES)).status_code == 422
     assert (await caller.http.get(SANDBOXES, params={"id": ["x"] * 101})).status_code == 400
 
