@@ -35,14 +35,6 @@ async def test_a_sandbox_is_started_paused_and_resumed_by_keys_and_outlives_the_
         await seat.press("2", sees="‖ Paused")
 
 
-@pytest.mark.usefixtures("no_colour")
-async def test_without_colour_each_status_has_a_sign_in_ascii(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.press("2", sees="No sandboxes.")
-        await seat.press("n", "enter", sees=("> Running", "> 1 Running"))
-        assert "●" not in seat.text
-
-
 async def test_a_key_that_can_do_nothing_says_why_and_what_would(sit: Sit) -> None:
     async with sit() as seat:
         await seat.press("2", sees="No sandboxes.")
