@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.fleet import watch
 from quarterdeck.tui.glyphs import in_ascii
 from tests.local.conftest import folder
 from tests.tui.desk import desk, urls
@@ -15,6 +16,13 @@ from tests.tui.seat import Seat, local, seated
 __all__ = ["desk", "folder", "urls"]
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
+
+
+@pytest.fixture(autouse=True)
+def _readings_follow_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two readings that are asked for lie less than the usual second apart."""
+    monkeypatch.setattr(watch, "REFRESH", 0.05)
+    monkeypatch.setattr(watch, "IN_TRANSITION", 0.2)
 
 
 @pytest.fixture

@@ -30,13 +30,8 @@ class FakeFleet:
     """Orders for these are answered with an error."""
     deaf: set[str] = field(default_factory=set)
     """Orders for these are answered with success, and nothing is done."""
-    busy: dict[str, int] = field(default_factory=dict)
-    """Orders for these are answered so often with "too many requests" first."""
-    retry_after: str = "1"
     nested: bool = False
     """Whether it is of the generation with nested settings, which renames and deletes conversations."""
-    trajectories: dict[str, bytes] = field(default_factory=dict)
-    """The zip files of conversations."""
     created: list[Record] = field(default_factory=list)
     """What conversations were asked for with."""
     tasks: list[Record] = field(default_factory=list)
@@ -47,6 +42,14 @@ class FakeFleet:
     """What is answered instead, by "METHOD path"."""
     orders: list[tuple[str, str]] = field(default_factory=list)
     """What was asked of which sandbox."""
+
+    @classmethod
+    def of(cls, count: int, **members: Any) -> "FakeFleet":
+        """One with so many sandboxes that run: box00, box01 and so on."""
+        fleet = cls(**members)
+        for number in range(count):
+            fleet.add(f"box{number:02}")
+        return fleet
 
     @property
     def server(self) -> FakeServer:
@@ -84,12 +87,10 @@ class FakeFleet:
             **more,
         }
 
-    def statuses(self, ids: Iterable[str]) -> set[str]:
-        return {str(self.sandboxes[each]["status"]) for each in ids}
-
     def answer(self, asked: Asked) -> Answer | Exception:
         if (said := self.says.get(f"{asked.method} {asked.path}")) is not None:
             return said
+        lists = {SANDBOXES: self.sandboxes, CONVERSATIONS: self.conversations}
         match asked.method, asked.path:
             case "GET", "/openapi.json":
                 return Answer({"info": {"version": "1.8.1"}})
@@ -97,34 +98,27 @@ class FakeFleet:
                 return UNSTORED
             case "GET", "/api/settings" if not self.nested:
                 return UNSTORED
-            case "GET", "/api/v1/sandboxes/search":
-                return _page(self.sandboxes.values())
-            case "GET", "/api/v1/app-conversations/search":
-                return _page(self.conversations.values())
+            case "GET", path if (records := lists.get(path.removesuffix("/search"))) is not None:
+                if path.endswith("/search"):
+                    return _page(records.values())
+                return Answer([records.get(value) for name, value in asked.query if name in ("id", "ids")])
             case "GET", "/api/v1/app-conversations/start-tasks/search":
                 return _page(self.tasks)
-            case "GET", "/api/v1/app-conversations":
-                return Answer([self.conversations.get(value) for name, value in asked.query if name == "ids"])
             case "GET", "/api/v1/sandbox-specs/search":
                 return _page(SPECS)
-            case "GET", "/api/v1/sandboxes":
-                return Answer([self.sandboxes.get(value) for name, value in asked.query if name == "id"])
             case "POST", "/api/v1/sandboxes":
                 return self._start()
             case "POST", "/api/v1/app-conversations":
                 self.created.append(asked.body)
                 return Answer({"id": f"task{len(self.created)}", "status": "WORKING", "request": asked.body})
             case method, path if path.startswith(f"{CONVERSATIONS}/"):
-                conversation_id, _, what = path.removeprefix(f"{CONVERSATIONS}/").partition("/")
-                return self._about_conversation(method, conversation_id, what, asked)
+                return self._about_conversation(method, path.removeprefix(f"{CONVERSATIONS}/"), asked)
             case (("POST" | "DELETE"), path) if path.startswith(f"{SANDBOXES}/"):
                 sandbox_id, _, verb = path.removeprefix(f"{SANDBOXES}/").partition("/")
                 return self._order(sandbox_id, verb or "delete")
         return NO_ROUTE
 
-    def _about_conversation(self, method: str, conversation_id: str, what: str, asked: Asked) -> Answer:
-        if what == "download" and conversation_id in self.trajectories:
-            return Answer(self.trajectories[conversation_id], 200, {"Content-Type": "application/zip"})
+    def _about_conversation(self, method: str, conversation_id: str, asked: Asked) -> Answer:
         if not self.nested or method not in ("PATCH", "DELETE"):
             return NO_ROUTE
         if (refusal := self._refusal(method.lower(), conversation_id, self.conversations)) is not None:
@@ -136,9 +130,6 @@ class FakeFleet:
         return Answer(self.conversations[conversation_id])
 
     def _refusal(self, verb: str, record_id: str, records: dict[str, Record]) -> Answer | None:
-        if self.busy.get(record_id, 0):
-            self.busy[record_id] -= 1
-            return Answer({"detail": "Too many"}, 429, {"Retry-After": self.retry_after})
         self.orders.append((verb, record_id))
         if record_id not in records:
             return Answer({"detail": "Not found"}, 404)
@@ -153,16 +144,12 @@ class FakeFleet:
         if (refusal := self._refusal(verb, sandbox_id, self.sandboxes)) is not None:
             return refusal
         if sandbox_id not in self.deaf:
-            self._do(sandbox_id, verb)
+            if verb == "resume":
+                self._make_room()
+            self.sandboxes[sandbox_id]["status"] = "PAUSED" if verb == "pause" else "RUNNING"
+            if verb == "delete":
+                del self.sandboxes[sandbox_id]
         return Answer({"success": True})
-
-    def _do(self, sandbox_id: str, verb: str) -> None:
-        if verb == "delete":
-            del self.sandboxes[sandbox_id]
-            return
-        if verb == "resume":
-            self._make_room()
-        self.sandboxes[sandbox_id] |= {"status": "PAUSED" if verb == "pause" else "RUNNING"}
 
     def _make_room(self) -> None:
         running = [record for record in self.sandboxes.values() if record["status"] == "RUNNING"]

@@ -1,6 +1,7 @@
 """Commands for several sandboxes: asked about, carried out a few at a time, and told row by row as it was."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 
@@ -17,28 +18,32 @@ def states(seat: Seat) -> dict[str, RowState]:
     return {row.id: row.state for row in seat.session.job.rows.values()}
 
 
+def asks_to_wait(fleet: FakeFleet, boxes: Iterable[str]) -> None:
+    """Let the server pause none of these for now."""
+    wait = Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
+    fleet.says |= dict.fromkeys((f"POST {SANDBOXES}/{box}/pause" for box in boxes), wait)
+
+
 @pytest.fixture
 def fleet() -> FakeFleet:
-    fleet = FakeFleet()
-    for number in range(6):
-        fleet.add(f"box{number}")
+    fleet = FakeFleet.of(6)
     fleet.add("idle6", "PAUSED")
     return fleet
 
 
 async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hides(fleet: FakeFleet) -> None:
-    fleet.talk("c1", "box1", "Fix the build", execution_status="running")
+    fleet.talk("c1", "box01", "Fix the build", execution_status="running")
     async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk", "p")
         await seat.sees("Pause 6 sandboxes?", "6 will be paused", "1 skipped", "It is paused already")
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         assert fleet.orders == []
         assert len(seat.list_screen.table.marks) == 7
-        await seat.press("slash", *"id:box0", "enter", sees="7 marked, 6 hidden by the filter")
+        await seat.press("slash", *"id:box00", "enter", sees="7 marked, 6 hidden by the filter")
         await seat.press("p", sees=("1 will be paused", "5 marked, but hidden by the filter"))
         await seat.press("h", sees=("Pause 6 sandboxes?", "6 will be paused", "The agent of Fix the build is at work"))
         await seat.press("h", "y", sees="1 done")
-        assert fleet.orders == [("pause", "box0")]
+        assert fleet.orders == [("pause", "box00")]
         await seat.press("escape", "escape", "asterisk", "slash", *"id:idle", "enter", "p", "y")
         await seat.sees("There is no row it applies to.")
         await seat.press("h", sees="Pause 5 sandboxes?")
@@ -46,32 +51,29 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
 
 
 async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, home: Home) -> None:
-    fleet.fails, fleet.busy = {"box1"}, {"box2": 1}
+    fleet.fails = {"box01"}
     async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk")
-        del fleet.sandboxes["box3"]
+        del fleet.sandboxes["box03"]
         await seat.press("p", "y")
         await seat.sees("4 done", "1 failed", "1 gone", "1 skipped", "(status 400): It bro", "R retry failed")
-        assert states(seat) == {
-            **dict.fromkeys(("box0", "box2", "box4", "box5"), RowState.DONE),
-            "box1": RowState.FAILED,
-            "box3": RowState.GONE,
-            "idle6": RowState.SKIPPED,
-        }
-        assert fleet.statuses(("box0", "box2", "box4", "box5")) == {"PAUSED"}
+        done = ("box00", "box02", "box04", "box05")
+        left = {"box01": RowState.FAILED, "box03": RowState.GONE, "idle6": RowState.SKIPPED}
+        assert states(seat) == {**dict.fromkeys(done, RowState.DONE), **left}
+        assert {fleet.sandboxes[each]["status"] for each in done} == {"PAUSED"}
         fleet.fails.clear()
         await seat.press("enter", sees="(status 400): It broke")
         await seat.press("R", sees=("5 done", "1 gone"))
-        assert Counter(fleet.orders) == {("pause", f"box{number}"): 1 + (number == 1) for number in range(6)}
+        assert Counter(fleet.orders) == {("pause", f"box{number:02}"): 1 + (number == 1) for number in range(6)}
         await seat.press("f", until=lambda: (home.state / "copied.txt").exists())
         copied = (home.state / "copied.txt").read_text()
         assert copied.startswith("7 sandboxes: 5 done, 1 gone, 1 skipped\n")
-        assert "box1  done" in copied
+        assert "box01  done" in copied
 
 
 async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFleet) -> None:
-    fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(1, 6)}, "30"
-    fleet.deaf = {"box0"}
+    asks_to_wait(fleet, [*fleet.sandboxes][1:])
+    fleet.deaf = {"box00"}
     async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk", "p", "y", sees=("the server asked to wait", "1 asked for"))
         assert "B shows it" not in seat.text
@@ -79,7 +81,7 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
         await seat.sees("1 skipped", " asked to wait")
         await seat.pilot.resize_terminal(*WIDE)
         await seat.press("escape", sees=("5 stopped", "1 skipped", "esc close"))
-        assert fleet.orders == [("pause", "box0")]
+        assert fleet.orders == [("pause", "box00")]
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
 
 
@@ -109,9 +111,9 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_a
 async def test_an_error_stays_a_while_and_goes_when_the_cursor_does(
     fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fleet.fails = {"box0"}
+    fleet.fails = {"box00"}
     async with at_sandboxes(fleet) as seat:
-        await seat.press("p", "j", sees="Pause box0: ")
+        await seat.press("p", "j", sees="Pause box00: ")
         await seat.press("k", sees="(status 400): It broke")
         monkeypatch.setattr(bars, "STAYS", 0.001)
         await seat.press("p", "r", "p", sees="(status 400): It broke")
@@ -119,7 +121,7 @@ async def test_an_error_stays_a_while_and_goes_when_the_cursor_does(
 
 
 async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_about(fleet: FakeFleet) -> None:
-    fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "60"
+    asks_to_wait(fleet, fleet.sandboxes)
     async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.press("1", "2", "asterisk", "p", "y", sees="go on in the background")
         await seat.press("b", sees=("Pause 6 sandboxes:", "B shows it."))
@@ -131,7 +133,7 @@ async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_a
 
 
 async def test_it_is_not_given_up_unasked_where_another_key_opens_the_connection_anew(fleet: FakeFleet) -> None:
-    fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "60"
+    asks_to_wait(fleet, fleet.sandboxes)
     async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.press("3", sees="Model")
         await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
@@ -139,26 +141,21 @@ async def test_it_is_not_given_up_unasked_where_another_key_opens_the_connection
         await seat.press("b", "c", sees="Connections")
         await seat.press("K", sees="Key of prod")
         await seat.type("another", "enter", sees=("Leave before it has ended?", "Still going on: Pause 6 sandboxes."))
-        await seat.press("enter", sees="6 waiting", until=lambda: not seat.deck.screen.is_modal)
-        await seat.press("c", "K", sees="Key of prod")
-        await seat.type("another", "enter", sees=("Leave before it has ended?", "Still going on: Pause 6 sandboxes."))
         await seat.press("y", sees="used until the deck ends", until=lambda: not seat.deck.screen.is_modal)
         assert (seat.deck.running_job, seat.deck.edits) == (None, 1)
 
 
 async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_there_is_told(fleet: FakeFleet) -> None:
-    for number, box in enumerate(("box0", "box0", "box2", "box3")):
+    for number, box in enumerate(("box00", "box00", "box02", "box03")):
         fleet.talk(f"c{number}", box, f"Talk {number}")
     async with at_conversations(fleet) as seat:
-        await seat.sees("Talk 0", "Talk 3")
-        await seat.until(lambda: len(seat.session.sandboxes.records) == 7)
-        await seat.go_to("c0", "p", sees=("Pause of box0 asked for", "In it live: Talk"))
-        assert fleet.orders == [("pause", "box0")]
-        await seat.until(lambda: seat.session.memories.by_id["box0"].asked is None)
+        await seat.go_to("c0", "p", sees=("Pause of box00 asked for", "In it live: Talk"))
+        assert fleet.orders == [("pause", "box00")]
+        await seat.until(lambda: seat.session.memories.by_id["box00"].asked is None)
         await seat.press("p", sees="Its sandbox is paused already. r resumes it.")
-        await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "box2", "Talk 3"))
+        await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3"))
         await seat.press("y", sees=("2 done", "1 skipped"))
-        assert sorted(fleet.orders) == [("pause", "box0"), ("pause", "box2"), ("pause", "box3")]
+        assert sorted(fleet.orders) == [("pause", "box00"), ("pause", "box02"), ("pause", "box03")]
 
 
 async def test_while_a_list_is_still_read_its_counts_and_a_plan_say_so(fleet: FakeFleet) -> None:

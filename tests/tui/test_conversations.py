@@ -8,26 +8,17 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
+from tests.client.fakes import Answer
 from tests.tui.conftest import Sit
-from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
-from tests.tui.seat import NARROW, WIDE, Seat, answering, connecting, seated, seated_at
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations
+from tests.tui.seat import WIDE, Seat, answering, connecting, seated, seated_at
 
 
-async def create(seat: Seat, message: str) -> None:
-    await seat.until(lambda: seat.deck.session)
-    await seat.press("1", "n", sees=("New conversation", "First message"))
-    await seat.type(message, "ctrl+s")
-
-
-@pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_detail(
-    sit: Sit, size: tuple[int, int]
-) -> None:
-    async with sit(size=size) as seat:
+async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_detail(sit: Sit) -> None:
+    async with sit() as seat:
         await seat.sees("No conversations.", "n creates one")
-        await create(seat, "fix the bug")
-        await seat.sees("fix the bug", "1 Idle")
-    async with sit(size=size) as seat:
+        await seat.press("n", *"fix the bug", "ctrl+s", sees=("fix the bug", "1 Idle"))
+    async with sit() as seat:
         await seat.sees("fix the bug", "1 Idle")
         (conversation,) = seat.session.conversations.records
         await seat.press("i")
@@ -40,9 +31,7 @@ async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_a
         await seat.until(lambda: seat.deck.session)
         sandbox = await seat.session.start("shell")
         await seat.until(lambda: sandbox.id in seat.session.sandboxes.records)
-        await seat.press("n", sees="First message")
-        await seat.press("tab", *"A title of mine")
-        await seat.press("tab", "tab", "tab", "enter", "down", "enter", "ctrl+s")
+        await seat.press("n", "tab", *"A title of mine", "tab", "tab", "tab", "enter", "down", "enter", "ctrl+s")
         await seat.sees("A title of mine", "1 Idle")
         (conversation,) = seat.session.conversations.records.values()
         assert (conversation.title, conversation.sandbox_id) == ("A title of mine", sandbox.id)
@@ -84,7 +73,7 @@ ZIP = b"PK\x03\x04" + bytes(5000)
 
 @pytest.fixture
 def fleet() -> FakeFleet:
-    fleet = FakeFleet(nested=True, trajectories={"c1": ZIP})
+    fleet = FakeFleet(nested=True)
     fleet.add("box")
     for number in range(4):
         fleet.talk(f"c{number}", "box", f"Talk {number}", updated_at=f"2026-03-14T1{number}:00:00Z")
@@ -163,6 +152,7 @@ async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_af
     fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    fleet.says[f"GET {CONVERSATIONS}/c1/download"] = Answer(ZIP, 200, {"Content-Type": "application/zip"})
     written = tmp_path / "trajectory-c1.zip"
     written.write_text("precious")
     read_only = Connection("127.0.0.1:3112", PROD.url, read_only=True)
@@ -180,11 +170,10 @@ async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_af
 
 
 async def create_titled(seat: Seat, fleet: FakeFleet) -> None:
-    await seat.until(lambda: seat.deck.session and "c3" in seat.session.conversations.records)
-    await seat.press("n", sees="First message")
-    await seat.press("tab", *"Mine", "ctrl+s", until=lambda: fleet.created)
+    await seat.press("n", "tab", *"Mine", "ctrl+s", until=lambda: fleet.created)
     ended = {"id": "task1", "status": "READY", "app_conversation_id": "new", "request": fleet.created[0]}
     fleet.tasks = [ended | {"created_at": seat.deck.clock().isoformat()}]
+    await seat.press("ctrl+r", sees="ready")
     fleet.talk("new", "box", "Conversation new")
     seat.session.refresh()
 
@@ -192,7 +181,7 @@ async def create_titled(seat: Seat, fleet: FakeFleet) -> None:
 async def test_a_title_that_the_server_takes_and_does_not_apply_is_given_to_the_conversation(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
         await create_titled(seat, fleet)
-        await seat.sees("Mine")
+        await seat.sees("Finished  Mine")
         assert fleet.conversations["new"]["title"] == "Mine"
         fleet.conversations["new"]["title"] = "What the server makes of it"
         seat.session.refresh()

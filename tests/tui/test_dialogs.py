@@ -4,16 +4,12 @@ import pytest
 
 from tests.client.fakes import Answer, Gated, to
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
-from tests.tui.seat import NARROW
 from tests.tui.test_typed_ahead import SPECS
 
 
 @pytest.fixture
 def fleet() -> FakeFleet:
-    fleet = FakeFleet(nested=True)
-    for number in range(12):
-        fleet.add(f"box{number}")
-    return fleet
+    return FakeFleet.of(12, nested=True)
 
 
 async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet) -> None:
@@ -31,11 +27,11 @@ async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_sa
     async with at_sandboxes(fleet) as seat:
         await seat.press("X", sees=("12  Sandboxes that no conversation lives in", "/ filter"))
         await seat.click("filter")
-        await seat.type("box1", until=lambda: "box2" not in seat.text.partition("No conversation")[2])
+        await seat.type("box1", until=lambda: "box02" not in seat.text.partition("No conversation")[2])
         await seat.press("q", sees="No line has that in it.")
         assert "go to it" not in seat.text
         await seat.press("backspace", "down", "enter", until=lambda: not seat.deck.screen.is_modal)
-        assert seat.list_screen.table.cursor_id == "box10"
+        assert seat.list_screen.table.cursor_id == "box11"
         await seat.press("X", sees="esc cancel")
         await seat.click("cancel", until=lambda: not seat.deck.screen.is_modal)
         fleet.says[f"GET {SPECS}"] = Answer({}, 404)
@@ -67,10 +63,9 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:
         await seat.click("esc show all", until=lambda: "of 12" not in seat.text)
 
 
-@pytest.mark.parametrize("size", [(50, 12), NARROW])
-async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(fleet: FakeFleet, size: tuple[int, int]) -> None:
-    fleet.talk("c1", "box1", "Fix the build", execution_status="running")
-    async with at_sandboxes(fleet, size=size) as seat:
+async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(fleet: FakeFleet) -> None:
+    fleet.talk("c1", "box01", "Fix the build", execution_status="running")
+    async with at_sandboxes(fleet, size=(50, 12)) as seat:
         await seat.until(lambda: seat.session.conversations.records)
         await seat.press("asterisk", "D", sees=("Delete 12 sandboxes?", "They cannot be", "Type 12 to go on"))
         await seat.sees("esc cancel  ↑ ↓ scroll")

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from quarterdeck.fleet import order
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.tui.lists import screen as list_screen
 from tests.tui.fake_fleet import FakeFleet, at_sandboxes
@@ -13,10 +14,9 @@ from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
     """More sandboxes than a screen shows."""
     monkeypatch.setattr(list_screen, "AT_ONCE", 2)
-    fleet = FakeFleet()
-    for number in range(40):
-        fleet.add(f"box{number:02}")
-    return fleet
+    monkeypatch.setattr(list_screen, "UNSEEN_WITHIN", 0.1)
+    monkeypatch.setattr(order, "HOLD", 0.5)
+    return FakeFleet.of(40)
 
 
 async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: FakeFleet) -> None:

@@ -6,6 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.strip import Strip
 
+from quarterdeck.tui.lists import screen as list_screen
 from quarterdeck.tui.widgets.table import Table
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE, Seat
@@ -15,9 +16,8 @@ TITLES = ("Fix login bug", "Migrate the schema to v2", "修复登录错误并添
 
 def fleet_of(count: int) -> FakeFleet:
     """So many sandboxes, each with a conversation."""
-    fleet = FakeFleet()
-    for number in range(count):
-        box = fleet.add(f"box{number:02}")
+    fleet = FakeFleet.of(count)
+    for number, box in enumerate(fleet.sandboxes):
         fleet.talk(f"talk{number:02}", box, TITLES[number % len(TITLES)])
     return fleet
 
@@ -134,6 +134,7 @@ async def test_columns_grow_and_become_narrower_only_where_they_are_fitted_anew(
 
 
 async def test_only_what_changed_in_sight_is_painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(list_screen, "UNSEEN_WITHIN", 0.1)
     fleet, painted = fleet_of(60), set[int]()
     render = Table.render_line
 
