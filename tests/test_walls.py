@@ -115,35 +115,3 @@ def test_no_handler_calls_that_of_its_base_which_textual_calls_too() -> None:
                 ) and name not in {"on_event", "on_news"}:
                     twice.append(f"{file.name}: {name}")
     assert twice == []
-
-
-def test_every_command_is_an_action_of_its_screen_or_of_the_deck() -> None:
-    program = """
-from quarterdeck.tui.app import Deck
-from quarterdeck.tui.commands import commands_at
-from quarterdeck.tui.lists.conversation_commands import ConversationCommands
-from quarterdeck.tui.lists.arranging import Arranging
-from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
-from quarterdeck.tui.screens.conversation import ConversationScreen
-from quarterdeck.tui.screens.conversations import ConversationsScreen
-from quarterdeck.tui.screens.sandboxes import SandboxesScreen
-from quarterdeck.tui.screens.settings import SettingsScreen
-from quarterdeck.tui.settings.saving import Saves
-from quarterdeck.tui.settings.servers import ServerList
-from quarterdeck.tui.settings.unsaved import KeptEdits
-from quarterdeck.tui.conversation.talk import Talk
-from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS
-from quarterdeck.tui.widgets.form.form import SettingsForm
-from quarterdeck.tui.widgets.table import Table
-helpers = {
-    ConversationScreen: (Talk,),
-    ConversationsScreen: (ConversationCommands, Arranging, SandboxCommands, Table),
-    SandboxesScreen: (Arranging, SandboxCommands, Table),
-    SettingsScreen: (SettingsForm, ServerList, Saves, KeptEdits),
-}
-for screen, held in helpers.items():
-    for command in commands_at(screen.PLACE):
-        owners = [each for each in (screen, *held, Deck) if hasattr(each, f"action_{command.name}")]
-        assert owners or (screen is SettingsScreen and command.name in LIST_COMMANDS), (screen.PLACE, command.name)
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)

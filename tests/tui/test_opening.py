@@ -14,10 +14,13 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.health import Health
 from quarterdeck.tui import app
 from quarterdeck.tui.columns.details import health_cell
+from quarterdeck.tui.commands import Place, commands_at
 from quarterdeck.tui.connecting import Connect
+from quarterdeck.tui.screen import DeckScreen
+from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui.conftest import Sit
-from tests.tui.fake_fleet import PROD, FakeFleet
+from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
 from tests.tui.seat import LOCAL, answering, local, seated
 
 
@@ -106,10 +109,8 @@ async def test_a_page_in_front_of_a_server_is_no_other_server() -> None:
     now = datetime.now(UTC).isoformat()
     fleet = FakeFleet(tasks=[{"id": "f" * 32, "status": "ERROR", "detail": "no such file", "created_at": now}])
 
-    def script(asked: Asked) -> Answer | Exception:
-        return page or fleet.answer(asked)
-
-    async with seated(answering(FakeServer(script)), PROD) as seat:
+    server = FakeServer(lambda asked: page or fleet.answer(asked))
+    async with seated(answering(server), PROD) as seat:
         await seat.sees("live now", "✗ 1 failed")
         await seat.until(lambda: seat.session.server.kind)
         page = Answer(b"<!doctype html>", headers={"Content-Type": "text/html"})
@@ -196,6 +197,20 @@ async def test_ctrl_c_tells_what_leaves_and_the_palette_offers_the_commands_of_t
         await seat.press("2", "ctrl+p", *"start", sees="Start a sandbox from a spec")
 
 
+async def test_every_command_is_an_action_of_its_screen_or_of_the_deck() -> None:
+    fleet = FakeFleet()
+    fleet.talk("c1", fleet.add("box"), "Fix login")
+    async with at_conversations(fleet) as seat:
+        for keys, words in (("1", "[1 C"), ("2", "[2 S"), ("3", "[3 S"), ("1 enter", "m writes a message")):
+            await seat.press(*keys.split(), sees=words)
+            screen = seat.deck.screen
+            assert isinstance(screen, DeckScreen)
+            owners = (screen, *screen.helpers, seat.deck)
+            for command in commands_at(screen.PLACE):
+                at_a_list = screen.PLACE is Place.SETTINGS and command.name in LIST_COMMANDS
+                assert at_a_list or any(hasattr(each, f"action_{command.name}") for each in owners), command
+
+
 @pytest.mark.parametrize(("later", "words_then"), [(0.0, "live now"), (5.9, "live now"), (13.0, "live 12s ago")])
 def test_the_age_of_a_healthy_list_moves_in_steps(later: float, words_then: str) -> None:
     health = Health(read_at=100.0, whole_at=100.0, incomplete=False)
@@ -218,5 +233,6 @@ async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_
         await seat.type(keys, sees=typed_into)
         stands = seat.deck.screen
         refused = True
+        seat.session.refresh()
         await seat.sees("The key is missing or wrong: K in the connections (c) gives one.")
         assert seat.deck.screen is stands
