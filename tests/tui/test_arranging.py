@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.fleet.filters import parse, with_statuses
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
 from quarterdeck.tui.kept_state import KeptState
 from tests.conftest import Home
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, shown
@@ -76,6 +74,8 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
         await seat.press("down", "space", "enter", sees="A list shows at least one status; d chooses all.")
         await seat.press("d", "enter", until=lambda: len(shown(seat)) == 6)
         assert "status:" not in seat.text
+        await seat.press("slash", *"run status:error !idle>30m", "enter", "f", "space", sees="[x] ● Running")
+        await seat.press("enter", sees=("/ run !idle>30m status:running,error", "3 of 6"))
 
 
 async def test_sorted_by_addresses_are_those_that_are_shown(fleet: FakeFleet) -> None:
@@ -231,16 +231,3 @@ async def test_a_count_is_shown_whole_or_not_at_all() -> None:
         for width in range(80, 60, -1):
             await seat.pilot.resize_terminal(width, 24)
             await seat.until(lambda: seat.line(1).rstrip().endswith(("‖ 10 Paused", "10 Starting  …")))
-
-
-@pytest.mark.parametrize(
-    ("typed", "statuses", "words"),
-    [
-        ("fix status:error !idle>30m", ("Running", "Paused"), "fix !idle>30m status:running,paused"),
-        ("fix status:error", (), "fix"),
-        ("", ("Needs you",), 'status:"needs you"'),
-    ],
-)
-def test_the_menu_of_statuses_changes_only_its_token(typed: str, statuses: tuple[str, ...], words: str) -> None:
-    assert with_statuses(typed, "status", statuses) == words
-    assert parse(words, SANDBOX_GRAMMAR).values_of("status") == tuple(status.casefold() for status in statuses)

@@ -10,7 +10,7 @@ from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Gated, to
 from tests.conftest import Home
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations
-from tests.tui.seat import Seat, answering, seated
+from tests.tui.seat import answering, seated
 
 DETAIL = "500: Failed to start agent process: no such file"
 REQUEST: dict[str, Any] = {
@@ -40,21 +40,12 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-async def at_failed(seat: Seat) -> None:
-    await seat.until(lambda: seat.deck.session)
-    await seat.sees("✗ 1 failed", "Bug")
-    assert "starting" not in seat.line(1)
-    await seat.until(lambda: "box" in seat.session.sandboxes.records)
-
-
 async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet) -> None:
     fleet.talk("mate", "box", "Older work")
     async with at_conversations(fleet) as seat:
-        await at_failed(seat)
-        await seat.press("R")
-        await seat.sees(
-            "Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main", "box", "box, Running, Older work"
-        )
+        await seat.sees("✗ 1 failed", "Bug")
+        await seat.press("R", sees=("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main"))
+        await seat.sees("box, Running, Older work")
         await seat.press("ctrl+s", until=lambda: fleet.created)
         (asked,) = fleet.created
         assert asked == REQUEST
@@ -64,7 +55,7 @@ async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet
 async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fleet: FakeFleet) -> None:
     fleet.tasks = [failed(sandbox_id="lost", initial_message="no list of parts")]
     async with at_conversations(fleet) as seat:
-        await at_failed(seat)
+        await seat.sees("✗ 1 failed", "Bug")
         await seat.press("R", sees="It was to live in lost, which cannot take it now.")
         await seat.press("ctrl+s", until=lambda: fleet.created)
         assert "sandbox_id" not in fleet.created[0]
@@ -74,7 +65,7 @@ async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fle
 async def test_the_sandbox_it_left_behind_is_paused_and_gone_to(fleet: FakeFleet) -> None:
     fleet.tasks[0]["sandbox_id"] = "box"
     async with at_conversations(fleet) as seat:
-        await at_failed(seat)
+        await seat.sees("✗ 1 failed", "Bug")
         await seat.press("p", sees="Pause of box asked for")
         await seat.press("o", sees="[2 Sandboxes]")
         assert seat.list_screen.table.cursor_id == "box"
@@ -85,7 +76,8 @@ async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away
 ) -> None:
     state = KeptState(tmp_path / "state")
     async with at_conversations(fleet, state=state) as seat:
-        await at_failed(seat)
+        await seat.sees("✗ 1 failed", "Bug")
+        assert "starting" not in seat.line(1)
         assert "enter Open  R Try again  / Filter" in seat.line(-1)
         assert "D Delete" in seat.line(-1)
         assert "Pause" not in seat.line(-1)

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from quarterdeck.tui.lists.folding import Folding
 from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to, shown
-from tests.tui.seat import NARROW
 
 
 @pytest.fixture
@@ -21,11 +20,8 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-@pytest.mark.parametrize("size", [(60, 20), NARROW])
-async def test_parts_are_folded_under_their_parent_until_they_are_opened(
-    fleet: FakeFleet, size: tuple[int, int]
-) -> None:
-    async with at_conversations(fleet, size=size) as seat:
+async def test_parts_are_folded_under_their_parent_until_they_are_opened(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet, size=(60, 20)) as seat:
         assert shown(seat) == ["zebra", "head", "apple"]
         await seat.sees("+2 Plan the port", "5 Finished")
         await seat.press("right", sees="Nothing is folded under it.")

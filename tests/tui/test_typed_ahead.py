@@ -108,9 +108,8 @@ def stands(seat: Seat) -> tuple[object, ...]:
     )
 
 
-@pytest.mark.parametrize("seed", [3])
-async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(fleet: FakeFleet, seed: int) -> None:
-    chance = Random(seed)
+async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(fleet: FakeFleet) -> None:
+    chance = Random(3)
     async with at_conversations(fleet) as slow, at_conversations(fleet) as fast:
         for _ in range(BURSTS):
             await stand_alike(slow, fast, chance.choices(KEYS, k=AT_ONCE), stands)

@@ -7,7 +7,7 @@ import pytest
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to, shown
-from tests.tui.seat import NARROW, WIDE, Seat
+from tests.tui.seat import WIDE, Seat
 
 TITLES = {"c1": "Fix login", "c2": "Migrate schema", "c3": "Upgrade httpx"}
 
@@ -22,33 +22,24 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-def line_of(seat: Seat, title: str) -> str:
-    """The row of a conversation in the list, without what is said beside it."""
-    rows = [line[: seat.list_screen.table.size.width] for line in seat.text.splitlines()[3:]]
-    return next(row for row in rows if title in row)
-
-
 def unseen(seat: Seat) -> set[str]:
     rows: list[ConversationRow] = list(seat.list_screen.rows.values())
     return {row.id for row in rows if row.unread}
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
-    fleet: FakeFleet, size: tuple[int, int]
-) -> None:
-    async with at_conversations(fleet, size=size) as seat:
+async def test_what_came_to_something_is_marked_until_its_detail_was_opened(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
         assert "unread" not in seat.line(1)
         await comes_to(seat, fleet, c1="finished", c2="waiting_for_confirmation", c3="stuck")
         await seat.sees("1 needs you  + 3 unread")
-        assert "+ ✓ Finished" in line_of(seat, "Fix login")
-        assert "+!◆ Needs you" in line_of(seat, "Migrate schema")
-        assert "+!✕ Stuck" in line_of(seat, "Upgrade httpx")
-        assert "+" not in line_of(seat, "Long done")
+        assert "+ ✓ Finished" in seat.line_of("Fix login")
+        assert "+!◆ Needs you" in seat.line_of("Migrate schema")
+        assert "+!✕ Stuck" in seat.line_of("Upgrade httpx")
+        assert "+" not in seat.line_of("Long done")
         await seat.go_to("c2", "i", sees="children")
         await seat.press("escape", sees="1 needs you  + 2 unread")
-        assert " !◆ Needs you" in line_of(seat, "Migrate schema")
-        assert "+!" not in line_of(seat, "Migrate schema")
+        assert " !◆ Needs you" in seat.line_of("Migrate schema")
+        assert "+!" not in seat.line_of("Migrate schema")
 
 
 async def test_one_key_marks_all_that_are_shown_as_seen(fleet: FakeFleet) -> None:
@@ -69,6 +60,8 @@ async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFle
         await seat.type("needs-you", until=lambda: set(shown(seat)) == {"c2"})
         await seat.press("enter", "i", sees="children")
         await seat.press("escape", sees="0 of 4 match.")
+        await seat.press("escape", "f", sees=("Which statuses are shown", "[x] ✓ Finished", "[x] ◆ Needs you"))
+        await seat.press("space", "enter", until=lambda: set(shown(seat)) == {"c2", "c3"})
 
 
 async def test_the_next_run_knows_what_was_seen_in_two_decks_even_if_the_look_was_the_last_thing(

@@ -1,6 +1,6 @@
 """The deck's own themes: every tone can be read on every background a table paints."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 import pytest
 from textual.color import Color
@@ -41,25 +41,21 @@ def test_every_tone_is_readable_on_every_background(theme: Theme, tone: Tone) ->
     assert min(ratios.values()) >= READABLE, ratios
 
 
-@pytest.mark.parametrize(("colour", "theme"), product(Colour, THEMES), ids=str)
-def test_a_band_can_be_read_and_is_seen_in_both_themes(colour: Colour, theme: object) -> None:
-    panels = [each.panel for each in THEMES if each is theme and each.panel]
-    assert contrast(GROUNDS[colour], INK) >= 4.5
-    assert all(contrast(GROUNDS[colour], panel) >= 3 for panel in panels)
-    assert panels
+@pytest.mark.parametrize("colour", Colour)
+def test_a_band_can_be_read_and_is_seen_in_both_themes(colour: Colour) -> None:
+    assert contrast(GROUNDS[colour], INK) >= READABLE
+    assert all(contrast(GROUNDS[colour], str(theme.panel)) >= 3 for theme in THEMES)
 
 
 @pytest.mark.parametrize("colour", [None, Colour.RED])
 def test_the_name_is_shortened_before_it_goes_and_read_only_goes_after_it(colour: Colour | None) -> None:
     connection = Connection("production", colour=colour, read_only=True)
     state = HeaderState(connection, Shown("1.11.0"), cell(Shown("live now"), Tone.GOOD))
-    texts = [right_side(state, room).plain for room in range(60, 0, -1)]
-    assert "production" in texts[0]
-    assert "1.11.0" in texts[0]
+    texts = [right_side(state, room).plain for room in range(61)]
+    assert "production" in texts[60]
+    assert "1.11.0" in texts[60]
     assert not any("READ-ONLY  " in text for text in texts)
     assert any("prod" in text and "production" not in text and "READ-ONLY" in text for text in texts)
-    for text, shorter in pairwise(texts):
-        assert len(shorter) <= len(text)
-    for room, text in zip(range(60, 0, -1), texts, strict=True):
-        assert len(text) <= room
+    for room, (text, with_more_room) in enumerate(pairwise(texts)):
+        assert len(text) <= min(room, len(with_more_room))
         assert "prod" not in text or "READ-ONLY" in text
