@@ -1,14 +1,11 @@
 """The list of connections by keys: seen, switched, checked, and what the command line and the file say of them."""
 
-from threading import Event
-
 import pytest
 
 from quarterdeck import __version__
 from quarterdeck.cli.target import KEY_VARIABLE
 from quarterdeck.config.connections import Connection
 from tests.cli import serving
-from tests.client.fakes import Answer, Asked
 from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list
 from tests.tui.fake_fleet import PROD, FakeFleet
 from tests.tui.seat import NARROW, WIDE, answering, seated
@@ -65,29 +62,6 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
         await at_list(seat, sees=("environment variable ONE_KEY", "release"))
         await seat.press("k", "enter", sees=("local service", "No sandboxes."))
     assert desk.remembered == "local"
-
-
-async def test_what_was_not_created_on_one_server_is_offered_on_no_other(desk: Desk) -> None:
-    gate, arrived = Event(), Event()
-
-    def script(asked: Asked) -> Answer | Exception:
-        if asked.method == "POST":
-            arrived.set()
-            gate.wait()
-            return ConnectionError()
-        return Answer({"items": []})
-
-    with serving.at_an_address(script) as url:
-        async with desk.sit(Connection("slow", url), size=WIDE) as seat:
-            await seat.sees("No conversations.")
-            await seat.press("n", sees="First message")
-            await seat.type("port it", "ctrl+s", sees="esc goes back to the list meanwhile", until=arrived.is_set)
-            await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
-            await at_list(seat, "g", "enter", sees=("local service", " slow: ", " n there has its words."))
-            await seat.sees("No conversations.", "live now")
-            await seat.press("n", sees="First message")
-            assert "port it" not in seat.text
-        gate.set()
 
 
 async def test_where_a_conversation_is_created_a_simulation_says_that_it_is_one(desk: Desk) -> None:

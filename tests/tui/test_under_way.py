@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
+from quarterdeck.client.client import Client
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui import app
 from tests.client.fakes import Answer, Gated
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, at_conversations, at_sandboxes
@@ -74,10 +78,8 @@ async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_
 async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet) -> None:
     fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
     async with at_conversations(fleet) as seat:
-        await seat.press("n", sees="First message")
-        await seat.type("port it", "enter")
-        await seat.type("to rust", "tab")
-        await seat.type("Port", "ctrl+s", sees=("First message", "port it", "to rust", "Port"))
+        await seat.press("n", *"port it", "enter", *"to rust", "tab", *"Port", "ctrl+s")
+        await seat.sees("Not so", "First message", "port it", "to rust", "Port")
         assert not fleet.created
         fleet.says.clear()
         await seat.press("ctrl+s", until=lambda: fleet.created)
@@ -98,6 +100,7 @@ async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_
         assert "it was started" not in seat.text
         fleet.sandboxes["new1"]["status"] = "RUNNING"
         await seat.press("ctrl+r", sees="The answer was lost, but it was started: new1 is new in the list.")
+        assert seat.list_screen.table.cursor_id == "new1"
 
 
 @pytest.mark.parametrize("refused", [False, True])
@@ -122,15 +125,12 @@ async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_cam
         assert (created, fleet.orders) == ([] if refused else ["port it"], []), "what was typed meanwhile went nowhere"
 
 
-@pytest.mark.parametrize("elsewhere", ["2", "3"])
-async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(
-    fleet: FakeFleet, elsewhere: str
-) -> None:
+async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(fleet: FakeFleet) -> None:
     server = slow(fleet, posts(SANDBOXES))
     server.lost = LOST
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
-        await seat.press(elsewhere)
+        await seat.press("3")
         server.gate.set()
         await seat.sees("The answer was lost, but it was started: new1 is new in the list.")
         await seat.press("2", until=lambda: seat.list_screen.table.cursor_id == "new1")
@@ -140,14 +140,31 @@ async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_its_wo
     server = slow(fleet, posts(CONVERSATIONS))
     server.lost = LOST
     async with at_conversations(fleet, server=server, size=WIDE) as seat:
-        await seat.press("n", sees="First message")
-        await seat.type("port it", "ctrl+s", until=lambda: fleet.created)
+        await seat.press("n", *"port it", "ctrl+s", until=lambda: fleet.created)
         now = datetime.now(UTC).isoformat()
         fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now}]
         server.gate.set()
         await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "t" * 32)
         await seat.press("n", sees=("First message", "port it", "Unknown whether it happened."))
+
+
+async def test_what_was_not_created_on_one_server_is_offered_on_no_other(fleet: FakeFleet) -> None:
+    server, other = slow(fleet, posts(CONVERSATIONS)), FakeFleet().server
+    server.lost = LOST
+
+    def connect(endpoint: Connection, key: SecretStr | None) -> AbstractAsyncContextManager[Client]:
+        return answering(server if endpoint == PROD else other)(endpoint, key)
+
+    async with seated(connect, PROD, size=WIDE) as seat:
+        await seat.sees("Fix login", "live now")
+        await seat.press("n", *"port it", "ctrl+s", sees="esc goes back to the list meanwhile")
+        await seat.press("escape", "c", sees="Connections")
+        await seat.press("g", "enter", sees=("local service", "No conversations.", "live now"))
+        server.gate.set()
+        await seat.sees(" prod: Unknown whether it happened.", "there has its words.")
+        await seat.press("n", sees="First message")
+        assert "port it" not in seat.text
 
 
 async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: FakeFleet) -> None:

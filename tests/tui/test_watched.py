@@ -10,7 +10,7 @@ from quarterdeck.tui.app import notice
 from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.text import line
 from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to
-from tests.tui.seat import NARROW, Seat
+from tests.tui.seat import WIDE, Seat
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def watch(seat: Seat, *ids: str) -> None:
     await seat.sees("watching: ")
 
 
-@pytest.mark.parametrize("size", [(60, 20), NARROW, (120, 36)])
+@pytest.mark.parametrize("size", [(60, 20), WIDE])
 async def test_a_line_says_on_every_screen_how_the_watched_one_is_until_w_ends_it(
     fleet: FakeFleet, size: tuple[int, int]
 ) -> None:
