@@ -5,6 +5,7 @@ import os
 import stat
 import tomllib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -64,23 +65,9 @@ def test_an_edit_touches_only_its_own_lines_and_a_new_one_comes_last(file: Path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_another_name_keeps_the_place_and_the_comment_and_a_taken_one_is_refused(file: Path) -> None:
-    for instead_of in (None, "work"):
-        with pytest.raises(ConfigError, match="already"):
-            edit.save_connection(file, HOME, instead_of)
-    assert file.read_text() == BY_HAND
+def test_another_name_keeps_the_place_and_the_comment(file: Path) -> None:
     edit.save_connection(file, replace(WORK, name="office"), "work")
     assert file.read_text() == BY_HAND.replace("[connections.work]", "[connections.office]")
-
-
-def test_deleting_takes_the_table_and_leaves_every_comment(file: Path) -> None:
-    edit.delete_table(file, "connections", "work")
-    assert known() == {"home": HOME}
-    assert "# my servers" in file.read_text()
-    assert "# only at home\n[connections.home]" in file.read_text()
-    edit.delete_table(file, "connections", "home")
-    assert known() == {}
-    assert file.read_text().endswith('[future]\nurl = "not ours"\n')
 
 
 @pytest.mark.parametrize(
@@ -97,58 +84,50 @@ def test_a_file_that_is_not_understood_is_named_and_left_as_it_is(file: Path, te
 
 
 @pytest.mark.parametrize(
-    ("connection", "words"),
+    ("connection", "instead_of", "words"),
     [
-        (Connection("", "http://a"), "name"),
-        (Connection("local", "http://a"), "name"),
-        (Connection("two words", "http://a"), "name"),
-        (Connection("a", "ftp://a"), "http://"),
-        (Connection("a", "http://u:p@a"), "password"),
-        (Connection("a", "http://a", ca_file="team.pem"), "whole path"),
+        (HOME, None, "already"),
+        (HOME, "work", "already"),
+        (Connection("local", "http://a"), None, "name"),
+        (Connection("a", "http://u:p@a"), None, "password"),
     ],
 )
-def test_what_would_not_be_read_again_is_not_written(file: Path, connection: Connection, words: str) -> None:
+def test_what_is_there_already_or_would_not_be_read_again_is_not_written(
+    file: Path, connection: Connection, instead_of: str | None, words: str
+) -> None:
     with pytest.raises(ConfigError, match=words):
-        edit.save_connection(file, connection, None)
+        edit.save_connection(file, connection, instead_of)
     assert file.read_text() == BY_HAND
 
 
-NAMES = ("url", "header", "key_env", "colour")
+NAMES = st.sampled_from(["url", "header", "key_env", "colour"])
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n", exclude_categories=["Cc", "Cs"]), max_size=12)
-GAPS = st.lists(st.one_of(st.just(""), WORDS.map(lambda words: f"# {words}")), max_size=3)
-OTHER_VALUES = (
-    "5",
-    '"a # b"  # said',
-    "'''\n[connections.work]\nurl = 'no'\n'''",
-    '[\n  ["a"], # deep\n  ["connections"],\n]',
-    "{ x = 1 }",
+GAPS = st.lists(st.just("") | WORDS.map("# {}".format), max_size=3)
+VALUES = WORDS.map(partial(json.dumps, ensure_ascii=False)) | st.sampled_from(
+    [
+        "5",
+        '"a # b"  # said',
+        "'''\n[connections.work]\nurl = 'no'\n'''",
+        '[\n  ["a"], # deep\n  ["connections"],\n]',
+        "{ x = 1 }",
+    ]
 )
-CHANGES = st.dictionaries(st.sampled_from(NAMES), st.one_of(st.booleans(), WORDS), min_size=1)
-
-
-@st.composite
-def tables(draw: st.DrawFn, header: str) -> list[str]:
-    """The lines of a table, with comments between its members."""
-    names = draw(st.lists(st.sampled_from(NAMES), unique=True))
-    lines = [draw(st.sampled_from([header, f"  {header}   # mine"]))]
-    for name in names:
-        value = draw(
-            st.one_of(WORDS.map(lambda words: json.dumps(words, ensure_ascii=False)), st.sampled_from(OTHER_VALUES))
-        )
-        lines += [*draw(GAPS), *f"{name} = {value}".split("\n")]
-    return lines
+MEMBERS = st.lists(st.tuples(GAPS, NAMES, VALUES), unique_by=lambda member: member[1])
+CHANGES = st.dictionaries(NAMES, st.booleans() | WORDS, min_size=1)
 
 
 @st.composite
 def files(draw: st.DrawFn) -> tuple[str, list[str]]:
-    """A file with the table of `work` among others, and every line outside that table."""
-    headers = draw(st.permutations(["[connections.work]", "[connections.play]", '[connections."a.b"]', "[other]"]))
+    """A file with the table of `work` among others and comments everywhere, and every line outside that table."""
     text, rest = draw(GAPS), list[str]()
     rest += text
-    for header in headers:
-        lines, after = draw(tables(header)), draw(GAPS)
-        text += [*lines, *after]
-        rest += after if "work" in header else [*lines, *after]
+    for header in draw(st.permutations(["[connections.work]", "[connections.play]", '[connections."a.b"]', "[other]"])):
+        table = [draw(st.sampled_from([header, f"  {header}   # mine"]))]
+        for gap, name, value in draw(MEMBERS):
+            table += [*gap, *f"{name} = {value}".split("\n")]
+        after = draw(GAPS)
+        text += [*table, *after]
+        rest += after if "work" in header else [*table, *after]
     return "\n".join([*text, ""]), rest
 
 

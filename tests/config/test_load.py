@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.config import edit, files
-from quarterdeck.config.connections import Connection, check_url
+from quarterdeck.config.connections import Connection
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config, Preferences, find_folders, load
 from tests.conftest import Home
@@ -162,11 +162,3 @@ def test_a_write_that_fails_half_way_keeps_the_old_file(home: Home) -> None:
         files.write(path, "new" * 10_000 + "\ud800")
     assert path.read_text() == "old"
     assert sorted(each.name for each in home.root.iterdir()) == ["kept.toml"]
-
-
-def test_addresses_lose_their_trailing_slash_and_what_is_none_is_refused() -> None:
-    assert check_url(" http://127.0.0.1:3000/ ") == "http://127.0.0.1:3000"
-    assert check_url("https://h/base/") == "https://h/base"
-    for typed in ("", "host:3000", "http://", "http://a b", "http://h\x1b[2J", "file:///etc", "http://[::1"):
-        with pytest.raises(ConfigError, match="address"):
-            check_url(typed)
