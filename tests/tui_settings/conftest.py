@@ -95,9 +95,9 @@ def sit_before(tmp_path: Path) -> Sit:
     """Opens decks on a server that answers by a script."""
 
     @asynccontextmanager
-    async def opened(server: FakeServer, *, loaded: bool = True) -> AsyncIterator[FormSeat]:
+    async def opened(server: FakeServer) -> AsyncIterator[FormSeat]:
         endpoint = Connection("far", "http://far.test")
         async with seated(answering(server), endpoint) as seat:
-            yield await FormSeat.at(seat, loaded=loaded)
+            yield await FormSeat.at(seat)
 
     return opened

@@ -58,15 +58,15 @@ class FormSeat(Seat):
         """How many stores were sent."""
         return sum(request.method == "POST" for request in self.client.log)
 
+    async def pause(self) -> None:
+        """Wait until all is painted; whatever is on the screen then, no secret is."""
+        await super().pause()
+        assert "sentinel" not in self.text
+
     async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Type text, as fast as the deck takes it in, then press keys."""
         self.at_once(*words)
-        await self.pause()
         await self.press(*keys, sees=sees, until=until)
-
-    async def find(self, words: str) -> None:
-        """Go to the first field that matches, as a person does, and show all fields again."""
-        await self.press("slash", *words, "enter", "g", "slash", "escape")
 
     async def go_to(self, row: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Put the cursor on a row, once it is there, and press keys."""
@@ -76,7 +76,6 @@ class FormSeat(Seat):
             return self.form.row.id == row
 
         await self.until(is_there)
-        await self.pause()
         await self.press(*keys, sees=sees, until=until)
 
     async def fill(self, key: str, words: str, *keys: str, sees: Words = ()) -> None:
@@ -91,7 +90,6 @@ class FormSeat(Seat):
     async def paste(self, words: str, *keys: str, sees: Words = ()) -> None:
         """Paste into whatever has the keyboard, then press keys."""
         self.paste_at_once(words)
-        await self.pause()
         await self.press(*keys, sees=sees)
 
     async def choose(self, label: str, *, sees: Words = ()) -> None:

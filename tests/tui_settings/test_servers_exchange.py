@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from tests.client.fakes import answering, plain, raw_server
-from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.conftest import Sit
 from tests.tui_settings.form import FormSeat
 
 NOBODY = "http://127.0.0.1:1/mcp"
@@ -16,11 +16,11 @@ PASTED = {
     "mcpServers": {
         "db": {"command": "uvx", "args": ["mcp-db"], "env": {"TOKEN": "$TOKEN"}},
         "files": {"command": "npx", "args": ["-y", "@acme/files"]},
-        "off": {"command": "npx", "env": {"TOKEN": "sentinel-off"}, "disabled": True},
+        "off": {"command": "npx", "env": {"TOKEN": "pasted-off"}, "disabled": True},
         "far": {
             "type": "sse",
             "url": "https://far.example.org/sse",
-            "headers": {"Authorization": "Bearer sentinel-far"},
+            "headers": {"Authorization": "Bearer pasted-far"},
         },
     }
 }
@@ -82,11 +82,11 @@ async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     await seat.press("ctrl+y")
     config = await seat.saved_servers(3)
     assert [server.name for server in config.stdio_servers] == ["db", "files"]
-    assert "sentinel" not in seat.deck.export_screenshot()
+    assert "pasted-" not in seat.text
     db = next(server for server in config.stdio_servers if server.name == "db")
     assert (db.command, db.args, db.env) == ("uvx", ("mcp-db",), {"TOKEN": SecretStr("sentinel-variable")})
     far = next(server for server in config.sse_servers if "far" in server.url)
-    assert far.api_key == SecretStr("sentinel-far")
+    assert far.api_key == SecretStr("pasted-far")
     assert len(config.sse_servers) == 2
     assert len(config.shttp_servers) == 1
 
@@ -103,14 +103,13 @@ async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_esca
     assert not seat.form.draft.edited
 
 
-async def test_a_hundred_kilobytes_are_taken_in_whole(sit: Sit) -> None:
+async def test_a_hundred_kilobytes_are_taken_in_whole(seat: FormSeat) -> None:
     many = {f"s{n}": {"command": "npx", "args": ["-y", "x" * 80]} for n in range(900)}
     pasted = json.dumps({"mcpServers": many})
     assert len(pasted) > 100_000
-    async with sit(stored=FULL) as seat:
-        await seat.choose("Paste JSON", sees="Paste MCP servers")
-        await seat.paste(pasted, sees="900 servers found.")
-        await seat.press("ctrl+s", sees="900 edited")
+    await seat.choose("Paste JSON", sees="Paste MCP servers")
+    await seat.paste(pasted, sees="900 servers found.")
+    await seat.press("ctrl+s", sees="900 edited")
 
 
 async def test_copies_and_files_hold_no_secret_and_can_be_pasted_back(
