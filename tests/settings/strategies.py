@@ -2,7 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Any
 
 from hypothesis import strategies as st
 from pydantic import SecretStr
@@ -41,11 +43,13 @@ MARKED_ADDRESSES = st.builds(
     st.just("") | MARKED.map("?site=x&token={}".format) | MARKED.map("#{}".format),
 )
 MARKED_ARGUMENTS = st.lists(
-    st.sampled_from([("-y",), ("pkg",), ("--port", "80")])
-    | st.builds(
-        lambda shape, secret: tuple(part.format(secret) for part in shape),
+    st.builds(
+        lambda shape, secret: [part.format(secret) for part in shape],
         st.sampled_from(
             [
+                ("-y",),
+                ("pkg",),
+                ("--port", "80"),
                 ("--token", "{}"),
                 ("--api-key={}",),
                 ("-e", "A_SECRET={}"),
@@ -58,7 +62,7 @@ MARKED_ARGUMENTS = st.lists(
         MARKED,
     ),
     max_size=3,
-).map(lambda parts: tuple(part for each in parts for part in each))
+).map(lambda parts: tuple(chain.from_iterable(parts)))
 UNKNOWN = st.fixed_dictionaries(
     {},
     optional={
@@ -68,26 +72,24 @@ UNKNOWN = st.fixed_dictionaries(
         "options": MARKED.map(lambda secret: {"deep": [{"password": secret, "port": 1}, None]}),
     },
 )
-MARKED_SERVER: st.SearchStrategy[McpServer] = st.one_of(
-    st.builds(lambda more, **own: SseServer(**own, **more), UNKNOWN, url=MARKED_ADDRESSES, api_key=MARKED_KEYS),
-    st.builds(
-        lambda more, **own: ShttpServer(**own, **more),
-        UNKNOWN,
-        url=MARKED_ADDRESSES,
-        api_key=MARKED_KEYS,
-        timeout=st.none() | st.integers(1, 3),
-    ),
-    st.builds(
-        lambda more, **own: StdioServer(**own, **more),
-        UNKNOWN,
+
+
+def _servers(kind: Callable[..., McpServer], **members: st.SearchStrategy[Any]) -> st.SearchStrategy[McpServer]:
+    return st.builds(lambda more, **own: kind(**own, **more), UNKNOWN, **members)
+
+
+MARKED_REMOTE: dict[str, st.SearchStrategy[Any]] = {"url": MARKED_ADDRESSES, "api_key": MARKED_KEYS}
+MARKED_SERVER = st.one_of(
+    _servers(SseServer, **MARKED_REMOTE),
+    _servers(ShttpServer, **MARKED_REMOTE, timeout=st.none() | st.integers(1, 3)),
+    _servers(
+        StdioServer,
         name=st.sampled_from(["a", "b", "a-2"]),
         command=st.sampled_from(["npx", "uvx"]),
         args=MARKED_ARGUMENTS,
         env=st.dictionaries(st.sampled_from(["K", "L"]), MARKED.map(SecretStr), max_size=2),
     ),
 )
-
-
 MARKED_RECORDS = st.builds(
     Settings,
     mcp_config=st.lists(MARKED_SERVER, max_size=4).map(McpConfig.of),
@@ -103,12 +105,9 @@ ADDRESS_EDITS = st.tuples(st.just("llm_base_url"), st.none() | MARKED_ADDRESSES)
 def marked_drafts(draw: st.DrawFn, *, secrets: bool = True) -> Draft:
     """A draft with disabled servers and edits of all kinds; without `secrets` no field of that kind is edited."""
     disabled = tuple(draw(st.lists(MARKED_SERVER, max_size=2)))
-    draft = Draft(draw(MARKED_RECORDS), disabled=disabled)
-    for key, value in draw(EDITS):
-        draft = draft.set(key, value)
+    draft = edited(Draft(draw(MARKED_RECORDS), disabled=disabled), draw(EDITS))
     if secrets:
-        for key, value in draw(st.lists(SECRET_EDITS | ADDRESS_EDITS, max_size=2)):
-            draft = draft.set(key, value)
+        draft = edited(draft, draw(st.lists(SECRET_EDITS | ADDRESS_EDITS, max_size=2)))
     for entry in draft.servers.entries:
         match draw(st.sampled_from(["keep", "remove", "edit", "disable"])):
             case "remove":
@@ -119,8 +118,6 @@ def marked_drafts(draw: st.DrawFn, *, secrets: bool = True) -> Draft:
                 draft = draft.change_servers(Servers.enable, entry.row)
             case "disable":
                 draft = draft.change_servers(Servers.disable, entry.row, with_secrets=draw(st.booleans()))
-            case _:
-                pass
     for server in draw(st.lists(MARKED_SERVER, max_size=2)):
         draft = draft.change_servers(Servers.add, server, after=draw(st.none() | st.integers(0, 3)))
     return draft

@@ -1,11 +1,12 @@
 """Settings as a file: written without secrets, read as edits, and never written over unasked."""
 
+import json
 import stat
 from pathlib import Path
 
 import pytest
 
-from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.conftest import FULL
 from tests.tui_settings.form import FormSeat
 
 
@@ -25,62 +26,54 @@ async def import_from(seat: FormSeat, path: Path) -> None:
     await seat.type(path.name, "enter")
 
 
-@pytest.mark.parametrize("name", ["kept.toml", "kept.json"])
-async def test_what_is_exported_comes_back_as_edits(sit: Sit, tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    async with sit(stored=FULL) as seat:
-        before = await seat.stored()
-        await export_to(seat, path)
-        await seat.sees("Written to", "without secrets")
-        assert "sentinel" not in path.read_text()
-        assert path.read_text().startswith("{") is name.endswith("json")
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        await seat.client.settings.store(before, {"language": "it", "git_user_name": "Grace"})
-        await seat.go_to("git_user_name", "ctrl+r", sees="Grace")
-        await import_from(seat, path)
-        await seat.sees(f"{name} is read.", "2 edited")
-        assert seat.posts == 1
-        await seat.press("ctrl+z", sees="As stored")
-        await seat.press("ctrl+y")
-        await seat.save_verified(2)
-        assert await seat.stored() == before
+async def test_what_is_exported_comes_back_as_edits(seat: FormSeat, tmp_path: Path) -> None:
+    path = tmp_path / "kept.toml"
+    before = await seat.stored()
+    await export_to(seat, path)
+    await seat.sees("Written to", "without secrets")
+    assert "sentinel" not in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    await seat.client.settings.store(before, {"language": "it", "git_user_name": "Grace"})
+    await seat.go_to("git_user_name", "ctrl+r", sees="Grace")
+    await import_from(seat, path)
+    await seat.sees("kept.toml is read.", "2 edited")
+    assert seat.posts == 1
+    await seat.press("ctrl+z", sees="As stored")
+    await seat.press("ctrl+y")
+    await seat.save_verified(2)
+    assert await seat.stored() == before
 
 
-async def test_a_file_that_is_there_goes_only_after_a_yes(sit: Sit, tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
+async def test_a_file_that_is_there_goes_only_after_a_yes(seat: FormSeat, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
     path.write_text("mine")
-    async with sit(stored=FULL) as seat:
-        await export_to(seat, path)
-        await seat.sees("Write over the file?", "mine.toml is there already.")
-        assert "go on" not in seat.text
-        await seat.press("enter", sees=("Export the settings", "mine.toml"))
-        await seat.press("escape", "escape")
-        assert path.read_text() == "mine"
-        await export_to(seat, path)
-        await seat.sees("Write over the file?")
-        await seat.press("y", sees="Written to")
-        await seat.choose("Export", sees="Export the settings")
-        await seat.press("ctrl+u")
-        await seat.type("no-such-folder/x.toml", "enter")
-        await seat.until(lambda: "No such file or directory." in seat.unwrapped)
-    assert "llm_model" in path.read_text()
+    await export_to(seat, path)
+    await seat.sees("Write over the file?", "mine.json is there already.")
+    assert "go on" not in seat.text
+    await seat.press("enter", sees=("Export the settings", "mine.json"))
+    await seat.press("escape", "escape")
+    assert path.read_text() == "mine"
+    await export_to(seat, path)
+    await seat.sees("Write over the file?")
+    await seat.press("y", sees="Written to")
+    await seat.choose("Export", sees="Export the settings")
+    await seat.press("ctrl+u")
+    await seat.type("no-such-folder/x.toml", "enter")
+    await seat.until(lambda: "No such file or directory." in seat.unwrapped)
+    assert json.loads(path.read_text())["settings"]["llm_model"] == FULL["llm_model"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-WRONG = {
-    "broken.toml": (b"language = ", "This is not TOML"),
-    "broken.json": (b'{"settings": ', "This is not JSON"),
-    "other.toml": (b'title = "a shopping list"\n', "There are no settings in this file"),
-    "bytes.toml": (b"\xff\xfe", "not text in UTF-8"),
-}
-
-
 async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(seat: FormSeat, tmp_path: Path) -> None:
-    for name, (content, _) in WRONG.items():
-        (tmp_path / name).write_bytes(content)
+    (tmp_path / "broken.toml").write_bytes(b"language = ")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     (tmp_path / "folder").mkdir()
-    sentences = {name: sentence for name, (_, sentence) in WRONG.items()}
-    for name, sentence in (sentences | {"gone.toml": "is not there", "folder": "not a regular file"}).items():
+    for name, sentence in (
+        ("broken.toml", "This is not TOML"),
+        ("bytes.toml", "not text in UTF-8"),
+        ("gone.toml", "is not there"),
+        ("folder", "not a regular file"),
+    ):
         await import_from(seat, tmp_path / name)
         await seat.sees("Import settings", sentence)
         await seat.press("escape", "escape")
@@ -88,11 +81,10 @@ async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(seat: FormSeat
     assert not seat.form.draft.edited
 
 
-async def test_what_could_not_be_taken_over_is_said(sit: Sit, tmp_path: Path) -> None:
+async def test_what_could_not_be_taken_over_is_said(seat: FormSeat, tmp_path: Path) -> None:
     path = tmp_path / "odd.toml"
     path.write_text('[settings]\nlanguage = "fr"\nmax_iterations = "many"\nshoe_size = 44\n')
-    async with sit(stored=FULL) as seat:
-        await import_from(seat, path)
-        await seat.sees("Read from odd.toml", "Max iterations", "shoe_size")
-        await seat.press("escape", sees="1 edited")
-        assert seat.form.draft.changes == {"language": "fr"}
+    await import_from(seat, path)
+    await seat.sees("Read from odd.toml", "Max iterations", "shoe_size")
+    await seat.press("escape", sees="1 edited")
+    assert seat.form.draft.changes == {"language": "fr"}
