@@ -23,17 +23,28 @@ def problem_of(key: str, typed: str) -> Problem | None:
     return next((problem for problem in draft.problems if problem.key == key), None)
 
 
-BAD: dict[str, tuple[str, ...]] = {
-    "max_budget_per_task": ("-1", "NaN", "1e999", "five"),
-    "max_iterations": ("0", "1.5", "999999999999999999999999999999"),
-    "remote_runtime_resource_factor": ("0",),
-    "llm_base_url": ("a.example", "ftp://a.example", "https://", "https://a:port/x", "https://[::1/x", "https://a b.c"),
-    "llm_model": ("openai/gpt 5", "********"),
-    "llm_api_key": ("**********", "••••••", "<hidden>", "Bearer sk-1", '"sk-1"', "sk-1\nsk-2", "   "),
-    "git_user_name": ("Ada $(reboot)", 'Ada "the" L', "Ada `x`", "Ada\x1b[2J"),
-    "git_user_email": ("ada\\@example.com",),
-    "sandbox_base_container_image": ("Not An Image",),
-}
+BAD: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("max_budget_per_task", "0 or more", ("-1",)),
+    ("max_budget_per_task", "not a number", ("NaN", "1e999", "five")),
+    ("max_iterations", "1 or more", ("0",)),
+    ("max_iterations", "not a whole number", ("1.5", "999999999999999999999999999999", "many")),
+    ("remote_runtime_resource_factor", "1 or more", ("0",)),
+    ("llm_base_url", "Begin the address with", ("a.example", "ftp://a.example")),
+    ("llm_base_url", "names no host", ("https://",)),
+    ("llm_base_url", "not a web address", ("https://a:port/x", "https://[::1/x")),
+    ("llm_base_url", "no spaces", ("https://a b.c",)),
+    ("llm_model", "no spaces", ("openai/gpt 5",)),
+    ("llm_model", "mask", ("********",)),
+    ("llm_api_key", "mask", ("**********", "••••••", "<hidden>")),
+    ("llm_api_key", "Bearer", ("Bearer sk-1",)),
+    ("llm_api_key", "quotation", ('"sk-1"',)),
+    ("llm_api_key", "a space", ("sk-1\nsk-2", "sk-1 sk-2")),
+    ("llm_api_key", "Nothing is typed", ("   ",)),
+    ("git_user_name", "The characters", ("Ada $(reboot)", 'Ada "the" L', "Ada `x`")),
+    ("git_user_name", "control character", ("Ada\x1b[2J",)),
+    ("git_user_email", "The characters", ("ada\\@example.com",)),
+    ("sandbox_base_container_image", "not an image name", ("Not An Image",)),
+)
 ODD: dict[str, tuple[str, ...]] = {
     "max_iterations": ("20000",),
     "max_budget_per_task": ("0.5",),
@@ -61,19 +72,19 @@ GOOD: dict[str, tuple[str, ...]] = {
 
 
 EACH = [
-    (key, typed, stops)
-    for table, stops in ((BAD, True), (ODD, False), (GOOD, None))
-    for key, several in table.items()
-    for typed in several
+    *((key, typed, True, words) for key, words, several in BAD for typed in several),
+    *((key, typed, False, "") for key, several in ODD.items() for typed in several),
+    *((key, typed, None, "") for key, several in GOOD.items() for typed in several),
 ]
 
 
-@pytest.mark.parametrize(("key", "typed", "stops"), EACH)
-def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str, stops: bool | None) -> None:
+@pytest.mark.parametrize(("key", "typed", "stops", "words"), EACH)
+def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str, stops: bool | None, words: str) -> None:
     """What is only odd warns, and what is good passes without a word."""
     problem = problem_of(key, typed)
     assert (None if problem is None else problem.stops) is stops
     if problem is not None:
+        assert words in problem.words
         assert problem.words.endswith((".", "?"))
         assert "\n" not in problem.words
 

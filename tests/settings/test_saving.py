@@ -2,11 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 
-import httpx
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
@@ -18,39 +16,26 @@ from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review
 from quarterdeck.settings.save import Caller, SaveResult, complaint, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
-from tests.client.fakes import NO_ROUTE, Answer, Asked, client_of
+from tests.client.fakes import Answer, Asked, client_of
+from tests.settings.flat_server import DOWN, LOST, FlatServer
 
 SERVER = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True, fields=rules_of(Generation.FLAT, merges=True))
-LOST = httpx.ReadError("gone")
-DOWN = httpx.ConnectError("down")
-
 
 Keep = Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]]
 
 
-class Flat:
-    """A server that merges; with a `failure` it answers a store so, which before that it `applies` or not."""
+def flat(record: Settings, *answers: Answer | Exception, ignores: Iterable[str] = ()) -> FlatServer:
+    server = FlatServer(*answers, **record.model_dump(mode="json"))
+    server.ignores = {*ignores}
+    return server
 
-    def __init__(
-        self, record: Settings, *, failure: Answer | Exception | None = None, applies: bool = True, down: bool = False
-    ) -> None:
-        self.record = record.model_dump(mode="json")
-        self.failure = failure
-        self.applies = applies
-        self.down = down
-        """Whether it takes no connection once it was asked to store."""
-        self.stores = 0
+
+class Dying(FlatServer):
+    """Takes no connection once it was asked to store."""
 
     def __call__(self, asked: Asked) -> Answer | Exception:
-        if asked.path != "/api/settings":
-            return NO_ROUTE
-        if asked.method == "GET":
-            return httpx.ConnectError("down") if self.stores and self.down else Answer(self.record)
-        self.stores += 1
-        if self.applies:
-            key = asked.body.pop("llm_api_key", None)
-            self.record |= asked.body | ({} if key is None else {"llm_api_key_set": key != ""})
-        return self.failure or Answer({"message": "Settings stored"})
+        self.refusal = DOWN if self.stores else None
+        return super().__call__(asked)
 
 
 async def _mine(conflict: Conflict) -> Side:
@@ -66,10 +51,9 @@ async def _noted(meant: Draft, found: Settings | None) -> None:
 
 
 async def saved(
-    draft: Draft, server: Flat, keep: Keep | None = None, tell: Callable[[str], None] = lambda step: None
+    draft: Draft, server: FlatServer, keep: Keep | None = None, tell: Callable[[str], None] = lambda step: None
 ) -> SaveResult:
-    client, _ = client_of(server)
-    client.transport.server = SERVER
+    client, _ = client_of(server, server=SERVER)
     async with client:
         store = RememberingStore(client, TypedSecrets())
         return await save(draft, store, Caller(_mine, _yes, _noted, keep, tell=tell))
@@ -85,33 +69,33 @@ BOTH = Draft(HAD).set("language", "fr").set("llm_api_key", SecretStr("new"))
 
 
 @pytest.mark.parametrize(
-    ("draft", "server", "words", "is_saved", "left"),
+    ("draft", "server", "words", "is_saved", "left", "is_noted"),
     [
-        (LANGUAGE, Flat(BASE, failure=LOST), "Saved · 1 of 1 verified", True, set()),
-        (BOTH, Flat(HAD), "Saved · 1 verified, 1 accepted", True, set()),
-        (BOTH, Flat(HAD, failure=LOST), NOT_KNOWN, False, {"llm_api_key"}),
-        (Draft(HAD).unset("llm_api_key"), Flat(HAD, failure=LOST), "Saved · 1 of 1 verified", True, set()),
-        (DRAFT, Flat(BASE, failure=LOST, applies=False), "It was not stored; your edits are kept.", False, EVERY),
-        (DRAFT, Flat(BASE, failure=LOST, down=True), "Unknown whether it was stored", False, EVERY),
-        (DRAFT, Flat(BASE, failure=DOWN, applies=False), "Not saved: Cannot connect to server.test.", False, EVERY),
-        (LANGUAGE, Flat(BASE.model_copy(update={"language": "fr"})), "The server holds all", True, set()),
+        (LANGUAGE, flat(BASE, LOST), "Saved · 1 of 1 verified", True, set(), True),
+        (BOTH, flat(HAD), "Saved · 1 verified, 1 accepted", True, set(), True),
+        (BOTH, flat(HAD, LOST), NOT_KNOWN, False, {"llm_api_key"}, True),
+        (Draft(HAD).unset("llm_api_key"), flat(HAD, LOST), "Saved · 1 of 1 verified", True, set(), True),
+        (DRAFT, flat(BASE, LOST, ignores=EVERY), "It was not stored; your edits are kept.", False, EVERY, False),
+        (DRAFT, Dying(LOST, **BASE.model_dump(mode="json")), "Unknown whether it was stored", False, EVERY, True),
+        (DRAFT, flat(BASE, DOWN), "Not saved: Cannot connect to server.test.", False, EVERY, False),
+        (LANGUAGE, flat(BASE.model_copy(update={"language": "fr"})), "The server holds all", True, set(), False),
     ],
 )
 async def test_what_became_of_a_save_is_found_out_by_reading(
-    draft: Draft, server: Flat, words: str, is_saved: bool, left: set[str]
+    draft: Draft, server: FlatServer, words: str, is_saved: bool, left: set[str], is_noted: bool
 ) -> None:
     """A secret is accepted only where the server said yes to the very request that stores it."""
     told: list[str] = []
     result = await saved(draft, server, tell=told.append)
     assert result.words.startswith(words)
-    assert ("Unknown whether it was stored; reading back…" in told) is (server.failure is LOST)
+    assert ("Unknown whether it was stored; reading back…" in told) is (server.answers == [LOST])
     assert (result.saved, result.error) == (is_saved, not is_saved)
     assert result.draft.changes == {key: draft.edits[key] for key in left}
-    assert (result.meant is not None) == (server.stores > 0 and (server.applies or server.down))
+    assert (result.meant is not None) is is_noted
 
 
 async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:
-    server = Flat(BASE, failure=Answer({"detail": "It changed."}, 409), applies=False)
+    server = flat(BASE, Answer({"detail": "It changed."}, 409))
     result = await saved(DRAFT, server)
     assert (server.stores, result.saved) == (3, False)
     assert result.draft.changes == DRAFT.changes
@@ -128,20 +112,14 @@ async def test_what_this_machine_keeps_is_kept_before_it_is_sent_and_not_for_a_s
         kept = with_replaced(kept, gone, new)
         return kept
 
-    async def no_disk(gone: Iterable[McpServer], new: Iterable[McpServer]) -> None:
-        raise ServiceError(ErrorKind.LOCAL, "The disk is full.", outcome=Outcome.NOT_APPLIED)
-
     holding = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(OLD,))})
     disabled = Draft(holding).change_servers(Servers.disable, 0)
-    server = Flat(holding, failure=DOWN, applies=False)
-    result = await saved(disabled, server, no_disk)
-    assert (server.stores, result.words, result.meant) == (0, "Not saved: The disk is full.", None)
-    assert result.draft.edits == disabled.edits
+    server = flat(holding, DOWN)
     result = await saved(disabled, server, keep)
     assert (server.stores > 0, kept, result.draft.edits) == (True, None, disabled.edits)
-    result = await saved(disabled, Flat(holding), keep)
+    result = await saved(disabled, flat(holding), keep)
     assert (result.saved, disabled_in(kept), result.draft.disabled) == (True, (OLD,), (OLD,))
-    server = Flat(BASE)
+    server = flat(BASE)
     result = await saved(result.draft.change_servers(Servers.remove, 0), server, keep)
     assert (server.stores, result.saved, kept, result.draft.edited) == (0, True, None, False)
 

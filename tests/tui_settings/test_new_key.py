@@ -6,9 +6,9 @@ import pytest
 
 from quarterdeck.client.flat import KNOWN_BY
 from tests.client.fakes import Answer, Asked, FakeServer
+from tests.settings.flat_server import FlatServer
 from tests.tui_settings.conftest import Sit
 from tests.tui_settings.form import FormSeat
-from tests.tui_settings.test_saving import FlatServer
 
 ADA = {"git_user_name": "Ada", "email": "ada@example.org"}
 BEN = {"git_user_name": "Ben", "email": "ben@example.org"}

@@ -1,0 +1,41 @@
+"""A flat server that keeps one record."""
+
+from typing import Any
+
+import httpx
+
+from quarterdeck.client.models.settings import Settings
+from tests.client.fakes import NO_ROUTE, Answer, Asked
+
+STORED = Answer({"message": "Settings stored"})
+LOST = httpx.ReadError("gone")
+DOWN = httpx.ConnectError("down")
+
+
+class FlatServer:
+    """Stores get `answers` in turn, the last one for ever; what is refused or not reached changes nothing."""
+
+    def __init__(self, *answers: Answer | Exception, **record: Any) -> None:
+        self.record = Settings().model_dump(mode="json") | {"git_user_name": "Ada", "llm_model": "a/b"} | record
+        self.answers = [*answers] or [STORED]
+        self.ignores: set[str] = set()
+        self.meanwhile: dict[str, object] = {}
+        """What somebody else stores just before the next answer."""
+        self.refusal: Answer | Exception | None = None
+        """What a reading is answered with instead of the record."""
+        self.stores = 0
+
+    def __call__(self, asked: Asked) -> Answer | Exception:
+        if asked.path != "/api/settings":
+            return NO_ROUTE
+        if asked.method == "GET":
+            return self.refusal or Answer(self.record)
+        self.stores += 1
+        self.record |= self.meanwhile
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if answer is LOST or (isinstance(answer, Answer) and answer.status < 300):
+            sent = {name: value for name, value in asked.body.items() if name not in self.ignores}
+            if "llm_api_key" in sent:
+                sent["llm_api_key_set"] = sent.pop("llm_api_key") != ""
+            self.record |= sent
+        return answer
