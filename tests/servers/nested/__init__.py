@@ -1,7 +1,6 @@
 """A server that speaks the nested generation, as release 1.11 does: settings changed by differences."""
 
 from fastapi import Request, Response
-from fastapi.responses import PlainTextResponse
 
 from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.records import Message, json_answer
@@ -9,7 +8,7 @@ from quarterdeck.local.secrets import SecretBody
 from quarterdeck.local.service import LocalService
 from tests.servers.before import Before
 from tests.servers.nested.profiles import nested_profiles_router
-from tests.servers.nested.record import InvalidSettingsError, NestedSettings, UnreadableSettingsError
+from tests.servers.nested.record import NestedSettings
 from tests.servers.nested.routes import nested_options_router, nested_secrets_router, nested_settings_router
 from tests.servers.replacing import YES, CheckedTokens
 
@@ -44,19 +43,9 @@ def nested(service: LocalService) -> Before:
     )
     server = Before(service, "nested", (*OWN, *FLAT), routers)
     server.app.add_exception_handler(RefusalError, _on_refusal)
-    server.app.add_exception_handler(InvalidSettingsError, _on_invalid)
-    server.app.add_exception_handler(UnreadableSettingsError, _crash)
     return server
 
 
 async def _on_refusal(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RefusalError)
     return json_answer({"detail": str(error)}, error.status)
-
-
-async def _on_invalid(_request: Request, error: Exception) -> Response:
-    return json_answer({"error": str(error)}, 400)
-
-
-async def _crash(_request: Request, _error: Exception) -> Response:
-    return PlainTextResponse("Internal Server Error", 500)

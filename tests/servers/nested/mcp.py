@@ -12,7 +12,6 @@ from pydantic import (
 
 from tests.servers.nested.block import Block, Secret, is_told
 
-Record = dict[str, Any]
 _BEARER = "bearer "
 
 
@@ -20,7 +19,18 @@ def _text_is_bearer(auth: object) -> object:
     return {"strategy": "bearer", "value": auth} if isinstance(auth, str) else auth
 
 
-class McpAuth(Block):
+class McpBlock(Block):
+    """Is told without its variables and headers, and without what is not set."""
+
+    @model_serializer(mode="wrap")
+    def _told(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
+        whole: dict[str, Any] = dump(self)
+        if not is_told(info):
+            return whole
+        return {name: value for name, value in whole.items() if value is not None and name not in ("env", "headers")}
+
+
+class McpAuth(McpBlock):
     """How a server is shown who asks; of the members only those that its strategy needs are there."""
 
     strategy: Literal["none", "api_key", "bearer", "basic", "header", "oauth2"]
@@ -30,12 +40,8 @@ class McpAuth(Block):
     password: Secret | None = None
     headers: dict[str, Secret] | None = None
 
-    @model_serializer(mode="wrap")
-    def _told(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> Record:
-        return _without(dump(self), {"headers"}) if is_told(info) else dump(self)
 
-
-class McpServer(Block):
+class McpServer(McpBlock):
     """A tool server; nothing of it is needed."""
 
     url: str | None = None
@@ -64,10 +70,6 @@ class McpServer(Block):
         others = {name: value for name, value in headers.items() if name != "Authorization"}
         return sent | {"headers": others, "auth": token[len(_BEARER) :]}
 
-    @model_serializer(mode="wrap")
-    def _told(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> Record:
-        return _without(dump(self), {"env", "headers"}) if is_told(info) else dump(self)
-
 
 def _bare_map(sent: object) -> object:
     """The servers themselves, which some put into an object as its one member."""
@@ -76,7 +78,3 @@ def _bare_map(sent: object) -> object:
 
 McpConfig = Annotated[dict[str, McpServer], BeforeValidator(_bare_map)]
 """Tool servers by name."""
-
-
-def _without(record: Record, hidden: set[str]) -> Record:
-    return {name: value for name, value in record.items() if value is not None and name not in hidden}

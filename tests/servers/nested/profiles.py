@@ -36,10 +36,10 @@ def nested_profiles_router(settings: NestedSettings) -> APIRouter:
         return {"name": name, "message": "Profile saved"}
 
     @router.post("/{name}/activate")
-    async def activate(name: ProfileName) -> dict[str, str | None]:
+    async def activate(name: ProfileName) -> dict[str, str]:
         async with settings.changing() as record:
             _activate(record, name)
-        return {"name": name, "message": "Profile activated", "model": await settings.llm_model()}
+        return {"name": name, "message": "Profile activated", "model": record.agent_settings.llm.model}
 
     @router.post("/{name}/rename")
     async def rename(name: ProfileName, new_name: Annotated[ProfileName, Body(embed=True)]) -> dict[str, str]:

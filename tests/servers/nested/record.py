@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, FiniteFloat, TypeAdapter, ValidationError
 
 from quarterdeck.local.bodies import Grouping
-from quarterdeck.local.errors import LocalServiceError, RefusalError
+from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.secrets import providers_set
 from quarterdeck.local.store import Store
 from tests.servers.nested.agent import AgentSettings, ConversationSettings, Llm, OpenHandsAgent
@@ -146,55 +146,36 @@ def _object(sent: Record, member: str) -> Record:
     return value if isinstance(value, dict) else {}
 
 
-class InvalidSettingsError(LocalServiceError):
-    """These settings cannot be stored."""
-
-
-class UnreadableSettingsError(LocalServiceError):
-    """What is stored are no settings any more."""
-
-
 class NestedSettings:
-    """Reads and changes the one settings record of a store."""
+    """Reads and changes the one settings record of a store.
+
+    Raises `ValidationError` for what cannot be stored, and for what is stored and no record any more.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def read(self) -> NestedRecord | None:
-        """The record, None when nothing is stored. Raises `UnreadableSettingsError`."""
-        return _read(await self._store.document("nested_settings"))
+        """The record, None when nothing is stored."""
+        stored = await self._store.document("nested_settings")
+        return None if stored is None else NestedRecord.model_validate(stored)
 
     async def load(self) -> Record | None:
-        """What a load answers; None when nothing is stored. Raises `UnreadableSettingsError`."""
+        """What a load answers; None when nothing is stored."""
         record = await self.read()
         return None if record is None else load_response(record, await self._store.document("secrets"))
 
-    async def llm_model(self) -> str | None:
-        """The model that conversations begin with."""
-        record = await self.read()
-        return record.agent_settings.llm.model if record else None
-
     async def patch(self, sent: Record) -> None:
-        """Store what a body changes. Raises `InvalidSettingsError`, and stores nothing then."""
+        """Store what a body changes, or nothing where it cannot be stored."""
         async with self._store.changing("nested_settings") as documents:
-            try:
-                documents["nested_settings"] = patched(documents["nested_settings"], sent)
-            except ValidationError as error:
-                raise InvalidSettingsError(words_of(error)) from error
+            documents["nested_settings"] = patched(documents["nested_settings"], sent)
 
     @asynccontextmanager
     async def changing(self) -> AsyncIterator[NestedRecord]:
         """The record, stored as it is in the end; `RefusalError` when there is none."""
         async with self._store.changing("nested_settings") as documents:
-            record = _read(documents["nested_settings"])
-            if record is None:
+            if documents["nested_settings"] is None:
                 raise RefusalError("Settings not found", 404)
+            record = NestedRecord.model_validate(documents["nested_settings"])
             yield record
             documents["nested_settings"] = record.stored()
-
-
-def _read(stored: Record | None) -> NestedRecord | None:
-    try:
-        return None if stored is None else NestedRecord.model_validate(stored)
-    except ValidationError as error:
-        raise UnreadableSettingsError(words_of(error)) from error

@@ -4,12 +4,12 @@ import re
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidationError
 
 from quarterdeck.local.about import MODELS
 from quarterdeck.local.records import Limit, Message, Page, json_answer
 from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets
-from tests.servers.nested.record import ECHOED, NestedSettings
+from tests.servers.nested.record import ECHOED, NestedSettings, words_of
 from tests.servers.nested.schema import schema
 
 
@@ -34,7 +34,10 @@ def nested_settings_router(settings: NestedSettings) -> APIRouter:
         """Change what is sent; 422 with `keys` for what a load tells and only a difference changes."""
         if echoed := [name for name in ECHOED if name in body]:
             return json_answer({"error": "These members are changed by their _diff.", "keys": echoed}, 422)
-        await settings.patch(body)
+        try:
+            await settings.patch(body)
+        except ValidationError as error:
+            return json_answer({"error": words_of(error)}, 400)
         return json_answer({"message": "Settings stored"})
 
     @router.get("/{section}-schema")
