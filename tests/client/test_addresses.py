@@ -1,7 +1,7 @@
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
@@ -50,6 +50,7 @@ ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 )
 
 
+@settings(max_examples=40)
 @given(st.lists(ids, min_size=1, max_size=5))
 async def test_a_server_sees_exactly_the_ids_that_were_asked_for(record_ids: list[str]) -> None:
     client, server = client_of(lambda _: Answer([]))

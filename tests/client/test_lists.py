@@ -14,7 +14,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import json_data, moment
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.paging import Page
-from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of, error_of, first_page
+from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of, error_of
 
 SEARCH = "GET /api/v1/sandboxes/search"
 BATCH = "GET /api/v1/sandboxes"
@@ -50,15 +50,6 @@ async def test_pages_are_followed_by_the_id_each_names_and_kept_where_a_later_on
     assert (ids_of(read), error and error.kind) == (["s1", "s2", "s3"], ErrorKind.SERVER)
     assert [asked.page_id for asked in server.asked] == [None, "a/b &c=%41", "7", "3"]
     assert all(("limit", "100") in asked.query for asked in server.asked)
-
-
-async def test_an_address_is_shown_without_user_and_query_and_a_record_shows_no_secret() -> None:
-    urls = [{"name": "AGENT_SERVER", "url": "https://me:sentinel@box.example:8000/a?t=sentinel#sentinel"}]
-    told = sandbox(1, exposed_urls=urls, session_api_key="sentinel", conversation_url="http://box/?k=sentinel")
-    client, _ = client_of(lambda _: Answer([told]))
-    (box,), talks = await first_page(client), (await anext(aiter(client.conversations.pages()))).items
-    assert box.exposed_urls[0].address == "https://box.example:8000/a"
-    assert "sentinel" not in f"{box!r} {talks!r}"
 
 
 async def test_a_large_page_names_the_next_one() -> None:
@@ -144,8 +135,8 @@ async def test_what_can_be_read_is_read_and_the_rest_is_counted(body: Any, ids: 
         (b"<!doctype html><title>Welcome</title>", ErrorKind.WRONG_API),
         (b"hello", ErrorKind.WRONG_API),
         (b'{"items": "\xff\xfe"}', ErrorKind.WRONG_API),
-        (b"[" * 100_000 + b"]" * 100_000, ErrorKind.WRONG_API),
-        (b'{"items": [' + b"9" * 5_000 + b"]}", ErrorKind.WRONG_API),
+        pytest.param(b"[" * 100_000 + b"]" * 100_000, ErrorKind.WRONG_API, id="deep"),
+        pytest.param(b'{"items": [' + b"9" * 5_000 + b"]}", ErrorKind.WRONG_API, id="endless number"),
         (b'{"items": [{"id": "s1", "sta', ErrorKind.BROKEN),
         (b'\xef\xbb\xbf{"items": [{"id": "s1", "sta', ErrorKind.BROKEN),
         ('{"items": [{"id": "s1", "sta'.encode("utf-16")[:-1], ErrorKind.BROKEN),
@@ -237,10 +228,6 @@ def documented(body: bytes) -> Client:
     return client_of(lambda asked: Answer(body) if asked.path == COLLECTION else NO_ROUTE)[0]
 
 
-async def all_pages(client: Client) -> list[Page[Any]]:
-    return [page async for page in client.conversations.pages()]
-
-
 @pytest.mark.parametrize(
     ("shape", "encoding"),
     [
@@ -251,11 +238,11 @@ async def all_pages(client: Client) -> list[Page[Any]]:
 async def test_a_large_answer_comes_as_pages_of_some_records_each(shape: str, encoding: str) -> None:
     listed: list[Any] = [*records(2500), None, {"id": 5}]
     client = documented((shape % json.dumps(listed)).encode(encoding))
-    pages = await all_pages(client)
+    pages, _ = await gathered(client.conversations.pages())
     assert ids_of(pages) == [f"c{number}" for number in range(2500)]
     assert (sum(page.unreadable for page in pages), max(len(page.items) for page in pages)) == (1, 200)
     assert [page.more for page in pages] == [True] * (len(pages) - 1) + [False]
-    again = await all_pages(client)
+    again, _ = await gathered(client.conversations.pages())
     assert all(one is other for one, other in zip(pages, again, strict=True))
 
 
@@ -272,7 +259,7 @@ async def test_a_large_answer_that_breaks_off_keeps_what_came_before(end: str) -
 @pytest.mark.parametrize("size", [800, 12_000])
 async def test_an_array_of_just_a_page_may_be_a_part(count: int, partial: bool, size: int) -> None:
     client = documented(json.dumps([one | {"title": "x" * size} for one in records(count)]).encode())
-    [page] = await all_pages(client)
+    ([page], _) = await gathered(client.conversations.pages())
     assert page.perhaps_partial is partial
 
 

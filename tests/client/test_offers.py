@@ -4,18 +4,11 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.client.errors import ErrorKind, Outcome
+from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.server import Server
 from tests.client.fakes import FLAT, NESTED, NO_ROUTE, Answer, client_of, error_of
 
 AGENT_SCHEMA, TALK_SCHEMA = "/api/v1/settings/agent-schema", "/api/v1/settings/conversation-schema"
-
-
-async def test_profiles_are_not_asked_for_where_there_are_none() -> None:
-    client, wire = client_of(lambda _: Answer({}))
-    for attempt in (client.profiles.list(), client.profiles.save("a"), client.profiles.delete("a")):
-        error = await error_of(attempt)
-        assert (error.kind, error.outcome, wire.asked) == (ErrorKind.NOT_OFFERED, Outcome.NOT_SENT, [])
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x" * 65, "a/b", "ä", "..", "a\n"])
@@ -72,8 +65,6 @@ async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields()
         "label": "Critic mode",
         "description": None,
         "prominence": "critical",
-        "depends_on": ["verification.critic_enabled"],
-        "choices": [{"value": "all_actions", "label": "All"}],
         "new_member": 1,
     }
     agent = schema({"key": "llm.model"}, critic, {"label": "no key"}, {"key": "odd", "choices": 5}, {"key": "bare"}, 7)
@@ -85,8 +76,6 @@ async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields()
     assert [(field.secret, field.variant) for field in others] == [(True, None), (True, None), (False, "acp")]
     assert await client.options.security_analyzers() == ("llm",)
     assert (one.place, one.prominence) == ("agent_settings.verification.critic_mode", "critical")
-    assert one.depends_on == ("agent_settings.verification.critic_enabled",)
-    assert [(choice.value, choice.label) for choice in one.choices] == [("all_actions", "All")]
     assert (bare.place, bare.label, bare.prominence, bare.secret) == ("agent_settings.bare", "bare", "minor", False)
 
 

@@ -1,25 +1,15 @@
 """Trying the addresses of tool servers: which key goes where, what is not followed, and what each end is called."""
 
-import asyncio
-
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.client.describe import Probe
 from quarterdeck.client.limits import Limits
 from tests.client.fakes import KEY, answering, client_at, plain, raw_server
+from tests.client.test_network import endless
 
 NOWHERE = "http://127.0.0.1:1"
 LIMITS = Limits(connect=10.0, quick=10.0, repeat_after=0)
 GOOD = "a sandbox's network may differ"
-
-
-async def tried(answer: bytes, key: str | None = None) -> tuple[Probe, str]:
-    """What a try at a server comes to, and the head the server was sent."""
-    async with raw_server(answering(answer)) as server, client_at(NOWHERE, limits=LIMITS) as client:
-        reached = await client.probe(f"{server.url}/deep/mcp?tenant=sentinel", SecretStr(key) if key else None)
-    assert len(server.heads) == 1
-    return reached, server.heads[0].decode().lower()
 
 
 @pytest.mark.parametrize(
@@ -38,8 +28,11 @@ async def test_each_end_is_told_and_its_own_key_alone_is_sent(
     status: str, key: str | None, words: str, good: bool
 ) -> None:
     async with raw_server(answering(plain(b""))) as other:
-        reached, head = await tried(plain(b"", status, f"Location: {other.url}/mcp"), key)
+        moved = plain(b"", status, f"Location: {other.url}/mcp")
+        async with raw_server(answering(moved)) as server, client_at(NOWHERE, limits=LIMITS) as client:
+            reached = await client.probe(f"{server.url}/deep/mcp?tenant=sentinel", SecretStr(key) if key else None)
     assert (reached.good, other.heads) == (good, [])
+    [head] = [each.decode().lower() for each in server.heads]
     assert words in reached.words
     assert "from this machine" in reached.words
     assert "sentinel" not in reached.words + reached.brief
@@ -49,14 +42,7 @@ async def test_each_end_is_told_and_its_own_key_alone_is_sent(
 
 
 async def test_a_body_without_end_is_not_waited_for() -> None:
-    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
-        while True:
-            writer.write(b"data: x\n\n" * 1000)
-            await writer.drain()
-            await asyncio.sleep(0)
-
-    async with raw_server(answer) as server, client_at(NOWHERE, limits=LIMITS) as client:
+    async with raw_server(endless) as server, client_at(NOWHERE, limits=LIMITS) as client:
         assert (await client.probe(server.url)).good
 
 
@@ -76,13 +62,3 @@ async def test_an_address_that_cannot_answer_is_told_in_words(address: str, key:
     assert (reached.brief, reached.good) == (brief, False)
     assert reached.words.endswith(".")
     assert "sentinel" not in reached.words
-
-
-async def test_a_user_name_in_an_address_is_sent_as_basic_and_a_key_goes_before_it() -> None:
-    async with raw_server(answering(plain(b""))) as server, client_at(NOWHERE, limits=LIMITS) as client:
-        address = server.url.replace("//", "//me:sentinel@")
-        reached = [await client.probe(address), await client.probe(address, SecretStr("sentinel-mcp"))]
-    heads = [head.decode().lower() for head in server.heads]
-    assert "authorization: basic bwu6c2vudgluzww=" in heads[0]
-    assert "authorization: bearer sentinel-mcp" in heads[1]
-    assert not any("sentinel" in each.words for each in reached)

@@ -19,23 +19,9 @@ LOAD, STORE = "GET /api/settings", "POST /api/settings"
 STORED = Answer({"message": "Settings stored"})
 LOADED: dict[str, Any] = {
     "language": "en",
-    "max_iterations": 50,
     "llm_model": "openai/fake",
-    "llm_api_key": None,
-    "search_api_key": None,
-    "sandbox_api_key": None,
-    "email": None,
     "secrets_store": {"provider_tokens": {}},
-    "enable_sound_notifications": True,
-    "max_budget_per_task": 12.5,
-    "mcp_config": {
-        "sse_servers": [{"url": "https://sse.example/sse", "api_key": "sse-key", "headers": {"X-Kept": "kept-1"}}],
-        "stdio_servers": [
-            {"name": "fs", "command": "npx", "args": ["-y"], "env": {"TOKEN": "env-secret"}, "cwd": "/w"}
-        ],
-    },
     "user_version": 3,
-    "disabled_skills": ["a", "b"],
     "llm_api_key_set": True,
     "search_api_key_set": False,
     "provider_tokens_set": {"github": None},
