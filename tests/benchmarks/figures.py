@@ -7,18 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure; without a budget it stands there to be compared."""
+    """One figure."""
 
     name: str
     value: float
-    budget: float | None = None
+    budget: float
     unit: str = ""
 
     def __str__(self) -> str:
-        line = f"{self.name:58}{self.value:10.2f} {self.unit:8}"
-        if self.budget is None:
-            return line.rstrip()
-        return f"{line}<= {self.budget:g}{'' if self.value <= self.budget else '  over'}"
+        over = "" if self.value <= self.budget else "  over"
+        return f"{self.name:58}{self.value:10.2f} {self.unit:8}<= {self.budget:g}{over}"
 
 
 def ratio(values: Sequence[float], others: Sequence[float]) -> float:

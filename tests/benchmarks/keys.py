@@ -26,20 +26,17 @@ def measure() -> Iterator[Figure]:
         with (
             programs.server(size, *changes) as address,
             programs.floor() as floor,
-            programs.plain(address) as plain,
             programs.deck(address) as deck,
         ):
             floor.until(programs.FLOOR_ROW)
-            plain.until(programs.SANDBOX)
             deck.until(programs.CONVERSATION)
             deck.type_unread(programs.SANDBOXES)
             time.sleep(5 + size / 100 * PER_PAGE)
-            still, plainly, ours = _in_turns(floor, plain, deck)
+            still, ours = _in_turns(floor, deck)
         p95, rows = share(ours, 95), f"{size:,} changing rows"
         p95s.append(p95 / share(still, 95))
-        # The budget is that of 10,000 rows; what the other sizes may cost is said by the growth.
-        yield Figure(f"key to paint p95, {rows} / a still floor", p95s[-1], 1.25 if size == 10_000 else None)
-        yield Figure(f"key to paint p95, {rows}, plain / a still floor", share(plainly, 95) / share(still, 95))
+        if size == 10_000:  # what the other sizes may cost is said by the growth
+            yield Figure(f"key to paint p95, {rows} / a still floor", p95s[-1], 1.25)
         yield Figure(f"key to paint p99 / p95, {rows}", share(ours, 99) / p95, 3)
         yield Figure(f"late keys, {rows}", sum(waited > INTERVAL[0] for waited in ours), 0)
     # Minutes lie between the first list and the last: each is held against its own floor.
