@@ -5,7 +5,6 @@ import pytest
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.client.models.sandbox import Sandbox
 from tests.live.conftest import Notes
 from tests.live.kit import refused, until
 
@@ -22,7 +21,8 @@ async def test_a_sandbox_is_started_read_paused_resumed_and_deleted(client: Clie
     seen = [sandbox.status]
 
     async def read() -> str | None:
-        found = await only(client, sandbox.id)
+        unknown, found = await client.sandboxes.read(("surely-not-there", sandbox.id)) or ()
+        assert unknown is None
         if found is not None and found.status != seen[-1]:
             seen.append(found.status)
         return None if found is None else found.status
@@ -50,14 +50,6 @@ async def test_sandboxes_that_are_not_there_are_told_from_those_that_are(client:
     for order in (client.sandboxes.pause, client.sandboxes.resume):
         with refused(ErrorKind.MISSING):
             await order("surely-not-there")
-
-
-async def only(client: Client, sandbox_id: str) -> Sandbox | None:
-    """Read one by its id, beside one that does not exist."""
-    batch = await client.sandboxes.read(("surely-not-there", sandbox_id))
-    assert batch is not None
-    assert batch[0] is None
-    return batch[1]
 
 
 async def listed(client: Client) -> set[str]:
