@@ -35,7 +35,6 @@ class Llm(Block):
     reasoning_effort: Literal["low", "medium", "high", "xhigh", "none"] | None = "high"
     usage_id: str = "default"
     litellm_extra_body: dict[str, Any] = {}
-    is_subscription: bool = False
 
 
 class Condenser(Block):

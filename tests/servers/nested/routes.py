@@ -4,13 +4,14 @@ import re
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError
 
 from quarterdeck.local.about import MODELS
 from quarterdeck.local.records import Limit, Message, Page, json_answer
 from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets
+from tests.client.recorded import NESTED, exchange
+from tests.servers.nested.agent import AcpAgent, ConversationSettings, OpenHandsAgent
 from tests.servers.nested.record import ECHOED, NestedSettings, words_of
-from tests.servers.nested.schema import schema
 
 
 def _check_name(name: str) -> str:
@@ -41,10 +42,26 @@ def nested_settings_router(settings: NestedSettings) -> APIRouter:
         return json_answer({"message": "Settings stored"})
 
     @router.get("/{section}-schema")
-    async def told(section: Literal["agent", "conversation"]) -> dict[str, Any]:
-        return schema(section)
+    async def schema(section: Literal["agent", "conversation"]) -> dict[str, Any]:
+        """What clients make forms of: what was recorded of the fields that are stored here."""
+        recorded: dict[str, Any] = exchange(NESTED, f"settings-{section}-schema").answer.body
+        sections = [
+            each | {"fields": [field for field in each["fields"] if _is_in(BLOCKS[field["variant"]], field["key"])]}
+            for each in recorded["sections"]
+        ]
+        return recorded | {"sections": sections}
 
     return router
+
+
+BLOCKS = {"openhands": OpenHandsAgent, "acp": AcpAgent, None: ConversationSettings}
+"""What a field is stored in, by the kind of agent that it is for."""
+
+
+def _is_in(block: Any, key: str) -> bool:
+    name, _, rest = key.partition(".")
+    field = block.model_fields.get(name) if isinstance(block, type) and issubclass(block, BaseModel) else None
+    return field is not None and (not rest or _is_in(field.annotation, rest))
 
 
 UNVERIFIED = {"openai/gpt-4.1", "gemini/gemini-2.5-flash", "ollama/llama3"}
