@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import pytest
+from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
@@ -84,8 +85,8 @@ def shown_after_store(config: McpConfig) -> McpConfig:
 
 def told(client: Client, name: str, value: Any) -> Any:
     """What a load says of a value that was sent."""
-    if name in SECRET_FIELDS:
-        return value is not None if name in FLAGS else None
+    if isinstance(value, SecretStr):
+        return True if name in FLAGS else None
     hidden = isinstance(value, McpConfig) and client.server.nested
     return shown_after_store(value) if hidden else value
 

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
 from pydantic import SecretStr
 
 from quarterdeck.settings.catalogue import CATALOGUE
-from quarterdeck.settings.form_fields import CANONICAL
 
 VALUES: Mapping[str, tuple[Any, Any]] = {
     "llm_model": ("openai/gpt-4o", "anthropic/claude-sonnet-4-5"),
@@ -41,6 +39,7 @@ VALUES: Mapping[str, tuple[Any, Any]] = {
 """Two for each field that is typed in one line; MCP servers and provider tokens have tests of their own."""
 LEAVES: Mapping[str, tuple[Any, ...]] = {
     "agent_settings.verification.critic_model_name": ("live-check", "Åsa's critic"),
+    "agent_settings.verification.critic_api_key": (SecretStr("live-check-5"), SecretStr("live-check-6")),
     "agent_settings.condenser.keep_first": (3, 4),
     "agent_settings.llm.temperature": (0.25, 1),
     "agent_settings.llm.reasoning_effort": ("low", "medium", "high"),
@@ -56,9 +55,3 @@ It acts on some others at every load: one that names a tokenizer is looked up on
 
 def test_every_field_of_the_catalogue_is_tried_on_real_servers() -> None:
     assert {entry.key for entry in CATALOGUE} - VALUES.keys() == {"mcp_config", "secrets_store"}
-
-
-@pytest.mark.parametrize("name", sorted(VALUES.keys() & CANONICAL.by_key.keys()))
-def test_the_deck_lets_each_tried_value_be_saved(name: str) -> None:
-    problems = [check(value) for value in VALUES[name] for check in CANONICAL.by_key[name].checks]
-    assert [problem for problem in problems if problem and problem.stops] == []
