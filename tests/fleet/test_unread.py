@@ -30,7 +30,7 @@ def kept(marks: Unread, before: KeptUnread | None = None) -> KeptUnread:
 
 
 def again(note: KeptUnread) -> Unread:
-    marks = Unread()
+    marks = Unread(lambda news: None)
     marks.recall(note)
     return marks
 
@@ -41,7 +41,7 @@ def told(story: str, rung: list[str] | None = None) -> Unread:
     `running@0` is a reading of c, `b:finished@5` one of b, `b:finished@9/5` one of b as it was at second 5; `look@6` is
     a look at c, `watch@6` watches it, and after `restart` it is the next run.
     """
-    marks, heard = Unread(), [] if rung is None else rung
+    marks, heard = Unread(lambda news: None), [] if rung is None else rung
     for step in story.split():
         what, _, when = step.partition("@")
         name, _, word = what.rpartition(":")
@@ -50,7 +50,7 @@ def told(story: str, rung: list[str] | None = None) -> Unread:
             case "look":
                 marks.mark_read([name], at(float(second)))
             case "watch":
-                marks.watch([record("running", name)])
+                marks.watch({name: record("running", name)})
             case "restart":
                 marks = again(kept(marks))
             case _:
@@ -134,9 +134,9 @@ def test_what_a_watched_one_comes_to_is_rung_for_once(story: str, words: list[st
 
 def test_the_next_run_rings_for_what_happened_meanwhile_and_for_what_another_deck_watches() -> None:
     one, other = told("a:running@0 b:running@0 a:finished@10"), told("d:running@0")
-    one.watch([record("running", name=name) for name in "abc"])
+    one.watch({name: record("running", name=name) for name in "abc"})
     one.unwatch("c")
-    other.watch([record("running", name="d")])
+    other.watch({"d": record("running", name="d")})
     later = again(kept(one, kept(other)))
     assert later.watched.keys() == {"a", "b", "d"}
     assert not read(later, 900, "finished", "a", updated=10)

@@ -77,7 +77,7 @@ async def test_the_next_run_knows_what_was_seen_in_two_decks_even_if_the_look_wa
                 await comes_to(seat, fleet, c1="finished", c2="finished")
                 await seat.sees("● 1 Working  ✓ 3 Finished", "+ 2 unread")
             await other.go_to("c1", "enter", "escape")
-        one.session.mark_read(["c2"])
+        one.session.unread.mark_read(["c2"], one.deck.clock())
         await one.until(lambda: not unseen(one))
     fleet.conversations["c3"]["execution_status"] = "error"
     async with at_conversations(fleet, state=state()) as again:

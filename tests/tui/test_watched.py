@@ -53,7 +53,7 @@ async def test_a_line_says_on_every_screen_how_the_watched_one_is_until_w_ends_i
         await seat.go_to("lonely", "w", sees="no conversation lives in it.")
         await watch(seat, "box")
         assert list(seat.session.unread.watched) == ["c1"]
-        await seat.press("w", until=lambda: not seat.session.watched)
+        await seat.press("w", until=lambda: not seat.session.unread.watched)
 
 
 async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: FakeFleet, tmp_path: Path) -> None:

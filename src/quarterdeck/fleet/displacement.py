@@ -151,10 +151,9 @@ class Displacement(KeptPart[KeptCap]):
         """Return what was learned, if anything."""
         return self.learned
 
-    def recall(self, kept: KeptCap) -> frozenset[str]:
+    def recall(self, kept: KeptCap) -> None:
         """Restore what an earlier run learned, unless this run already knows better."""
         self.learned = self.learned or kept
-        return frozenset()
 
 
 def made_room(running: Iterable[str], by: str, timeline: Callable[[str], Sequence[Event]]) -> tuple[str, ...]:

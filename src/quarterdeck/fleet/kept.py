@@ -57,14 +57,14 @@ class KeptPart(ABC, Generic[M]):
         """Return what to save now, None if there is nothing; not validated, because no key press may wait for it."""
 
     @abstractmethod
-    def recall(self, kept: M) -> frozenset[str]:
-        """Restore what an earlier run or another deck kept; returns the ids of conversations that changed."""
+    def recall(self, kept: M) -> None:
+        """Restore what an earlier run or another deck kept."""
 
 
 class Keeper:
     """Saves and restores parts of a session in the state files of one server, which other decks share.
 
-    `publish` is called with what another deck wrote, and once with the reason if a file cannot be read or written.
+    `publish` is called once with the reason if a file cannot be read or written.
     """
 
     def __init__(self, files: StateFiles, server: str, publish: Callable[[News], None]) -> None:
@@ -107,9 +107,8 @@ class Keeper:
 
     async def _share(self, part: KeptPart[M]) -> None:
         """Save a part, and restore what another deck saved."""
-        kept = await self._write(part)
-        if kept is not None and (news := part.recall(kept)):
-            self._publish(News(About.CONVERSATIONS, news))
+        if (kept := await self._write(part)) is not None:
+            part.recall(kept)
 
     async def _write(self, part: KeptPart[M]) -> M | None:
         mine = part.kept()

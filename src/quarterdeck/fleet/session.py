@@ -29,7 +29,7 @@ from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import ConversationsBySandbox, SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import in_progress, start_row, worth_showing
-from quarterdeck.fleet.unread import Unread, Watched
+from quarterdeck.fleet.unread import Unread
 from quarterdeck.fleet.viewports import Viewports
 from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import RESPONSE_LOST, AskedTitles, Starts, Writes
@@ -63,7 +63,7 @@ class Session:
         self.memories = SandboxMemories(lambda: self._starts.awaited)
         self.by_sandbox = ConversationsBySandbox()
         self.displacement = Displacement(self.memories.timelines, self.by_sandbox.title_in)
-        self.unread = Unread()
+        self.unread = Unread(self._publish)
         self._viewports = looking = Viewports(self.memories, self.by_sandbox, self.unread, clock)
         self.sandboxes = Watch(client.sandboxes, self._sandboxes_read, looking.of_sandboxes)
         self.conversations = Watch(
@@ -447,38 +447,10 @@ class Session:
         finally:
             self.refresh()
 
-    def dismiss(self, task_ids: Iterable[str]) -> None:
-        """Hide these start tasks."""
-        dismissed = frozenset(task_ids)
-        self.unread.dismiss(dismissed)
-        self._publish(News(About.CONVERSATIONS, dismissed))
-
-    def mark_read(self, conversation_ids: Iterable[str]) -> None:
-        """Note that somebody looks at these conversations."""
-        if seen := self.unread.mark_read(conversation_ids, self._clock()):
-            self._publish(News(About.CONVERSATIONS, seen))
-
     def saw(self, conversation_id: str, status: str) -> None:
         """Note with which status of its agent somebody left a conversation: the list may read it only later."""
         if (record := self.conversations.records.get(conversation_id)) is not None:
             seen = replace(record, sandbox_status=SandboxStatus.RUNNING, execution_status=status)
             self.unread.read((seen,), (conversation_id,), self.server_clock)
-            self.mark_read((conversation_id,))
+            self.unread.mark_read((conversation_id,), self._clock())
             self.conversations.take((seen,))
-
-    @property
-    def watched(self) -> Sequence[Watched]:
-        """The watched conversations, the most urgent first."""
-        return self.unread.by_urgency(self.conversations.records)
-
-    def watch(self, conversation_ids: Sequence[str]) -> Sequence[str]:
-        """Watch these conversations as well; returns the ids for which there was no room."""
-        records = self.conversations.records
-        left_out = self.unread.watch(records[each] for each in conversation_ids if each in records)
-        self._publish(News(About.CONVERSATIONS, frozenset(conversation_ids)))
-        return left_out
-
-    def unwatch(self, conversation_ids: Sequence[str]) -> None:
-        """Stop watching these conversations."""
-        self.unread.unwatch(conversation_ids)
-        self._publish(News(About.CONVERSATIONS, frozenset(conversation_ids)))

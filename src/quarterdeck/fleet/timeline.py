@@ -205,7 +205,7 @@ class Timelines(KeptPart[KeptTimelines]):
         }
         return KeptTimelines.model_construct(sandboxes=timelines)
 
-    def recall(self, kept: KeptTimelines) -> frozenset[str]:
+    def recall(self, kept: KeptTimelines) -> None:
         """Restore what an earlier run or another deck kept of sandboxes that are unknown here, or that it changed."""
         for sandbox_id, (seen_at, events) in kept.sandboxes.items():
             known = self._by_id.get(sandbox_id)
@@ -213,7 +213,6 @@ class Timelines(KeptPart[KeptTimelines]):
                 self._last_seen[sandbox_id] = seen_at
             if _knows_more(events, known):
                 self._by_id[sandbox_id] = events
-        return frozenset()
 
 
 def _knows_more(events: tuple[Event, ...], mine: tuple[Event, ...] | None) -> bool:

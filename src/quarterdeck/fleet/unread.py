@@ -4,7 +4,7 @@ Servers do not store this. Moments are seconds since 1970. Several decks share o
 later reading and the later look win.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import inf, nextafter
 from typing import Annotated, ClassVar, NamedTuple
@@ -119,13 +119,15 @@ class KeptUnread(KeptModel):
 class Unread(KeptPart[KeptUnread]):
     """Which conversations of one server are unread, which are watched, and which start tasks are dismissed.
 
-    A resting state, for example that of a paused sandbox, neither makes a conversation unread nor read.
+    A resting state, for example that of a paused sandbox, neither makes a conversation unread nor read. `publish`
+    receives the rows that look different because of what a person or another deck did.
     """
 
     model = KeptUnread
 
-    def __init__(self) -> None:
+    def __init__(self, publish: Callable[[News], None]) -> None:
         super().__init__()
+        self._publish = publish
         self.watched: dict[str, str] = {}
         """The titles of the watched conversations, by id, as last read."""
         self._ended: set[str] = set()
@@ -200,40 +202,42 @@ class Unread(KeptPart[KeptUnread]):
         else:
             self.ids.discard(conversation_id)
 
-    def mark_read(self, conversation_ids: Iterable[str], now: datetime) -> frozenset[str]:
-        """Note that somebody looked at these conversations; returns the ids that had a result to see."""
+    def mark_read(self, conversation_ids: Iterable[str], now: datetime) -> None:
+        """Note that somebody looks at these conversations."""
         known = {each: self._known[each] for each in conversation_ids if each in self._known}
         seen = {each: result for each, result in known.items() if result.word != AT_WORK}
         for each, result in seen.items():
             self._know(each, result._replace(read_at=max(now.timestamp(), nextafter(result.after, inf))))
-            self.changed.set()
-        return frozenset(seen)
+        if seen:
+            self._change(seen)
 
-    def dismiss(self, task_ids: Iterable[str]) -> None:
+    def dismiss(self, task_ids: Collection[str]) -> None:
         """Hide these start tasks, in this run and in later ones."""
         self.dismissed |= dict.fromkeys(task_ids)
+        self._change(task_ids)
+
+    def _change(self, ids: Iterable[str]) -> None:
+        """Save what a person did soon, and show it in these rows."""
         self.changed.set()
+        self._publish(News(About.CONVERSATIONS, frozenset(ids)))
 
     # What is watched
 
-    def watch(self, records: Iterable[Conversation]) -> list[str]:
+    def watch(self, records: Mapping[str, Conversation]) -> set[str]:
         """Watch these conversations as well; returns the ids for which there was no room."""
-        left_out = []
-        for record in records:
-            if record.id in self.watched or len(self.watched) < MOST_WATCHED:
-                self._ended.discard(record.id)
-                self.watched[record.id] = record.title or ""
-            else:
-                left_out.append(record.id)
-        self.changed.set()
-        return left_out
+        for each, record in records.items():
+            if each in self.watched or len(self.watched) < MOST_WATCHED:
+                self._ended.discard(each)
+                self.watched[each] = record.title or ""
+        self._change(records)
+        return records.keys() - self.watched.keys()
 
-    def unwatch(self, conversation_ids: Iterable[str]) -> None:
+    def unwatch(self, conversation_ids: Collection[str]) -> None:
         """Stop watching these conversations."""
         for each in conversation_ids:
             self._ended.add(each)
             self.watched.pop(each, None)
-        self.changed.set()
+        self._change(conversation_ids)
 
     def by_urgency(self, records: Mapping[str, Conversation]) -> Sequence[Watched]:
         """Return the watched conversations, the most urgent first."""
@@ -254,7 +258,7 @@ class Unread(KeptPart[KeptUnread]):
             self.unwatch(gone)
             titles = ", ".join(title or each for each, title in gone.items())
             ends = "is gone, so it is watched" if len(gone) == 1 else "are gone, so they are watched"
-            yield News(About.CONVERSATIONS, frozenset(gone), words=f"{titles} {ends} no longer.", everywhere=True)
+            yield News(About.CONVERSATIONS, words=f"{titles} {ends} no longer.", everywhere=True)
 
     # Saving, restoring and sharing between decks
 
@@ -270,12 +274,13 @@ class Unread(KeptPart[KeptUnread]):
             ended=frozenset(self._ended),
         )
 
-    def recall(self, kept: KeptUnread) -> frozenset[str]:
-        """Merge what an earlier run or another deck saved; returns the ids whose unread mark changed."""
+    def recall(self, kept: KeptUnread) -> None:
+        """Merge what an earlier run or another deck saved."""
         before = frozenset(self.ids)
         both = (self.kept() or KeptUnread(since=0.0, conversations={})).joined(kept)
         self._since, self.watched, self.dismissed = both.since, both.watched, dict.fromkeys(both.dismissed)
         self._elsewhere |= kept.conversations.keys() - self._known.keys()
         for each, result in both.conversations.items():
             self._know(each, result)
-        return before ^ self.ids
+        if marked := before ^ self.ids:
+            self._publish(News(About.CONVERSATIONS, marked))

@@ -110,7 +110,8 @@ class DeckScreen(Screen[None]):
         self.header.state = HeaderState(self.app.endpoint, release, self.health(), self.app.edits)
         too_small = self.size.width < LEAST_WIDTH or self.size.height < LEAST_HEIGHT
         self.message_line.resting = TOO_SMALL if too_small else self.resting_line()
-        self.watch_strip.show(session.watched if session is not None else (), self.app.clock())
+        watched = session.unread.by_urgency(session.conversations.records) if session is not None else ()
+        self.watch_strip.show(watched, self.app.clock())
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
         """Show one sentence in the message line, until the next command or for a while."""

@@ -114,7 +114,7 @@ class ConversationCommands:
             self._screen.app.wanted = created
             self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
             if retried is not None:
-                session.dismiss((retried,))
+                session.unread.dismiss((retried,))
 
         def on_background() -> None:
             self._screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
@@ -165,7 +165,7 @@ class ConversationCommands:
         """Dismiss failed starts, several after the person agreed."""
 
         def dismiss(agreed: bool) -> None:
-            session.dismiss([row.id for row in planned.rows])
+            session.unread.dismiss([row.id for row in planned.rows])
             self._screen.say(Shown(f"{len(planned.rows):,} dismissed; nothing was changed on the server."), Tone.GOOD)
 
         if not planned.rows:

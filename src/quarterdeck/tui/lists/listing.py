@@ -6,6 +6,7 @@ from datetime import datetime
 from time import monotonic
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.server import Server
 from quarterdeck.fleet.bulk import NamedRow
 from quarterdeck.fleet.filters import Filter, Grammar, Kind, parse
@@ -54,7 +55,7 @@ class ListDefinition(NamedTuple, Generic[R]):
     """Returns what can be copied of a row."""
     sandbox: Callable[[Session, R], SandboxRow | None]
     """Returns the sandbox that the row's commands pause or resume."""
-    conversation: Callable[[R], str | None]
+    conversation: Callable[[R], Conversation | None]
     """Returns the conversation that is watched with the row."""
     why_not: Callable[[Session, str, R, datetime], str | None]
     """Returns why a command cannot be applied to a row."""

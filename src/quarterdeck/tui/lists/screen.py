@@ -428,18 +428,18 @@ class ListScreen(DeckScreen, Generic[R]):
         """Watch the conversation of the row, or those of all marked rows; if all are watched, stop watching them."""
         session = self.app.session
         rows, hidden = self.targets()
-        named = (self.definition.conversation(row) for row in rows if row.id not in hidden)
-        found = tuple(dict.fromkeys(filter(None, named)))
+        records = filter(None, (self.definition.conversation(row) for row in rows if row.id not in hidden))
+        found = {record.id: record for record in records}
         if session is None or not found:
             self.say(Shown("None of these has a conversation to watch."), Tone.WARN)
             return
-        record = session.conversations.records.get(found[0])
-        what = (record.title if record is not None else None) or found[0]
-        what = what if len(found) == 1 else f"{len(found)} conversations"
-        if all(each in session.unread.watched for each in found):
-            session.unwatch(found)
+        what = f"{len(found)} conversations"
+        if len(found) == 1:
+            what = next(record.title or record.id for record in found.values())
+        if found.keys() <= session.unread.watched.keys():
+            session.unread.unwatch(found)
             self.say(text.line(f"No longer watching {what}."))
-        elif left_out := session.watch(found):
+        elif left_out := session.unread.watch(found):
             words = f"{MOST_WATCHED} can be watched at a time; {len(left_out)} of these are not. w again ends one."
             self.say(Shown(words), Tone.WARN)
         else:

@@ -151,7 +151,7 @@ class ConversationScreen(DeckScreen):
         below = self.log_view.below
         if not (self._seen or below or self._wanted or self._following.origin is Origin.OPENING):
             self._seen = True
-            self._session.mark_read((self.conversation_id,))
+            self._session.unread.mark_read((self.conversation_id,), self.app.clock())
         self._below.display = below > 0
         self._below.update(content(((Shown(f"{below:,} new below, G"), Tone.WARN),)))
 

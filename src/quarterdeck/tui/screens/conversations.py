@@ -86,7 +86,7 @@ CONVERSATIONS: ListDefinition[ConversationRow] = ListDefinition(
     title=title_of,
     copies=conversation_copies,
     sandbox=_sandbox,
-    conversation=lambda row: row.id if row.record is not None else None,
+    conversation=lambda row: row.record,
     why_not=_why_not,
     parent=lambda row: row.record.parent_conversation_id if row.record is not None else None,
 )
@@ -169,7 +169,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def mark_read(self, row_id: str) -> None:
         """Mark a row as read."""
         if self.app.session is not None:
-            self.app.session.mark_read((row_id,))
+            self.app.session.unread.mark_read((row_id,), self.app.clock())
 
     def action_mark_read(self) -> None:
         """Mark all rows that match the filter as read; hidden ones stay unread."""
@@ -179,7 +179,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         if session is None or not seen:
             self.say(Shown(f"Nothing is unread among these; the filter hides {hidden:,}."), Tone.WARN)
             return
-        session.mark_read(seen)
+        session.unread.mark_read(seen, self.app.clock())
         rest = f" {hidden:,} that the filter hides stay unread." if hidden else ""
         self.say(Shown(f"{len(seen):,} marked as read.{rest}"), Tone.GOOD)
 

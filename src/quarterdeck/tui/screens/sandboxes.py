@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
+from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus, UrlName
 from quarterdeck.client.models.sandbox import ExposedUrl, SandboxSpec, sandbox_plain
 from quarterdeck.fleet.bulk import plan
@@ -28,8 +29,8 @@ from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.text import Shown
 
 
-def _newest_conversation(row: SandboxRow) -> str | None:
-    return row.conversations[0].id if row.conversations else None
+def _newest_conversation(row: SandboxRow) -> Conversation | None:
+    return next(iter(row.conversations), None)
 
 
 def _agent_server(row: SandboxRow) -> ExposedUrl | None:
@@ -153,7 +154,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         """Go to its newest conversation."""
         row = self.table.cursor_row
         if row is not None and (conversation := _newest_conversation(row)) is not None:
-            await self.go_to(Place.CONVERSATIONS, conversation)
+            await self.go_to(Place.CONVERSATIONS, conversation.id)
 
     def action_open_url(self) -> None:
         """Open the address of its agent server, or its first address."""
