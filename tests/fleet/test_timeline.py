@@ -1,11 +1,12 @@
 """What happened to sandboxes and who caused it; what a start displaces."""
 
-from functools import partial
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.fleet.displacement import Displacement, KeptCap, forecast
+from quarterdeck.fleet.displacement import Displacement, KeptCap
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import sandbox_row
@@ -14,6 +15,12 @@ from quarterdeck.fleet.timeline import IDS, Cause, KeptTimelines
 from .fakes import Story, at, sandbox
 
 DAY = 86_400
+
+
+def displacing(memories: SandboxMemories, ids: Iterable[str], titles: Mapping[str, str]) -> Displacement:
+    """What starts displace where these are listed, the oldest first."""
+    records = {each: replace(sandbox("RUNNING", each), created_at=at(age)) for age, each in enumerate(ids)}
+    return Displacement(lambda: records, memories, titles.get)
 
 
 class Watched:
@@ -91,10 +98,10 @@ def test_what_appears_while_a_start_of_ours_is_not_answered_may_be_it_and_never_
 def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:
     """The oldest were paused for it, up to the first that still runs, but for what was asked for or failed."""
     watched = Watched()
-    displacement = Displacement(watched.timelines, {"a": "Fix login"}.get)
+    displacement = displacing(watched.memories, "abcdef", {"a": "Fix login"})
     watched.read(0, *["RUNNING"] * 6)
     watched.memories.asked("b", Action.PAUSE, at(3))
-    with displacement.asking("abcdef") as another, displacement.asking("abcdef") as new:
+    with displacement.asking() as another, displacement.asking() as new:
         another.answered("another", at(4))
         new.answered("new", at(4))
     watched.read(5, "PAUSED", "PAUSED", "ERROR", "PAUSED", "RUNNING", "PAUSED")
@@ -107,11 +114,11 @@ def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:
 
 def test_what_stops_while_a_start_is_out_made_room_for_that_one_and_not_for_the_one_before() -> None:
     watched = Watched()
-    displacement = Displacement(watched.timelines, lambda each: None)
+    displacement = displacing(watched.memories, "abc", {})
     watched.read(0, "RUNNING", "RUNNING", "RUNNING")
-    with displacement.asking("abc") as first:
+    with displacement.asking() as first:
         first.answered("first", at(1))
-    with displacement.asking("abc") as second:
+    with displacement.asking() as second:
         watched.read(5, "PAUSED", "RUNNING", "RUNNING")
         assert not list(displacement.read(at(5)))
         second.answered("second", at(9))
@@ -202,7 +209,14 @@ def test_thousands_of_sandboxes_are_bounded_and_those_that_changed_last_are_kept
 
 
 def test_the_oldest_running_ones_are_named_when_the_cap_is_reached() -> None:
-    foreseen = partial(forecast, ("old", "b", "c", "d"), title_in={"old": "Fix login"}.get)
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", each) for each in ("b", "c", "d", "old")], at(0), beginning=False)
+    displacement = displacing(memories, ("old", "b", "c", "d"), {"old": "Fix login"})
+
+    def foreseen(cap: int | None, count: int = 1) -> str:
+        displacement.learned = KeptCap(cap=cap)
+        return displacement.forecast(count)
+
     one = "4 of about 4 run already: the server will likely pause the oldest one, old (Fix login)."
     assert foreseen(cap=4) == one
     assert foreseen(cap=4, count=2).endswith("the 2 oldest ones, old (Fix login), b.")
@@ -225,10 +239,10 @@ def test_what_made_room_for_a_start_teaches_the_cap(
     before: KeptCap | None, running: int, after: str, cap: KeptCap | None
 ) -> None:
     ids, memories = [f"{number:02}" for number in range(running)], SandboxMemories()
-    displacement = Displacement(memories.timelines, lambda each: None)
+    displacement = displacing(memories, ids, {})
     displacement.learned = before
     memories.observe([sandbox("RUNNING", each) for each in ids], at(0), beginning=False)
-    with displacement.asking(ids) as start:
+    with displacement.asking() as start:
         start.answered("new", at(1))
     read = [sandbox(status, each) for status, each in zip(after.split(), ids, strict=False)]
     memories.observe([*read, sandbox("RUNNING", "new")], at(2), beginning=True)

@@ -14,18 +14,17 @@ from pydantic import Field
 
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.kept import KeptModel, KeptPart
+from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
-from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, StateWord
+from quarterdeck.fleet.sandbox_state import UP, StateWord
 from quarterdeck.fleet.sandboxes import short_id
-from quarterdeck.fleet.timeline import Cause, Event, Timelines
+from quarterdeck.fleet.timeline import Cause, Event
 
 DOCKER, DOCKER_CAP = "oh-agent-server-", 5
 """The prefix of ids of Docker sandboxes, and how many of those servers let run by default."""
 LOOKED_FOR = timedelta(seconds=30)
 """How long after a start or resume a stopped sandbox is assumed to have made room for it."""
 _LAST = datetime.max.replace(tzinfo=UTC)
-TitleOf = Callable[[str], str | None]
-"""Returns the title of a conversation in a sandbox, given the sandbox's id."""
 
 
 class KeptCap(KeptModel):
@@ -33,41 +32,6 @@ class KeptCap(KeptModel):
 
     kind: ClassVar[str] = "cap"
     cap: Annotated[int, Field(ge=1)] | None
-
-
-# Before
-
-
-def forecast(running: Sequence[str], cap: int | None, title_in: TitleOf, count: int = 1) -> str:
-    """Return a sentence about which running sandboxes starting or resuming `count` more will likely pause.
-
-    `running` has the oldest first. The result is empty if none will be paused, or if it cannot be foreseen: the cap is
-    not known, or more than the cap already run.
-    """
-    first = running[: max(0, len(running) + count - cap)] if cap is not None and len(running) <= cap else ()
-    if not first:
-        return ""
-    more = f" and {len(first) - 3} more" if len(first) > 3 else ""
-    ones = "the oldest one" if len(first) == 1 else f"the {len(first)} oldest ones"
-    named = _named(first[:3], title_in)
-    return f"{len(running)} of about {cap} run already: the server will likely pause {ones}, {named}{more}."
-
-
-def running_oldest_first(records: Iterable[Sandbox], memories: Mapping[str, SandboxMemory]) -> tuple[str, ...]:
-    """Return the ids of running sandboxes in the order in which a server would pause them.
-
-    Those with an action under way are left out; those of unknown age count as the youngest.
-    """
-    known = ((record, memories.get(record.id)) for record in records)
-    running = [
-        (record.created_at or _LAST, record.id)
-        for record, memory in known
-        if memory is not None and memory.asked is None and memory.word == StateWord.RUNNING
-    ]
-    return tuple(sandbox_id for _, sandbox_id in sorted(running))
-
-
-# After
 
 
 @dataclass
@@ -86,31 +50,75 @@ class RequestedStart:
 
 
 class Displacement(KeptPart[KeptCap]):
-    """Finds out what starts and resumes of this deck displaced, and learns the server's cap from it."""
+    """Finds out what starts and resumes of this deck displaced, and learns the server's cap from it.
+
+    `records` returns all sandboxes, `title_in` the title of a conversation in a sandbox, given its id.
+    """
 
     model = KeptCap
 
-    def __init__(self, timelines: Timelines, title_in: TitleOf) -> None:
+    def __init__(
+        self,
+        records: Callable[[], Mapping[str, Sandbox]],
+        memories: SandboxMemories,
+        title_in: Callable[[str], str | None],
+    ) -> None:
         super().__init__()
         self.learned: KeptCap | None = None
-        self._timelines = timelines
+        self._records = records
+        self._memories = memories.by_id
+        self._timelines = memories.timelines
         self._title_in = title_in
         self._recent: list[RequestedStart] = []
 
-    def cap(self, any_id: str) -> int | None:
-        """Return about how many sandboxes the server lets run; until it is learned, it is guessed from one's id."""
+    # Before
+
+    @property
+    def cap(self) -> int | None:
+        """About how many sandboxes the server lets run, None if not known; until learned, guessed from an id."""
         if self.learned is not None:
             return self.learned.cap
-        return DOCKER_CAP if any_id.startswith(DOCKER) else None
+        return DOCKER_CAP if next(iter(self._records()), "").startswith(DOCKER) else None
+
+    def forecast(self, count: int = 1) -> str:
+        """Return a sentence about which running sandboxes starting or resuming `count` more will likely pause.
+
+        It is empty if none will be paused, or if it cannot be foreseen: the cap is not known, or more than the cap
+        already run.
+        """
+        running, cap = self._running, self.cap
+        first = running[: max(0, len(running) + count - cap)] if cap is not None and len(running) <= cap else ()
+        if not first:
+            return ""
+        more = f" and {len(first) - 3} more" if len(first) > 3 else ""
+        ones = "the oldest one" if len(first) == 1 else f"the {len(first)} oldest ones"
+        named = self._named(first[:3])
+        return f"{len(running)} of about {cap} run already: the server will likely pause {ones}, {named}{more}."
+
+    @property
+    def _running(self) -> Sequence[str]:
+        """The ids of running sandboxes in the order in which a server would pause them.
+
+        Those with an action under way are left out; those of unknown age count as the youngest.
+        """
+        known = ((record, self._memories.get(record.id)) for record in self._records().values())
+        running = [
+            (record.created_at or _LAST, record.id)
+            for record, memory in known
+            if memory is not None and memory.asked is None and memory.word == StateWord.RUNNING
+        ]
+        return [sandbox_id for _, sandbox_id in sorted(running)]
+
+    # After
 
     @contextmanager
-    def asking(self, running: Sequence[str]) -> Iterator[RequestedStart]:
-        """Look for what the start requested inside the block displaces; `running` are the ids that ran before it.
+    def asking(self) -> Iterator[RequestedStart]:
+        """Look for what the start requested inside the block displaces.
 
         Servers pause before they answer, so what stops meanwhile made no room for a start that was answered before.
         """
         self._recent = [each for each in self._recent if not each.sandbox_id]
-        start = RequestedStart(running)
+        start = RequestedStart(self._running)
         self._recent.append(start)
         try:
             yield start
@@ -129,7 +137,7 @@ class Displacement(KeptPart[KeptCap]):
                 self._timelines.displaced(ids, by)
                 start.displaced += len(ids)
                 self._learn(start)
-                words = f"Paused, probably to make room for {by}: {_named(ids, self._title_in)}."
+                words = f"Paused, probably to make room for {by}: {self._named(ids)}."
                 yield News(About.SANDBOXES, frozenset(ids), words=words)
             elif now >= start.until:
                 self._recent.remove(start)
@@ -146,6 +154,11 @@ class Displacement(KeptPart[KeptCap]):
             self.learned = KeptCap(cap=None)
         if self.learned != before:
             self.changed.set()
+
+    def _named(self, ids: Iterable[str]) -> str:
+        """Return the short ids of these sandboxes, each with a title if known."""
+        titled = ((short_id(sandbox_id), self._title_in(sandbox_id)) for sandbox_id in ids)
+        return ", ".join(f"{each} ({title})" if title else each for each, title in titled)
 
     def kept(self) -> KeptCap | None:
         """Return what was learned, if anything."""
@@ -172,9 +185,3 @@ def made_room(running: Iterable[str], by: str, timeline: Callable[[str], Sequenc
         if events[-1].what == StateWord.PAUSED and events[-1].cause not in (Cause.YOU, Cause.DISPLACED):
             found.append(sandbox_id)
     return tuple(found)
-
-
-def _named(ids: Iterable[str], title_in: TitleOf) -> str:
-    """Return the short ids of these sandboxes, each with a title if known."""
-    titled = ((short_id(sandbox_id), title_in(sandbox_id)) for sandbox_id in ids)
-    return ", ".join(f"{each} ({title})" if title else each for each, title in titled)

@@ -20,7 +20,7 @@ from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkAction, BulkJob, change_verdict
 from quarterdeck.fleet.conversations import ConversationRow, conversation_row, with_last_status
-from quarterdeck.fleet.displacement import Displacement, forecast, running_oldest_first
+from quarterdeck.fleet.displacement import Displacement
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
@@ -62,7 +62,7 @@ class Session:
         self._titles = AskedTitles(clock)
         self.memories = SandboxMemories(lambda: self._starts.awaited)
         self.by_sandbox = ConversationsBySandbox()
-        self.displacement = Displacement(self.memories.timelines, self.by_sandbox.title_in)
+        self.displacement = Displacement(lambda: self.sandboxes.records, self.memories, self.by_sandbox.title_in)
         self.unread = Unread(self._publish)
         self._viewports = looking = Viewports(self.memories, self.by_sandbox, self.unread, clock)
         self.sandboxes = Watch(client.sandboxes, self._sandboxes_read, looking.of_sandboxes)
@@ -115,19 +115,6 @@ class Session:
         left = (self._total or 0) - len(self.conversations.records)
         return max(left, 0) if self.conversations.health.incomplete else 0
 
-    @property
-    def cap(self) -> int | None:
-        """About how many sandboxes the server lets run at a time, None if not known."""
-        return self.displacement.cap(next(iter(self.sandboxes.records), ""))
-
-    def forecast(self, count: int = 1) -> str:
-        """Return a sentence about what starting or resuming `count` more will likely pause; empty if nothing."""
-        return forecast(self._running, self.cap, self.by_sandbox.title_in, count)
-
-    @property
-    def _running(self) -> tuple[str, ...]:
-        return running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
-
     def sandbox_row(self, sandbox_id: str) -> SandboxRow | None:
         """Return the row of a sandbox; None if it is not known."""
         record, memory = self.sandboxes.records.get(sandbox_id), self.memories.by_id.get(sandbox_id)
@@ -177,11 +164,6 @@ class Session:
             return False  # its conversation is among those not read yet
         now, dismissed = self.server_clock.there, self.unread.dismissed
         return worth_showing(task, now, listed=listed, followed=followed, dismissed=dismissed)
-
-    @property
-    def running_job(self) -> BulkJob | None:
-        """The last bulk command, if it has not ended."""
-        return None if self.job is None or self.job.ended else self.job
 
     @property
     def all_listed(self) -> bool:
@@ -357,7 +339,7 @@ class Session:
         self._publish(News(About.CONVERSATIONS, self.by_sandbox.ids_in((sandbox_id,))))
 
     async def _resume(self, sandbox_id: str) -> None:
-        with self.displacement.asking(self._running) as asked:
+        with self.displacement.asking() as asked:
             await self.client.sandboxes.resume(sandbox_id)
             asked.answered(sandbox_id, self._clock())
 
@@ -365,7 +347,7 @@ class Session:
         """Start a sandbox; servers respond once it is up or has failed."""
         words = f"start of {spec_id or 'a sandbox'}"
         try:
-            with self._starts.asking(self.sandboxes, words), self.displacement.asking(self._running) as asked:
+            with self._starts.asking(self.sandboxes, words), self.displacement.asking() as asked:
                 record = await self.client.sandboxes.start(spec_id)
                 asked.answered(record.id, self._clock())
                 self.memories.started(record, self._clock())

@@ -298,7 +298,8 @@ class Deck(KeysInOrder):
     @property
     def running_job(self) -> BulkJob | None:
         """The last bulk command of the open connection, if it has not ended."""
-        return self.session.running_job if self.session is not None else None
+        job = self.session.job if self.session is not None else None
+        return None if job is None or job.ended else job
 
     async def action_quit(self) -> None:
         """Quit the deck, unless something prevents it."""

@@ -87,7 +87,7 @@ class Talk:
             return "Resume of its sandbox asked for."
 
         words = "Its agent can be answered again once it runs."
-        self._confirm("Resume its sandbox?", (words, session.forecast()), resume)
+        self._confirm("Resume its sandbox?", (words, session.displacement.forecast()), resume)
 
     def action_ask_always(self) -> None:
         """Make the agent ask before every action."""

@@ -49,7 +49,7 @@ def _warnings(session: Session, action: Action, rows: Sequence[SandboxRow]) -> l
     """Return what a person should know before pausing or resuming these; empty if no question is needed."""
     if action is Action.PAUSE:
         return stranding(rows)
-    displaced = text.line(session.forecast(len(rows)))
+    displaced = text.line(session.displacement.forecast(len(rows)))
     return [cell(displaced, Tone.WARN), EMPTY] if displaced else []
 
 

@@ -98,7 +98,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         coming = session is not None and session.sandboxes.health.incomplete
         read = cell(Shown(f"{len(self.rows):,} read so far  "), Tone.BUSY) if coming and self.rows else ()
         said = (*read, *super().counts(), *counts(words))
-        cap = session.cap if session is not None else None
+        cap = session.displacement.cap if session is not None else None
         running = words[StateWord.RUNNING]
         if cap is None or running > cap:
             return said
@@ -116,7 +116,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             specs = await session.client.sandboxes.specs()
             return [Item(_line(spec, is_default=not at), spec) for at, spec in enumerate(specs)]
 
-        costs = text.line(session.forecast())
+        costs = text.line(session.displacement.forecast())
         said = (cell(costs, Tone.WARN),) if costs else ()
         dialog = PickDialog(Shown("Start a sandbox"), items, take="start", about=_about, said=said)
         await ask(self.app, dialog, lambda spec: self.run_worker(self._start_from(session, spec.id), group="change"))
