@@ -5,10 +5,11 @@ is used in addition and counts as live only after its first frame, which may be 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
 from datetime import datetime, timedelta
 from enum import StrEnum
+from types import MappingProxyType
 
 from pydantic import SecretStr
 
@@ -19,6 +20,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.event import FULL_STATE, DeltaEvent, Event, StateEvent
+from quarterdeck.fleet.sandbox_state import SandboxMemory
 from quarterdeck.fleet.transcript import Transcript
 
 POLL = 2.0
@@ -55,8 +57,8 @@ AgentAccess = tuple[SecretStr, SecretStr]
 class Following:
     """One conversation, kept up to date while `run` runs; `changed` is called whenever there may be something new.
 
-    `remembered` returns the address and key of a sandbox's agent server, as last read while it was up: a record has
-    them only while the sandbox reads as running.
+    `memories` have the address and key of a sandbox's agent server, as last read while it was up: a record has them
+    only while the sandbox reads as running.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class Following:
         conversation_id: str,
         changed: Callable[[], None],
         clock: Callable[[], datetime],
-        remembered: Callable[[str], AgentAccess | None] = lambda sandbox_id: None,
+        memories: Mapping[str, SandboxMemory] = MappingProxyType({}),
     ) -> None:
         self.conversation_id = conversation_id
         self.transcript = Transcript()
@@ -88,7 +90,7 @@ class Following:
         self._client = client
         self._changed = changed
         self._clock = clock
-        self._remembered = remembered
+        self._memories = memories
         self._access: AgentAccess | None = None
         self._of_agent = False
         """Whether the known events come from the agent server and not from a copy."""
@@ -273,12 +275,11 @@ class Following:
         """Return the address and key from the record, or those last read while the sandbox was up."""
         if record.conversation_url is not None and record.session_api_key is not None:
             return record.conversation_url, record.session_api_key
-        known = self._remembered(record.sandbox_id) if record.sandbox_id is not None else None
-        if known is None:
+        memory = self._memories.get(record.sandbox_id or "")
+        if memory is None or memory.agent_server is None or memory.key is None:
             return self._access
-        url, key = known
-        base = url.get_secret_value().partition("?")[0].rstrip("/")
-        return SecretStr(f"{base}{API}{record.id}"), key
+        base = memory.agent_server.get_secret_value().partition("?")[0].rstrip("/")
+        return SecretStr(f"{base}{API}{record.id}"), memory.key
 
     # Listening
 

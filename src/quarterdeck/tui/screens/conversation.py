@@ -6,7 +6,6 @@ from datetime import datetime
 from time import monotonic
 from typing import ClassVar
 
-from pydantic import SecretStr
 from textual import events, on, work
 from textual.binding import BindingType
 from textual.timer import Timer
@@ -68,7 +67,8 @@ class ConversationScreen(DeckScreen):
         self.header = Header(Place.CONVERSATIONS)
         self._session = session
         self.conversation_id = conversation_id
-        self._following = Following(session.client, conversation_id, self._changed, self.app.clock, self._remembered)
+        memories = session.memories.by_id
+        self._following = Following(session.client, conversation_id, self._changed, self.app.clock, memories)
         self._talk = Talk(self, session, self._following, self._changed)
         self.helpers = (self._talk,)
         self.log_view = Log(self._local)
@@ -183,12 +183,6 @@ class ConversationScreen(DeckScreen):
     def _local(self, at: datetime | None) -> datetime | None:
         moment = self._following.moment(at)
         return moment.astimezone() if moment is not None else None
-
-    def _remembered(self, sandbox_id: str) -> tuple[SecretStr, SecretStr] | None:
-        memory = self._session.memories.by_id.get(sandbox_id)
-        if memory is None or memory.agent_server is None or memory.key is None:
-            return None
-        return memory.agent_server, memory.key
 
     def on_key(self, event: events.Key) -> None:
         """Say that a letter does nothing, as those of an answer outside of the question."""
