@@ -10,7 +10,6 @@ from quarterdeck.fleet.conversations import (
     Category,
     conversation_row,
     conversation_state,
-    rank,
     with_last_status,
 )
 from quarterdeck.fleet.filters import kept, parse
@@ -118,7 +117,7 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
         replace(conversation("RUNNING", agent, agent), updated_at=updated)
         for agent, updated in zip(agents, updates, strict=True)
     ]
-    rows = sorted([*map(conversation_row, records), start_row(task("WORKING"))], key=rank)
+    rows = sorted([*map(conversation_row, records), start_row(task("WORKING"))], key=lambda row: row.rank(at(0)))
     assert " ".join(row.id for row in rows) == "t waiting_for_confirmation error stuck running finished idle"
 
 

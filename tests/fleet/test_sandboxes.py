@@ -11,7 +11,7 @@ from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_r
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_quiet, rank, sandbox_row
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_quiet, sandbox_row
 
 from .fakes import NOON, at, row, sandbox
 
@@ -35,7 +35,7 @@ def test_what_needs_a_look_comes_first_then_what_runs_and_has_been_quiet_for_lon
     rows += [row(name=name, status=status) for name, status in statuses.items()]
     rows += [row(talk(updated=at(second)), name=name) for name, second in (("young", -10), ("quiet", -3000))]
     rows.append(row(talk("running"), name="busy"))
-    ids = [each.id for each in sorted(rows, key=lambda each: rank(each, at(0)))]
+    ids = [each.id for each in sorted(rows, key=lambda each: each.rank(at(0)))]
     assert " ".join(ids) == "bad slow silent quiet young busy starting paused odd missing"
 
 
@@ -43,9 +43,9 @@ def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
     for status, action in (("RUNNING", Action.PAUSE), ("PAUSED", Action.RESUME)):
         memories, record = SandboxMemories(), sandbox(status)
         memories.observe([record], at(0), beginning=False)
-        before = rank(sandbox_row(record, memories.by_id["abc"], ()), at(1))
+        before = sandbox_row(record, memories.by_id["abc"], ()).rank(at(1))
         memories.asked("abc", action, at(0))
-        assert rank(sandbox_row(record, memories.by_id["abc"], ()), at(1)).value == before.value
+        assert sandbox_row(record, memories.by_id["abc"], ()).rank(at(1)).value == before.value
 
 
 @pytest.mark.parametrize(

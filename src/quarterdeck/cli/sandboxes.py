@@ -61,7 +61,7 @@ def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
         "state": row.state(now).words,
         "conversations": living if row.complete else None,
         "orphan": row.unlinked if row.complete else None,
-        "spent": round(float(row.spent), 4) if row.complete else None,
+        "spent": round(float(row.cost), 4) if row.complete else None,
         "quiet_seconds": round(quiet) if row.complete and quiet is not None else None,
     }
 
@@ -97,7 +97,7 @@ def _table(rows: list[SandboxRow], now: datetime) -> Iterator[Shown]:
             quiet = row.quiet(now)
             living = "; ".join(title or "untitled" for title in row.conversation_titles)
             nobody = "no conversation" if row.unlinked else ""
-            row_cells += ["" if quiet is None else age(quiet), f"${row.spent:,.2f}", living or nobody]
+            row_cells += ["" if quiet is None else age(quiet), f"${row.cost:,.2f}", living or nobody]
     return table(titles, cells)
 
 

@@ -241,7 +241,7 @@ class BulkJob:
         """What the pause of quiet sandboxes stopped, and what those had cost."""
         if not self.action.pauses_quiet:
             return ""
-        done = [self.named[row_id].spent for row_id, row in self.rows.items() if row.state is RowState.DONE]
+        done = [self.named[row_id].cost or 0.0 for row_id, row in self.rows.items() if row.state is RowState.DONE]
         cost = f", which had cost ${sum(done):,.2f} so far" if sum(done) else ""
         return f"It stopped {len(done):,}{cost}."
 

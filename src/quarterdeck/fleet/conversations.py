@@ -188,15 +188,18 @@ class ConversationRow(NamedTuple):
         texts = (self.id, self.title, *where, asked.llm_model, word, _ALSO_CALLED.get(word), self.message)
         return "\n".join(filter(None, texts))
 
-    @property
-    def name(self) -> str:
-        """Its title."""
-        return self.title
-
-    @property
-    def spent(self) -> float:
-        """Its cost so far in US dollars, 0 if not known."""
-        return self.cost or 0.0
+    def rank(self, now: datetime) -> Rank:
+        """Return its place in the default order: start tasks, questions, trouble, the rest; the newest first."""
+        if self.task is not None:
+            value = 0
+        elif self.needs_you:
+            value = 1
+        elif self.state.attention:
+            value = 2
+        else:
+            value = 3
+        newest = -self.updated.timestamp() if self.updated else 0.0
+        return Rank(value, newest, urgent=self.state.attention)
 
     @property
     def place(self) -> str:
@@ -247,20 +250,6 @@ def conversation_row(
     unlinked = record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)
     created, updated = clock.here(record.created_at), clock.here(record.changed_at)
     return ConversationRow(record.id, record, state, created, updated, unlinked, unread, watched)
-
-
-def rank(row: ConversationRow) -> Rank:
-    """Return the place of a row in the default order: start tasks, questions, trouble, the rest; the newest first."""
-    if row.task is not None:
-        value = 0
-    elif row.needs_you:
-        value = 1
-    elif row.state.attention:
-        value = 2
-    else:
-        value = 3
-    newest = -row.updated.timestamp() if row.updated else 0.0
-    return Rank(value, newest, urgent=row.state.attention)
 
 
 _ALSO_CALLED: dict[str, str] = {

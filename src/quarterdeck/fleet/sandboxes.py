@@ -15,6 +15,17 @@ from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
 
 SHORT = 6
+_RANKS = {
+    StateWord.ERROR: 0,
+    StateWord.RUNNING: 3,
+    StateWord.PAUSING: 3,
+    StateWord.STARTING: 4,
+    StateWord.PAUSED: 5,
+    StateWord.RESUMING: 5,
+    StateWord.MISSING: 7,
+}
+"""The place of each state in the default order; 1 and 2 are slow and silent ones."""
+_UNKNOWN = 6
 
 
 class SandboxRow(NamedTuple):
@@ -31,7 +42,7 @@ class SandboxRow(NamedTuple):
     """Whether an agent in it is working, as last read."""
     quiet_since: datetime | None = None
     """Since when nothing has happened in it; None while an agent works, while it is not up, or if it is not known."""
-    spent: float = 0.0
+    cost: float = 0.0
     """The cost of its conversations so far, in US dollars."""
     created: datetime | None = None
 
@@ -56,13 +67,30 @@ class SandboxRow(NamedTuple):
         return tuple(conversation.title or "" for conversation in self.conversations)
 
     @property
-    def name(self) -> str:
+    def title(self) -> str:
         """The newest title; empty if there is none."""
         return next(filter(None, self.conversation_titles), "")
 
     def state(self, now: datetime) -> SandboxState:
         """Return the state to show now."""
         return self.memory.state(now)
+
+    def rank(self, now: datetime) -> Rank:
+        """Return its place in the default order: problems first, then the longest quiet or longest unchanged.
+
+        While a change is under way, it keeps its place.
+        """
+        state = self.state(now)
+        if state.slow:
+            value = 1
+        elif state.silent:
+            value = 2
+        elif state.known is None:
+            value = _UNKNOWN
+        else:
+            value = _RANKS[state.known]
+        since = self.quiet_since if value == _RANKS[StateWord.RUNNING] else state.since
+        return Rank(value, inf if since is None else since.timestamp(), urgent=value < _RANKS[StateWord.RUNNING])
 
     def quiet(self, now: datetime) -> float | None:
         """Return for how many seconds nothing has happened in it: 0 while an agent works, None if not known."""
@@ -166,38 +194,6 @@ def _newest_first(record: Conversation) -> tuple[float, str]:
     return -(record.created_at or _LONG_AGO).timestamp(), record.id
 
 
-# Order
-
-_RANKS = {
-    StateWord.ERROR: 0,
-    StateWord.RUNNING: 3,
-    StateWord.PAUSING: 3,
-    StateWord.STARTING: 4,
-    StateWord.PAUSED: 5,
-    StateWord.RESUMING: 5,
-    StateWord.MISSING: 7,
-}
-_UNKNOWN = 6
-
-
-def rank(row: SandboxRow, now: datetime) -> Rank:
-    """Return the place of a row in the default order: problems first, then the longest quiet or longest unchanged.
-
-    While a change is under way, the row keeps its place.
-    """
-    state = row.state(now)
-    if state.slow:
-        value = 1
-    elif state.silent:
-        value = 2
-    elif state.known is None:
-        value = _UNKNOWN
-    else:
-        value = _RANKS[state.known]
-    since = row.quiet_since if value == _RANKS[StateWord.RUNNING] else state.since
-    return Rank(value, inf if since is None else since.timestamp(), urgent=value < _RANKS[StateWord.RUNNING])
-
-
 # Filters
 
 
@@ -215,7 +211,7 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
         "quiet": Token(
             Kind.DURATION, SandboxRow.quiet, "How long nothing has happened in it, while it is up.", ("idle",)
         ),
-        "cost": Token(Kind.NUMBER, lambda row, now: row.spent, "What its conversations have cost, in US dollars."),
+        "cost": Token(Kind.NUMBER, lambda row, now: row.cost, "What its conversations have cost, in US dollars."),
         "age": Token(Kind.DURATION, lambda row, now: seconds_since(row.created, now), "How long ago it was created."),
         "for": Token(
             Kind.DURATION,
@@ -243,7 +239,7 @@ class QuietSandboxes(NamedTuple):
     @property
     def spent(self) -> float:
         """The cost of all `rows` so far, in US dollars."""
-        return sum(row.spent for row in self.rows)
+        return sum(row.cost for row in self.rows)
 
 
 def find_quiet(rows: Iterable[SandboxRow], threshold: float, now: datetime) -> QuietSandboxes:

@@ -67,11 +67,12 @@ def money(dollars: float) -> Shown:
     return Shown(f"${dollars:,.2f}")
 
 
-def cost_column(of: Callable[[R], float], *, priority: int) -> Column[R]:
+def cost_column(of: Callable[[R], float | None], *, priority: int) -> Column[R]:
     """Return a column that shows a cost so far in US dollars, or a dash if there is none."""
 
     def shown(row: R, now: datetime) -> Cell:
-        return cell(money(of(row))) if of(row) else DASH
+        cost = of(row)
+        return cell(money(cost)) if cost else DASH
 
     return Column("cost", "COST", 7, shown, sort=lambda row: of(row) or None, priority=priority, right=True)
 

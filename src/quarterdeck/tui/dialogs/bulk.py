@@ -98,7 +98,7 @@ class ProgressDialog(Dialog[Copyable]):
         job, title = self._job, self._job.action.noun.one.upper()
 
         def words(row: BulkRow, now: datetime) -> Cell:
-            said = text.line(row.words or job.named[row.id].name)
+            said = text.line(row.words or job.named[row.id].title)
             return cell(said, Tone.WARN if row.words and row.state is not RowState.SKIPPED else Tone.MUTED)
 
         columns: list[Column[BulkRow]] = [
@@ -222,7 +222,7 @@ def _named(rows: Sequence[tuple[NamedRow, str]], tone: Tone) -> list[Cell]:
 
 def name_of(row: NamedRow, why: str = "") -> Shown:
     """Return the short id of a row, and its name or why it is left out."""
-    return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.name)}")
+    return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.title)}")
 
 
 def stranding(rows: Iterable[SandboxRow], risk: str = STRANDS) -> list[Cell]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from quarterdeck.fleet.ages import calm_age
-from quarterdeck.fleet.conversations import ConversationRow, rank
+from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
@@ -78,7 +78,7 @@ def pick_unlinked(session: Session, now: datetime) -> PickDialog[RowPlace]:
     sandboxes = [Item(_sandbox(row, now), (Place.SANDBOXES, row.id)) for row in session.sandbox_rows if row.unlinked]
     conversations = [
         Item(_conversation(row, now), (Place.CONVERSATIONS, row.id))
-        for row in sorted(session.conversation_rows, key=rank)
+        for row in sorted(session.conversation_rows, key=lambda row: row.rank(now))
         if row.unlinked
     ]
     items = [

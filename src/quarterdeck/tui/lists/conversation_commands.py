@@ -233,12 +233,10 @@ class ConversationCommands:
 
 def _choices(session: Session, now: datetime) -> list[tuple[Shown, str]]:
     """Return the sandboxes that a new conversation can use; the server resumes a paused one."""
-    rows = filter(None, map(session.sandbox_row, session.sandboxes.records))
-    usable = (StateWord.RUNNING, StateWord.PAUSED)
     return [
         (text.line(", ".join((row.short_id, row.state(now).words, *row.conversation_titles[:1]))), row.id)
-        for row in rows
-        if row.state(now).known in usable
+        for row in session.sandbox_rows
+        if row.state(now).known in (StateWord.RUNNING, StateWord.PAUSED)
     ]
 
 

@@ -41,8 +41,6 @@ class ListDefinition(NamedTuple, Generic[R]):
     """Returns the ids of all rows, in the server's order."""
     row: Callable[[Session, str], R | None]
     """Returns the current row of an id; None if it is not a row."""
-    rank: Callable[[R, datetime], Rank]
-    """Returns a row's place in the default order: what needs attention first."""
     word: Callable[[R, datetime], str]
     """Returns the word by which a row is counted."""
     passing: Callable[[R], bool]
@@ -207,7 +205,7 @@ class Listing(Generic[R]):
         return keys[(keys.index(self.view.sort) + 1) % len(keys)]
 
     def _rank(self, row: R, now: datetime) -> Rank:
-        usual = self.definition.rank(row, now)
+        usual = row.rank(now)
         if self.view.sort is not None:
             return Rank(self._sorts[self.view.sort](row), usual.then)
         return usual._replace(then=-usual.then) if self.view.reverse else usual

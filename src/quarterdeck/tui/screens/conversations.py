@@ -14,7 +14,6 @@ from quarterdeck.fleet.conversations import (
     Category,
     ConversationRow,
     ConversationWord,
-    rank,
     why_not,
 )
 from quarterdeck.fleet.news import About
@@ -79,7 +78,6 @@ CONVERSATIONS: ListDefinition[ConversationRow] = ListDefinition(
     watch=lambda session: session.conversations,
     ids=lambda session: [*session.start_tasks.records, *session.conversations.records],
     row=Session.conversation_row,
-    rank=lambda row, now: rank(row),
     word=lambda row, now: word(row),
     passing=lambda row: row.state.category is Category.BUSY and (row.task is not None or row.state.of_sandbox),
     detail=lambda session, row, now: detail(row, now),

@@ -9,10 +9,10 @@ from textual.binding import BindingType
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus, UrlName
 from quarterdeck.client.models.sandbox import ExposedUrl, SandboxSpec, sandbox_plain
-from quarterdeck.fleet.bulk import plan
+from quarterdeck.fleet.bulk import Plan
 from quarterdeck.fleet.news import About
-from quarterdeck.fleet.sandbox_state import Action, StateWord, why_not
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, QuietSandboxes, SandboxRow, rank, short_id
+from quarterdeck.fleet.sandbox_state import Action, StateWord
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, QuietSandboxes, SandboxRow, short_id
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -71,7 +71,6 @@ SANDBOXES: ListDefinition[SandboxRow] = ListDefinition(
     watch=lambda session: session.sandboxes,
     ids=lambda session: session.sandboxes.records,
     row=Session.sandbox_row,
-    rank=rank,
     word=lambda row, now: row.state(now).word,
     passing=lambda row: row.memory.asked is not None,
     detail=lambda session, row, now: [*detail(row, now), *timeline(row, session.memories.timelines.of(row.id), now)],
@@ -139,9 +138,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             await ask(self.app, QuietDialog(self.rows.values, self.app.clock), self._pause_quiet)
 
     async def _pause_quiet(self, found: QuietSandboxes) -> None:
-        now = self.app.clock()
-        planned = plan(found.rows, lambda row: why_not("pause", row.state(now)))
-        await self.sandbox_commands.change_many(Action.PAUSE, planned, pauses_quiet=True)
+        await self.sandbox_commands.change_many(Action.PAUSE, Plan(found.rows), pauses_quiet=True)
 
     # A single row
 
