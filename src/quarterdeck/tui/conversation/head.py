@@ -1,6 +1,7 @@
 """The header of a conversation: its state, its cost, the running tool, and the source of its events."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from rich.cells import cell_len
@@ -8,7 +9,7 @@ from rich.cells import cell_len
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.ages import JUST_NOW, age_of
-from quarterdeck.fleet.conversations import conversation_state
+from quarterdeck.fleet.conversations import conversation_row, conversation_state
 from quarterdeck.fleet.entries import POLICIES
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.tui import text
@@ -47,16 +48,12 @@ def about_line(
 ) -> Cell:
     """Return state, title, repository, cost, policy and running tool, as far as they fit."""
     transcript, record = following.transcript, record or Conversation(id=conversation_id)
-    known = Conversation(
-        id=conversation_id,
-        sandbox_status=SandboxStatus.RUNNING if following.reached else record.sandbox_status,
-        execution_status=transcript.status or record.execution_status,
-    )
-    branch = f"@{record.selected_branch}" if record.selected_branch else ""
+    known = replace(record, execution_status=transcript.status or record.execution_status)
+    state = conversation_state(known, SandboxStatus.RUNNING if following.reached else None)
     parts: dict[str, Span] = {
-        "state": signed(conversation_state(known).word)[0],
+        "state": signed(state.word)[0],
         "title": (text.line(record.title or conversation_id), Tone.STRONG),
-        "place": (text.line(f"{record.selected_repository}{branch}" if record.selected_repository else ""), Tone.MUTED),
+        "place": (text.line(conversation_row(record).place), Tone.MUTED),
     }
     if (stats := transcript.stats) is not None:
         used, window = stats.context
