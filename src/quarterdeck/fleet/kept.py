@@ -90,7 +90,10 @@ class Keeper:
         return True
 
     async def keep(self, part: KeptPart[Any]) -> None:
-        """Save a part shortly after each change until cancelled; an unsaved change is then saved at once."""
+        """Save a part shortly after each change until cancelled; an unsaved change is then saved at once.
+
+        What another deck saved is restored with each saving.
+        """
         try:
             while True:
                 try:
@@ -101,16 +104,13 @@ class Keeper:
                         await self._write(part)
                     raise
                 part.changed.clear()
-                await self._share(part)
+                if (theirs := await self._write(part)) is not None:
+                    part.recall(theirs)
         except ServiceError as error:
             self._complain(error)
 
-    async def _share(self, part: KeptPart[M]) -> None:
-        """Save a part, and restore what another deck saved."""
-        if (kept := await self._write(part)) is not None:
-            part.recall(kept)
-
     async def _write(self, part: KeptPart[M]) -> M | None:
+        """Save a part; returns what the file has then."""
         mine = part.kept()
         return None if mine is None else await self._files.change(part.model, self._server, mine.joined)
 
