@@ -1,7 +1,6 @@
 """Quiet sandboxes: since when nothing happened in them and what they cost, before anything is paused."""
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import ClassVar
 
 from textual import on
@@ -38,13 +37,12 @@ class QuietDialog(Dialog[QuietSandboxes]):
     ]
     HINTS = (("enter", "go on to the plan"), (" ↑ ↓", "scroll"), ("escape", "cancel"))
 
-    def __init__(self, rows: Callable[[], Iterable[SandboxRow]], clock: Callable[[], datetime]) -> None:
+    def __init__(self, rows: Callable[[], Iterable[SandboxRow]]) -> None:
         super().__init__(Shown("Quiet sandboxes: what would be paused"), wide=True)
         self._rows = rows
-        self._clock = clock
         self._threshold = THRESHOLD
         self._found = QuietSandboxes()
-        self._table = Table(chosen(COLUMNS, SHOWN), clock=clock, id="found")
+        self._table = Table(chosen(COLUMNS, SHOWN), clock=self.app.clock, id="found")
         self._table.can_focus = False
 
     def body(self) -> Iterable[Widget]:
@@ -61,7 +59,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
         self.set_interval(1.0, self._refresh)
 
     def _refresh(self) -> None:
-        self._found = find_quiet(self._rows(), self._threshold, self._clock())
+        self._found = find_quiet(self._rows(), self._threshold, self.app.clock())
         rows = {row.id: row for row in self._found.rows}
         self._table.show(list(rows), rows, anew=True)
         self.hint(self.HINTS if rows else self.HINTS[-1:])

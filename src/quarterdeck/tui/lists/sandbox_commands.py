@@ -16,7 +16,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.copying import copy
-from quarterdeck.tui.dialogs.base import Dialog, ask
+from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.bulk import (
     PlanDialog,
     ProgressDialog,
@@ -93,6 +93,7 @@ class SandboxCommands:
         if session is None or not rows:
             self._screen.say(Shown("None of these has a sandbox any more."), Tone.WARN)
             return
+        bulk_action = session.bulk_action(action)
         planned = plan(rows, lambda row: why_not(action.verb.lower(), row.state(now)), hidden)
         if not planned.rows and not planned.hidden:
             reasons = Counter(reason for _, reason in planned.skipped).most_common()
@@ -102,9 +103,9 @@ class SandboxCommands:
             await self.change_many(action, planned)
         elif warnings := _warnings(session, action, planned.rows):
             question = ConfirmDialog(text.line(f"{action.verb} {rows[0].short_id}?"), warnings)
-            await self._ask(session, session.bulk_action(action), lambda: planned, question)
+            await ask(self._screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
         else:
-            await self._carry_out(session, session.bulk_action(action), planned)
+            await self._carry_out(session, bulk_action, planned)
 
     async def change_many(self, action: Action, planned: Plan[SandboxRow], *, pauses_quiet: bool = False) -> None:
         """Show the plan, and run it if the person agrees."""
@@ -114,7 +115,7 @@ class SandboxCommands:
             dialog = PlanDialog(
                 action.verb, planned, lambda rows: (*_unread(session), *_warnings(session, action, rows))
             )
-            await self._ask(session, bulk_action, lambda: dialog.planned, dialog)
+            await ask(self._screen.app, dialog, lambda agreed: self._carry_out(session, bulk_action, dialog.planned))
 
     # Delete
 
@@ -144,16 +145,9 @@ class SandboxCommands:
             word, said = Shown(str(len(rows))), [*goes_with, EMPTY, *_unread(session), *plan_lines("Delete", planned)]
             title = Shown(f"Delete {bulk_action.noun.counted(len(rows))}?")
         question = TypedConfirmDialog(title, said, word)
-        await self._ask(session, bulk_action, lambda: planned, question)
+        await ask(self._screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
 
     # Running commands
-
-    async def _ask(
-        self, session: Session, bulk_action: BulkAction, planned: Callable[[], Plan[N]], question: Dialog[bool]
-    ) -> None:
-        """Ask, and run what is planned by then if the person agrees."""
-
-        await ask(self._screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned()))
 
     async def _carry_out(self, session: Session, bulk_action: BulkAction, planned: Plan[N]) -> None:
         self._unmark()

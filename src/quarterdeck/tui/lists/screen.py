@@ -393,11 +393,9 @@ class ListScreen(DeckScreen, Generic[R]):
 
     async def action_detail(self) -> None:
         """Show everything about the row, kept up to date."""
-        row = self.table.cursor_row
-        if row is not None:
-            row_id = row.id
+        if (row_id := self.table.cursor_id) is not None:
             self.mark_read(row_id)
-            dialog = PageDialog(self.definition.title(row), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
+            dialog = PageDialog(self.row_title(), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
             await self.app.push_screen(dialog, lambda _: self.mark_read(row_id))
 
     def mark_read(self, row_id: str) -> None:

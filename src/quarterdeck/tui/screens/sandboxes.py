@@ -135,7 +135,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     async def action_quiet_sandboxes(self) -> None:
         """Find sandboxes that are up and do nothing, and pause them if the person agrees."""
         if self.app.session is not None:
-            await ask(self.app, QuietDialog(self.rows.values, self.app.clock), self._pause_quiet)
+            await ask(self.app, QuietDialog(self.rows.values), self._pause_quiet)
 
     async def _pause_quiet(self, found: QuietSandboxes) -> None:
         await self.sandbox_commands.change_many(Action.PAUSE, Plan(found.rows), pauses_quiet=True)
