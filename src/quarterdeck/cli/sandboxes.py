@@ -26,14 +26,12 @@ GRAMMAR = SANDBOX_GRAMMAR.without("for", "slow")
 _OF_CONVERSATIONS = frozenset({"repo", "quiet", "cost", "no-conversation"})
 
 
-def _asks_about_conversations(wanted: Filter[SandboxRow]) -> bool:
-    """Whether a filter needs conversations, too; plain words also match titles."""
-    return any(term.kind is Kind.WORD or term.name in _OF_CONVERSATIONS for term in wanted.terms)
-
-
 def lists_for(session: Session, wanted: Filter[SandboxRow]) -> Sequence[Watch[Any]]:
-    """Return the lists that a filter needs; a start tells which sandbox a new conversation is about to use."""
-    if _asks_about_conversations(wanted):
+    """Return the lists that a filter needs; plain words also match titles of conversations.
+
+    A start tells which sandbox a new conversation is about to use.
+    """
+    if any(term.kind is Kind.WORD or term.name in _OF_CONVERSATIONS for term in wanted.terms):
         return session.sandboxes, session.conversations, session.start_tasks
     return (session.sandboxes,)
 
@@ -43,11 +41,11 @@ async def read(session: Session, wanted: Filter[SandboxRow], ids: Sequence[str] 
 
     Returns how many records of whole lists could not be read, and so were not filtered.
     """
-    batch = await session.client.sandboxes.read(ids) if ids and not _asks_about_conversations(wanted) else None
+    watches = lists_for(session, wanted)
+    batch = await session.client.sandboxes.read(ids) if ids and session.conversations not in watches else None
     if batch is not None:
         session.sandboxes.take(list(filter(None, batch)))
         return 0
-    watches = lists_for(session, wanted)
     for watch in watches:
         await watch.read_all()
     return 0 if ids else sum(each.health.unreadable for each in watches)
