@@ -1,6 +1,5 @@
 """The question of an agent: every action in full, and keys that work only while this widget has the focus."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -55,9 +54,8 @@ class Question(TextScroll, can_focus=True):
         """The ids of the shown actions."""
         return frozenset(entry.id for entry in self.actions)
 
-    def ask(self, actions: Sequence[Entry]) -> bool:
+    def ask(self, actions: tuple[Entry, ...]) -> bool:
         """Show these actions; returns whether they differ from before."""
-        actions = tuple(actions)
         if [entry.id for entry in actions] == [entry.id for entry in self.actions]:
             return False
         self.actions = actions
