@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from textual.app import App, SuspendNotSupported
 
-from quarterdeck.tui.text import escaped
+from quarterdeck.tui.text import Shown, escaped, line
 
 EDITOR = ("VISUAL", "EDITOR")
 PAGER = ("PAGER",)
@@ -66,7 +66,17 @@ def can_open_browser(environ: Mapping[str, str] = os.environ, platform: str = sy
     return bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
 
 
-def may_hold_secret(address: str) -> bool:
+def open_address(app: App[Any], address: str, shown: str) -> Shown:
+    """Open an address in a browser if there is one, otherwise copy it; returns the message about it."""
+    if can_open_browser():
+        app.open_url(address)
+        return line(f"Opened {shown}")
+    app.copy_to_clipboard(address)
+    secret = " whole: it holds a password or token" if _may_hold_secret(address) else ""
+    return line(f"No browser here; copied {shown}{secret}")
+
+
+def _may_hold_secret(address: str) -> bool:
     """Whether an address has a user, a query or a fragment, or cannot be parsed."""
     try:
         parts = urlsplit(address)

@@ -24,7 +24,6 @@ from quarterdeck.tui.copying import CopyDialog, copy
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.list_pickers import pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
-from quarterdeck.tui.external import can_open_browser, may_hold_secret
 from quarterdeck.tui.lists.arranging import Arranging
 from quarterdeck.tui.lists.listing import ListDefinition, Listing, R
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
@@ -411,16 +410,6 @@ class ListScreen(DeckScreen, Generic[R]):
         if row is not None:
             dialog = CopyDialog(self.definition.title(row), self.definition.copies(row))
             await ask(self.app, dialog, partial(copy, self))
-
-    def open_address(self, address: str, shown: str) -> None:
-        """Open an address in a browser if there is one; otherwise copy it."""
-        if can_open_browser():
-            self.app.open_url(address)
-            self.say(text.line(f"Opened {shown}"))
-        else:
-            self.app.copy_to_clipboard(address)
-            secret = " whole: it holds a password or token" if may_hold_secret(address) else ""
-            self.say(text.line(f"No browser here; copied {shown}{secret}"))
 
     def action_notify_me(self) -> None:
         """Watch the conversation of the row, or those of all marked rows; if all are watched, stop watching them."""

@@ -35,6 +35,7 @@ from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
 from quarterdeck.tui.copying import conversation_copies
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.external import open_address
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, title_words
 from quarterdeck.tui.lists.listing import ListDefinition
 from quarterdeck.tui.lists.sandbox_commands import refusal
@@ -218,7 +219,8 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         row = self.table.cursor_row
         if row is not None and row.record is not None and row.record.conversation_url is not None:
             self.mark_read(row.id)
-            self.open_address(row.record.conversation_url.get_secret_value(), "the conversation's address")
+            address = row.record.conversation_url.get_secret_value()
+            self.say(open_address(self.app, address, "the conversation's address"))
 
     async def action_other(self) -> None:
         """Go to its sandbox."""

@@ -23,6 +23,7 @@ from quarterdeck.tui.copying import Copyable, as_json
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.dialogs.quiet import QuietDialog
+from quarterdeck.tui.external import open_address
 from quarterdeck.tui.lists.listing import ListDefinition
 from quarterdeck.tui.lists.sandbox_commands import REMEDIES, refusal
 from quarterdeck.tui.lists.screen import ListScreen
@@ -160,7 +161,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         if url is None:
             self.say(Shown("It has no address."), Tone.WARN)
         else:
-            self.open_address(url.url.get_secret_value(), url.address)
+            self.say(open_address(self.app, url.url.get_secret_value(), url.address))
 
     async def action_back(self) -> None:
         """Go back to the conversations."""
