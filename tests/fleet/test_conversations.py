@@ -13,7 +13,7 @@ from quarterdeck.fleet.conversations import (
     with_last_status,
 )
 from quarterdeck.fleet.filters import kept, parse
-from quarterdeck.fleet.start_tasks import in_progress, start_row, start_state, worth_showing
+from quarterdeck.fleet.start_tasks import in_progress, start_row, start_state
 from quarterdeck.fleet.writes import NAMED_BY_SERVER, AskedTitles
 
 from .fakes import NOON, at
@@ -87,21 +87,6 @@ def test_a_start_that_gives_no_news_is_slow_and_no_longer_watched_closely() -> N
     assert in_progress([waiting, task("READY"), task("ERROR")], at(179)) == {"t"}
     assert "taken 4:00" in start_state(waiting, at(240)).note
     assert in_progress([waiting], at(240)) == frozenset()
-
-
-def showing(of: StartTask, second: float, listed: str = "", followed: str = "", dismissed: str = "") -> bool:
-    return worth_showing(of, at(second), listed={listed}, followed={followed}, dismissed={dismissed})
-
-
-def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_away() -> None:
-    ready = task("READY", app_conversation_id="c")
-    assert showing(ready, 5)
-    assert not showing(ready, 5, listed="c")
-    assert not showing(task("ERROR"), 5, dismissed="t")
-    assert showing(task("ERROR"), 4000), "it stays until it is put away"
-    assert not showing(task("ERROR"), 90_000)
-    assert not showing(task("WORKING"), 4000)
-    assert showing(task("WORKING"), 4000, followed="t")
 
 
 def test_a_start_without_a_title_is_named_by_its_message() -> None:

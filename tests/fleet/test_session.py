@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from tests.client.fakes import NO_ROUTE, Answer, client_of
 from tests.local.conftest import until
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 
-from .fakes import NOON
+from .fakes import NOON, at
 
 
 @asynccontextmanager
@@ -71,3 +72,33 @@ async def test_a_sandbox_is_called_free_only_once_the_starts_were_read_and_all_o
     fleet.tasks.clear()
     await session.start_tasks.read_all()
     assert is_free()
+
+
+async def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_away() -> None:
+    now = NOON
+    client, _ = client_of(
+        {
+            f"GET {CONVERSATIONS}/search": [Answer({"items": []})],
+            f"POST {CONVERSATIONS}": [Answer({"id": "followed", "status": "WORKING"})],
+        }
+    )
+    session = Session(client, lambda news: None, lambda: now)
+
+    def shows(status: str, second: float = 5, name: str = "t", becomes: str | None = None) -> bool:
+        nonlocal now
+        now = at(second)
+        session.start_tasks.take([StartTask(name, status=status, app_conversation_id=becomes, created_at=NOON)])
+        return session.conversation_row(name) is not None
+
+    assert not shows("READY", becomes="c"), "it may be among those that are not read yet"
+    await session.conversations.read_all()
+    assert shows("READY", becomes="c")
+    session.conversations.take([Conversation("c")])
+    assert not shows("READY", becomes="c")
+    assert shows("ERROR", 4000), "it stays until it is put away"
+    assert not shows("ERROR", 90_000)
+    assert not shows("WORKING", 4000)
+    session.unread.dismiss(["t"])
+    assert not shows("ERROR")
+    await session.create(NewConversation())
+    assert shows("WORKING", 4000, name="followed")

@@ -28,7 +28,7 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import ConversationsBySandbox, SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
-from quarterdeck.fleet.start_tasks import in_progress, start_row, worth_showing
+from quarterdeck.fleet.start_tasks import in_progress, is_recent, start_row
 from quarterdeck.fleet.unread import Unread
 from quarterdeck.fleet.viewports import Viewports
 from quarterdeck.fleet.watch import Changes, Watch
@@ -159,11 +159,13 @@ class Session:
         return row_id if task is None else task.app_conversation_id or row_id
 
     def _is_shown(self, task: StartTask) -> bool:
-        listed, followed = self.conversations.records, self._starts.followed
-        if self.conversations.health.incomplete and task.app_conversation_id is not None and task.id not in followed:
-            return False  # its conversation is among those not read yet
-        now, dismissed = self.server_clock.there, self.unread.dismissed
-        return worth_showing(task, now, listed=listed, followed=followed, dismissed=dismissed)
+        """Whether a start has a row of its own: until its conversation is listed or its failure was dismissed."""
+        if task.id in self.unread.dismissed or task.app_conversation_id in self.conversations.records:
+            return False
+        if task.id in self._starts.followed:
+            return True
+        comes_later = self.conversations.health.incomplete and task.app_conversation_id is not None
+        return not comes_later and is_recent(task, self.server_clock.there)
 
     @property
     def all_listed(self) -> bool:

@@ -1,6 +1,6 @@
-"""Start tasks, each of which becomes a conversation: its progress, whether it is shown, and its row."""
+"""Start tasks, each of which becomes a conversation: its progress, and its row."""
 
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from quarterdeck.client.models.conversation import StartTask
@@ -50,18 +50,8 @@ def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
     return frozenset(task.id for task in going_on if start_state(task, now).category is Category.BUSY)
 
 
-def worth_showing(
-    task: StartTask, now: datetime, *, listed: Collection[str], followed: Collection[str], dismissed: Container[str]
-) -> bool:
-    """Whether a task has a row of its own: until its conversation is listed or its failure was dismissed.
-
-    `now` is the server's time. `listed` are the ids of known conversations, `followed` those of tasks created here,
-    `dismissed` those of tasks that a person does not want to see.
-    """
-    if task.id in dismissed or task.app_conversation_id in listed:
-        return False
-    if task.id in followed:
-        return True
+def is_recent(task: StartTask, now: datetime) -> bool:
+    """Whether a task is new enough to be shown, whoever created it; `now` is the server's time."""
     moment = task.changed_at
     limit = FAILED_RECENTLY if task.status == StartTaskStatus.ERROR else RECENT
     return moment is not None and now - moment <= limit
