@@ -52,7 +52,7 @@ class CommandLine:
     json: bool = False
     all: bool = False
     dry_run: bool = False
-    topic: str = ""
+    topic: str | None = None
 
     port: int = 3000
     simulate: int | None = None
@@ -293,12 +293,7 @@ def _connections(add: AddParser) -> None:
 def _help(add: AddParser) -> None:
     text = "print this, or a reference: help keys, help settings, help filters"
     group = add("help", help=text, description="print the usage, or a reference")
+    text = "every key of the deck, every setting and which servers have it, or what a filter can ask for"
+    topics = ("keys", "settings", "filters")
+    group.add_argument("topic", nargs="?", default=None, choices=topics, metavar="TOPIC", help=text)
     group.set_defaults(command="help.run")
-    add_topic = group.add_subparsers(title="references", metavar="TOPIC", prog="quarterdeck help").add_parser
-    topics = {
-        "keys": "every key of the deck",
-        "settings": "every setting: what it is, what it takes, which servers have it",
-        "filters": "what a filter can ask for",
-    }
-    for topic, words in topics.items():
-        add_topic(topic, help=words, description=f"print {words}").set_defaults(topic=topic)

@@ -1,6 +1,5 @@
 """`quarterdeck connections`: the names for `--connection`. No server is contacted."""
 
-import asyncio
 import os
 from typing import Any
 
@@ -12,20 +11,10 @@ from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
 
 
-def show(arguments: CommandLine, config: Config) -> int:
+async def show(arguments: CommandLine, config: Config) -> int:
     """Print the connections and where the key of each is; 1 if something in the file could not be used."""
-    listed = asyncio.run(_listed(config))
-    rows = [
-        (each["name"], each["url"] or "inside the deck", "read-only" if each["read_only"] else "", each["key_from"])
-        for each in listed
-    ]
-    answer(arguments, listed, table(("NAME", "ADDRESS", "CHANGES", "KEY FROM"), rows))
-    return 1 if config.problems else 0
-
-
-async def _listed(config: Config) -> list[dict[str, Any]]:
     keys = Keys(config.folders.keys, os.environ)
-    return [
+    listed: list[dict[str, Any]] = [
         {
             "name": LOCAL_NAME if each.embedded else each.name,
             "url": each.url,
@@ -37,3 +26,9 @@ async def _listed(config: Config) -> list[dict[str, Any]]:
         }
         for each in (LOCAL, *config.connections.values())
     ]
+    rows = [
+        (each["name"], each["url"] or "inside the deck", "read-only" if each["read_only"] else "", each["key_from"])
+        for each in listed
+    ]
+    answer(arguments, listed, table(("NAME", "ADDRESS", "CHANGES", "KEY FROM"), rows))
+    return 1 if config.problems else 0

@@ -5,11 +5,12 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import until_signal, with_client, words_of
+from quarterdeck.cli.oneshot import client_for, until_signal, words_of
 from quarterdeck.cli.output import CommandError, answer, note, print_json, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -124,9 +125,14 @@ class Conversation:
         except ServiceError as error:
             if error.kind is not ErrorKind.CONFLICT:
                 raise
-            note(words_of(error), error.advice)
-            return self.tell(result) if (result := self.result) is not None and result.status else NOT_KNOWN
+            return self.refuse(words_of(error), error.advice)
         return None
+
+    def refuse(self, words: str, advice: str) -> int:
+        """Print why nothing was sent, and the state that does not allow it; returns the exit status."""
+        note(words, advice)
+        result = self.result
+        return self.tell(result) if result is not None and result.status else NOT_KNOWN
 
     async def wait(self, *, seconds: float | None, begins_within: float = 0.0) -> int:
         """Wait for the requested result and print it; returns the exit status."""
@@ -145,69 +151,68 @@ class Conversation:
         return 0 if for_question and status == NEEDS_SOMEONE else status
 
 
-def _about_one(arguments: CommandLine, config: Config, act: Callable[[Conversation], Awaitable[int]]) -> int:
-    async def read_and_act(client: Client) -> int:
+@asynccontextmanager
+async def _conversation_of(arguments: CommandLine, config: Config) -> AsyncIterator[Conversation]:
+    """Open a client for the chosen server, and read the conversation that is named."""
+    async with client_for(arguments, config) as client:
         conversation = Conversation(client, arguments)
         await conversation.read()
-        return await act(conversation)
-
-    return with_client(arguments, config, read_and_act)
+        yield conversation
 
 
-def show(arguments: CommandLine, config: Config) -> int:
+async def show(arguments: CommandLine, config: Config) -> int:
     """Print the log, one event per line; with --follow also new events, until a signal or a closed pipe."""
-
-    async def read(conversation: Conversation) -> int:
-        following, told = conversation.following, None
-        while following.origin is not Origin.GONE and await following.older():
-            pass
-        if following.note:
-            note(following.note)
-
-        def print_new() -> bool:
-            nonlocal told
-            for event in conversation.transcript.listed_after(told):
-                told = event.id
-                if arguments.json:
-                    print_json(event.model_dump(mode="json"), indent=None)
-                else:
-                    _print(event, following)
-            sys.stdout.flush()
-            return following.origin is Origin.GONE
-
-        if not print_new():
-            conversation.note_question()
-            if arguments.follow:
-                await conversation.until(print_new)
-        gone = conversation.result if following.origin is Origin.GONE else None
-        return conversation.tell(gone) if gone is not None else 0
-
-    return _about_one(arguments, config, lambda conversation: until_signal(read(conversation)))
+    async with _conversation_of(arguments, config) as conversation:
+        return await until_signal(_print_log(conversation, arguments))
 
 
-def send(arguments: CommandLine, config: Config) -> int:
+async def _print_log(conversation: Conversation, arguments: CommandLine) -> int:
+    following, told = conversation.following, None
+    while following.origin is not Origin.GONE and await following.older():
+        pass
+    if following.note:
+        note(following.note)
+
+    def print_new() -> bool:
+        nonlocal told
+        for event in conversation.transcript.listed_after(told):
+            told = event.id
+            if arguments.json:
+                print_json(event.model_dump(mode="json"), indent=None)
+            else:
+                _print(event, following)
+        sys.stdout.flush()
+        return following.origin is Origin.GONE
+
+    if not print_new():
+        conversation.note_question()
+        if arguments.follow:
+            await conversation.until(print_new)
+    gone = conversation.result if following.origin is Origin.GONE else None
+    return conversation.tell(gone) if gone is not None else 0
+
+
+async def send(arguments: CommandLine, config: Config) -> int:
     """Send a message or an answer; a message is not sent to an agent that waits for an answer (status 4)."""
     text = typed_text(arguments.text, "message")
     if arguments.reject is not None and (text is not None or arguments.accept is not None):
         raise CommandError("--reject says what is sent: give it alone.", status=2)
     if text is None and arguments.accept is None and arguments.reject is None:
         raise CommandError("There is nothing to send.", "Give a text, or - to read it, --accept or --reject.", status=2)
-
-    async def act(conversation: Conversation) -> int:
-        result, answering, transcript = conversation.result, conversation.answering, conversation.transcript
+    async with _conversation_of(arguments, config) as conversation:
+        answering, transcript = conversation.answering, conversation.transcript
         if (following := conversation.following).agent is None:
             asleep = following.record if following.origin is Origin.ASLEEP else None
             resume = f"Resume it first: quarterdeck sandboxes resume {asleep.sandbox_id}" if asleep is not None else ""
-            note(f"{following.note} Nothing was sent.", resume)
-            return conversation.tell(result) if result is not None and result.status else NOT_KNOWN
+            return conversation.refuse(f"{following.note} Nothing was sent.", resume)
         if arguments.reject is not None:
             sending = answering.reject(transcript.open_actions, arguments.reject)
         elif arguments.accept is not None:
             named = frozenset(filter(None, arguments.accept.split(",")))
             sending = answering.accept(named, saying=text or "")
         elif transcript.waiting:
-            note("It waits for an answer, so nothing was sent.", "Answer with --accept ID,... or --reject REASON.")
-            return conversation.tell(Result(transcript.status, NEEDS_SOMEONE))
+            advice = "Answer with --accept ID,... or --reject REASON."
+            return conversation.refuse("It waits for an answer, so nothing was sent.", advice)
         else:
             sending = answering.send(text or "")
         if (refused := await conversation.refusal(sending)) is not None:
@@ -216,13 +221,10 @@ def send(arguments: CommandLine, config: Config) -> int:
             return await conversation.wait(seconds=arguments.timeout, begins_within=BEGINS_WITHIN)
         return NEEDS_SOMEONE if transcript.waiting and not arguments.accept else 0
 
-    return _about_one(arguments, config, act)
 
-
-def stop(arguments: CommandLine, config: Config) -> int:
+async def stop(arguments: CommandLine, config: Config) -> int:
     """Stop the agent, during its step if possible, and wait until it has stopped."""
-
-    async def act(conversation: Conversation) -> int:
+    async with _conversation_of(arguments, config) as conversation:
         if (result := conversation.result) is not None:
             if result.status == NEEDS_SOMEONE:
                 note("It waits for an answer and does nothing, so nothing was stopped.")
@@ -231,12 +233,11 @@ def stop(arguments: CommandLine, config: Config) -> int:
             return refused
         return await conversation.wait(seconds=STOPS_WITHIN)
 
-    return _about_one(arguments, config, act)
 
-
-def wait(arguments: CommandLine, config: Config) -> int:
+async def wait(arguments: CommandLine, config: Config) -> int:
     """Wait until the agent is done (0) or needs somebody (4), or until it asks, and print the result."""
-    return _about_one(arguments, config, lambda conversation: conversation.wait(seconds=arguments.timeout))
+    async with _conversation_of(arguments, config) as conversation:
+        return await conversation.wait(seconds=arguments.timeout)
 
 
 def _print(event: Event, following: Following) -> None:

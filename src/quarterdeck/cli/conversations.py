@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import nothing_matched, table, typed_filter, utc_minute, with_client, with_session
+from quarterdeck.cli.oneshot import client_for, nothing_matched, session_for, table, typed_filter, utc_minute
 from quarterdeck.cli.output import CommandError, answer, note, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
@@ -15,7 +15,6 @@ from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, STATE_WORDS
 from quarterdeck.fleet.filters import kept
-from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import FAILED, start_state
 from quarterdeck.fleet.writes import AskedTitles
 from quarterdeck.tui.text import line
@@ -28,14 +27,13 @@ NAMED_AGAIN = 15.0
 """Seconds within which servers give their own title after the first message (SERVERS.md: creating a conversation)."""
 
 
-def show(arguments: CommandLine, config: Config) -> int:
+async def show(arguments: CommandLine, config: Config) -> int:
     """Print the matching conversations in the words of the deck, newest first.
 
     An empty result is status 0 without a filter, 3 with one.
     """
     wanted = typed_filter(arguments.filter, CONVERSATION_GRAMMAR)
-
-    async def read_and_print(session: Session) -> int:
+    async with session_for(arguments, config) as session:
         # Without the list of sandboxes, only a sandbox that the server calls missing counts as missing.
         await session.conversations.read_all()
         rows = kept(session.conversation_rows, wanted, utc_now())
@@ -47,10 +45,8 @@ def show(arguments: CommandLine, config: Config) -> int:
             return 1
         return nothing_matched(wanted, STATE_WORDS, session.conversation_rows) if wanted and not rows else 0
 
-    return with_session(arguments, config, read_and_print)
 
-
-def create(arguments: CommandLine, config: Config) -> int:
+async def create(arguments: CommandLine, config: Config) -> int:
     """Create a conversation; 0 only if it is ready and can be read. Steps are printed on standard error."""
     if arguments.repository is not None and not re.fullmatch(r"[^\s/]+(/[^\s/]+)+", arguments.repository):
         raise CommandError("--repository is OWNER/NAME.", status=2)
@@ -63,8 +59,7 @@ def create(arguments: CommandLine, config: Config) -> int:
         selected_branch=arguments.branch,
         sandbox_id=arguments.sandbox,
     )
-
-    async def send(client: Client) -> int:
+    async with client_for(arguments, config) as client:
         before = await _newest(client)
         try:
             created = await client.conversations.create(new)
@@ -78,8 +73,6 @@ def create(arguments: CommandLine, config: Config) -> int:
         conversation = await _titled(client, conversation, new)
         answer(arguments, conversation_plain(conversation), [line(conversation.id)])
         return 0
-
-    return with_client(arguments, config, send)
 
 
 async def _follow(client: Client, task: StartTask) -> str:

@@ -1,6 +1,5 @@
 """`quarterdeck doctor`: what responds at a connection, what it can do, and whether the key is right."""
 
-import asyncio
 import os
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
@@ -43,14 +42,14 @@ _GENERATION_WORDS = {
 _KEY_GOOD = {KeyState.ACCEPTED: True, KeyState.REFUSED: False, KeyState.UNPROVEN: None}
 
 
-def run(arguments: CommandLine, config: Config) -> int:
+async def run(arguments: CommandLine, config: Config) -> int:
     """Print the results; 0 only if everything is as it should be. Only reads are sent."""
     connection = choose(arguments, config, os.environ)
     findings = [
         Finding("connection", f"{connection.name}{' (read-only)' if connection.read_only else ''}"),
         Finding("address", connection.url or "none: the embedded local service, in this process"),
         *_in_clear(connection),
-        *asyncio.run(_examine(config, connection)),
+        *await _examine(config, connection),
         *(Finding("configuration", problem, sign="careful") for problem in config.problems),
     ]
     healthy = all(finding.good for finding in findings)

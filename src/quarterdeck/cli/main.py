@@ -14,7 +14,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"quarterdeck {__version__}")
         return 0
     try:
-        status: int = import_module("quarterdeck.cli.run").run(words)
+        arguments = import_module("quarterdeck.cli.arguments").parse(words)
+        status: int = import_module("quarterdeck.cli.run").run(arguments)
     except KeyboardInterrupt:
         return 130
     return status

@@ -5,7 +5,8 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,25 +30,24 @@ NOTHING_MATCHED = 3
 _ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
-def with_client(arguments: CommandLine, config: Config, act: Callable[[Client], Awaitable[int]]) -> int:
-    """Run `act` with a client for the chosen server; raises CommandError if a request fails."""
+@asynccontextmanager
+async def client_for(arguments: CommandLine, config: Config) -> AsyncIterator[Client]:
+    """Open a client for the chosen server; raises CommandError if a request inside the block fails."""
     connection = choose(arguments, config, os.environ)
     keys = Keys(config.folders.keys, os.environ)
-
-    async def run() -> int:
-        async with connect(config.folders.data, keys, connection) as client:
-            return await act(client)
-
     try:
-        return asyncio.run(run())
+        async with connect(config.folders.data, keys, connection) as client:
+            yield client
     except ServiceError as error:
-        source = f" Key: {asyncio.run(keys.source(connection))}." if error.kind is ErrorKind.AUTH else ""
+        source = f" Key: {await keys.source(connection)}." if error.kind is ErrorKind.AUTH else ""
         raise CommandError(words_of(error), f"{error.advice}{source}") from error
 
 
-def with_session(arguments: CommandLine, config: Config, act: Callable[[Session], Awaitable[int]]) -> int:
-    """Run `act` with a session for the chosen server, which reads only what `act` requests."""
-    return with_client(arguments, config, lambda client: act(Session(client, lambda news: None, utc_now)))
+@asynccontextmanager
+async def session_for(arguments: CommandLine, config: Config) -> AsyncIterator[Session]:
+    """Open a session for the chosen server, which reads only what is requested."""
+    async with client_for(arguments, config) as client:
+        yield Session(client, lambda news: None, utc_now)
 
 
 def words_of(error: ServiceError) -> str:

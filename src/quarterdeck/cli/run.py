@@ -1,28 +1,29 @@
 """Runs one command line: each command is a function in a module of this package, which is imported only here."""
 
+import asyncio
 import errno
 import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
-from quarterdeck.cli.arguments import CommandLine, parse
+from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.output import CommandError, note
 from quarterdeck.config.load import Config, load
 from quarterdeck.tui.crash_report import farewell
 
-Command = Callable[[CommandLine, Config], int]
-"""Runs a command and returns its exit status; raises CommandError."""
+Command = Callable[[CommandLine, Config], int | Coroutine[Any, Any, int]]
+"""Runs a command and returns its exit status, at once or as a coroutine; raises CommandError."""
 
 
-def run(words: Sequence[str]) -> int:
+def run(arguments: CommandLine) -> int:
     """Run a command and return its exit status; every expected error is one line on standard error."""
-    arguments = parse(words)
     if sys.stdout is None:
         note("Standard output is closed.", "Send it to /dev/null if nobody reads it.")
         return 1
@@ -36,7 +37,8 @@ def run(words: Sequence[str]) -> int:
         note(f"{problem}.")
     command: Command = getattr(import_module(f"quarterdeck.cli.{module}"), name)
     try:
-        status = command(arguments, config)
+        ended = command(arguments, config)
+        status = ended if isinstance(ended, int) else asyncio.run(ended)
         sys.stdout.flush()
     except CommandError as error:
         note(error.words, error.advice)

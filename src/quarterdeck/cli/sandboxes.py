@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import nothing_matched, table, typed_filter, utc_minute, with_client, with_session
+from quarterdeck.cli.oneshot import client_for, nothing_matched, session_for, table, typed_filter, utc_minute
 from quarterdeck.cli.output import CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -64,14 +64,13 @@ def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
     }
 
 
-def show(arguments: CommandLine, config: Config) -> int:
+async def show(arguments: CommandLine, config: Config) -> int:
     """Print the matching sandboxes in the words of the deck, newest first.
 
     An empty result is status 0 without a filter, 3 with one.
     """
     wanted = typed_filter(arguments.filter, GRAMMAR)
-
-    async def read_and_print(session: Session) -> int:
+    async with session_for(arguments, config) as session:
         unreadable, now = await read(session, wanted), utc_now()
         found = kept(session.sandbox_rows, wanted, now)
         answer(arguments, [row_plain(row, now) for row in found], _table(found, now))
@@ -79,8 +78,6 @@ def show(arguments: CommandLine, config: Config) -> int:
             note(f"Records that could not be read: {unreadable:,}.")
             return 1
         return nothing_matched(wanted, StateWord, session.sandbox_rows) if wanted and not found else 0
-
-    return with_session(arguments, config, read_and_print)
 
 
 def _table(rows: list[SandboxRow], now: datetime) -> Iterator[Shown]:
@@ -99,22 +96,18 @@ def _table(rows: list[SandboxRow], now: datetime) -> Iterator[Shown]:
     return table(titles, cells)
 
 
-def specs(arguments: CommandLine, config: Config) -> int:
+async def specs(arguments: CommandLine, config: Config) -> int:
     """Print the specs of sandboxes; the first one is the default."""
-
-    async def read_and_print(client: Client) -> int:
+    async with client_for(arguments, config) as client:
         found = await client.sandboxes.specs()
         cells = [(spec.id, " ".join(spec.command or ())) for spec in found]
         answer(arguments, [_spec_plain(spec) for spec in found], table(("ID", "COMMAND"), cells))
         return 0
 
-    return with_client(arguments, config, read_and_print)
 
-
-def start(arguments: CommandLine, config: Config) -> int:
+async def start(arguments: CommandLine, config: Config) -> int:
     """Start a sandbox; 0 only if it is listed afterwards and has not failed."""
-
-    async def send(client: Client) -> int:
+    async with client_for(arguments, config) as client:
         if arguments.dry_run:
             return await _print_plan(client, arguments)
         try:
@@ -129,8 +122,6 @@ def start(arguments: CommandLine, config: Config) -> int:
             raise CommandError(f"The sandbox {started.id} was started, but is {status}.", "Look at the server's log.")
         answer(arguments, sandbox_plain(found), [line(f"{found.id}  {found.status.capitalize()}")])
         return 0
-
-    return with_client(arguments, config, send)
 
 
 async def _print_plan(client: Client, arguments: CommandLine) -> int:

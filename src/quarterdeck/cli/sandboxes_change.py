@@ -2,11 +2,10 @@
 
 import asyncio
 import signal
-from collections.abc import Callable
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import nothing_matched, table, typed_filter, with_session
+from quarterdeck.cli.oneshot import nothing_matched, session_for, table, typed_filter
 from quarterdeck.cli.output import CommandError, answer, note, print_json, say
 from quarterdeck.cli.sandboxes import GRAMMAR, read
 from quarterdeck.config.load import Config
@@ -18,18 +17,15 @@ from quarterdeck.fleet.session import Session
 
 NOT_DONE = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED})
 """States of rows that should have been changed but were not."""
-Status = Callable[[str], str | None]
-"""Returns the status of a sandbox in the last reading, None if it is not listed."""
 
 
-def run(arguments: CommandLine, config: Config) -> int:
+async def run(arguments: CommandLine, config: Config) -> int:
     """Change each chosen sandbox; 0 only if all were verified by reading, 3 if none is chosen and all could be read."""
     ids, wanted = tuple(dict.fromkeys(arguments.ids)), typed_filter(arguments.filter, GRAMMAR)
     if not ids and not wanted:  # an empty choice never means all
         advice = "Give ids, or --filter with at least one condition, like status:running."
         raise CommandError("No sandbox is named.", advice, status=2)
-
-    async def change(session: Session) -> int:
+    async with session_for(arguments, config) as session:
         unreadable, now = await read(session, wanted, ids), utc_now()
         if unreadable:
             note(f"Records that could not be read and are left alone: {unreadable:,}.")
@@ -40,14 +36,10 @@ def run(arguments: CommandLine, config: Config) -> int:
             note("No sandbox matches the filter.")
             return 1 if unreadable else nothing_matched(wanted, StateWord, known.values())
 
-        def status(sandbox_id: str) -> str | None:
-            memory = session.memories.by_id.get(sandbox_id)
-            return memory.status if memory is not None else None
-
         def tell(row: BulkRow) -> None:
             """Print the result of a row: success on standard output, the rest on standard error."""
             if row.state is RowState.DONE and not arguments.json:
-                say(f"{row.id}  {'Deleted' if arguments.verb == 'delete' else _word(status(row.id))}")
+                say(f"{row.id}  {'Deleted' if arguments.verb == 'delete' else _word(session, row.id)}")
             elif row.state in NOT_DONE or row.state is RowState.SKIPPED:
                 note(f"{row.id}: {row.words or row.state}")
 
@@ -56,14 +48,14 @@ def run(arguments: CommandLine, config: Config) -> int:
         found = job.rows | {each: BulkRow(each, RowState.GONE, "There is no sandbox of this id.") for each in unknown}
         job.rows = {each: found[each] for each in ids or known if each in found}
         if arguments.dry_run or (arguments.verb == "delete" and not arguments.yes):
-            _print_plan(job, status, arguments)
+            _print_plan(job, session, arguments)
             return 1 if unknown or unreadable else 0
         for each in ids:
             if each in found:
                 tell(found[each])
         await _carry_out(job, session)
         if arguments.json:
-            print_json(_plain(job, status))
+            print_json(_plain(job, session))
         elif len(job.rows) > 1:
             note(f"{counted(job.rows.values())}.")
         undone = [
@@ -75,17 +67,15 @@ def run(arguments: CommandLine, config: Config) -> int:
         ]
         return 1 if undone or unreadable else 0
 
-    return with_session(arguments, config, change)
 
-
-def _print_plan(job: BulkJob, status: Status, arguments: CommandLine) -> None:
+def _print_plan(job: BulkJob, session: Session, arguments: CommandLine) -> None:
     """Print what would be done; raises CommandError (status 2) for a deletion without --yes."""
     verb, planned = arguments.verb, sum(row.state is RowState.WAITING for row in job.rows.values())
     cells = [
-        (row.id, _word(status(row.id)), verb if row.state is RowState.WAITING else "skip", row.words)
+        (row.id, _word(session, row.id), verb if row.state is RowState.WAITING else "skip", row.words)
         for row in job.rows.values()
     ]
-    answer(arguments, _plain(job, status), table(("ID", "STATUS", "PLAN", "WHY"), cells))
+    answer(arguments, _plain(job, session), table(("ID", "STATUS", "PLAN", "WHY"), cells))
     if not arguments.dry_run:
         words = f"Nothing was deleted; --yes deletes {planned} of {len(job.rows)}."
         advice = "A workspace goes with its sandbox; conversations stay listed without one."
@@ -111,18 +101,24 @@ async def _carry_out(job: BulkJob, session: Session) -> None:
         reading.cancel()
 
 
-def _word(status: str | None) -> str:
-    """Return a status as lists show it."""
-    return (status or "").capitalize()
+def _status(session: Session, sandbox_id: str) -> str | None:
+    """Return the status of a sandbox in the last reading, None if it is not listed."""
+    memory = session.memories.by_id.get(sandbox_id)
+    return memory.status if memory is not None else None
 
 
-def _plain(job: BulkJob, status: Status) -> list[dict[str, Any]]:
+def _word(session: Session, sandbox_id: str) -> str:
+    """Return the status of a sandbox as lists show it."""
+    return (_status(session, sandbox_id) or "").capitalize()
+
+
+def _plain(job: BulkJob, session: Session) -> list[dict[str, Any]]:
     """Return the result or plan of each row, with its last status."""
     return [
         {
             "id": row.id,
             "done": row.state is RowState.DONE,
-            "status": status(row.id),
+            "status": _status(session, row.id),
             "result": "planned" if row.state is RowState.WAITING else row.state.value,
             "why": row.words,
         }

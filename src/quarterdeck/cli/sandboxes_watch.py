@@ -4,7 +4,7 @@ import sys
 from itertools import islice
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import typed_filter, until_signal, with_client, words_of
+from quarterdeck.cli.oneshot import client_for, typed_filter, until_signal, words_of
 from quarterdeck.cli.output import note, print_json, say
 from quarterdeck.cli.sandboxes import GRAMMAR, lists_for
 from quarterdeck.client.client import Client
@@ -21,13 +21,11 @@ MOST_POLLED = 99
 """How many matching sandboxes are polled between two readings of the whole list: one request."""
 
 
-def run(arguments: CommandLine, config: Config) -> int:
+async def run(arguments: CommandLine, config: Config) -> int:
     """Print changes until a signal, which is status 0; raises CommandError if nothing can be read."""
     wanted = typed_filter(arguments.filter, GRAMMAR)
-
-    return with_client(
-        arguments, config, lambda client: until_signal(_Watching(client, wanted, json=arguments.json).run())
-    )
+    async with client_for(arguments, config) as client:
+        return await until_signal(_Watching(client, wanted, json=arguments.json).run())
 
 
 class _Watching:

@@ -1,6 +1,5 @@
 """`quarterdeck serve`: the local service on loopback."""
 
-import asyncio
 import os
 
 from quarterdeck.cli.arguments import CommandLine
@@ -14,11 +13,11 @@ from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.serve import serve
 
 
-def run(arguments: CommandLine, config: Config) -> int:
+async def run(arguments: CommandLine, config: Config) -> int:
     """Serve until a signal asks to stop; raises CommandError if it cannot."""
     try:
         key = sendable(os.environ.get(KEY_VARIABLE), f"environment variable {KEY_VARIABLE}")
-        asyncio.run(serve(config.folders.data, arguments.port, key, _simulation(arguments)))
+        await serve(config.folders.data, arguments.port, key, _simulation(arguments))
     except ConfigError as error:
         raise CommandError(error.sentence) from None
     except LocalServiceError as error:

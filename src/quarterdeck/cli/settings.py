@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import table, with_client
+from quarterdeck.cli.oneshot import client_for, table
 from quarterdeck.cli.output import STANDARD, CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import LISTS, McpServer, ShttpServer, StdioServer, listed
@@ -23,10 +23,9 @@ from quarterdeck.tui import files
 from quarterdeck.tui.text import Shown
 
 
-def show(arguments: CommandLine, config: Config) -> int:
+async def show(arguments: CommandLine, config: Config) -> int:
     """Print the settings, or that the server has none stored yet."""
-
-    async def read_and_print(client: Client) -> int:
+    async with client_for(arguments, config) as client:
         draft = await read_draft(client)
         if draft.base is None:
             answer(arguments, None, [Shown("No settings are stored on this server yet; it uses its defaults.")])
@@ -38,8 +37,6 @@ def show(arguments: CommandLine, config: Config) -> int:
         if len(listed) < len(shown) and not arguments.json:
             note(f"{len(shown) - len(listed)} less used settings stand at their defaults; --all lists them too.")
         return 0
-
-    return with_client(arguments, config, read_and_print)
 
 
 def _is_there(draft: Draft, entry: Field) -> bool:
@@ -61,10 +58,9 @@ def _rows(draft: Draft, entry: Field) -> Iterator[tuple[str, str]]:
         yield f"  {words.server_title(server)}", ", ".join(fact for fact in facts if fact)
 
 
-def export(arguments: CommandLine, config: Config) -> int:
+async def export(arguments: CommandLine, config: Config) -> int:
     """Write the settings to a new file of mode 0600, or to standard output."""
-
-    async def write(client: Client) -> int:
+    async with client_for(arguments, config) as client:
         draft = await read_draft(client)
         if draft.base is None:
             raise CommandError("No settings are stored on this server yet.", "There is nothing to export.")
@@ -73,8 +69,6 @@ def export(arguments: CommandLine, config: Config) -> int:
         written = settings_files.as_json(data) if as_data else settings_files.as_toml(data)
         _write(written, arguments.file, "JSON" if as_data else "TOML")
         return 0
-
-    return with_client(arguments, config, write)
 
 
 def _write(text: str, name: str | None, form: str) -> None:

@@ -1,15 +1,14 @@
 """`quarterdeck settings set`, `import` and `undo`: the deck's save, confirmed by command line options."""
 
 import os
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import with_client
+from quarterdeck.cli.oneshot import client_for
 from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, note, print_json, say
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
@@ -40,47 +39,41 @@ from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import line
 
 _WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
-Edit = Callable[[Draft], Draft]
 
 
-def change(arguments: CommandLine, config: Config) -> int:
+async def change(arguments: CommandLine, config: Config) -> int:
     """Store changes; 0 only if all of them were verified by reading."""
     assignments = arguments.assignments
     if len(dict(assignments)) < len(assignments):
         raise CommandError("A setting is named twice.", "Name each setting once.", status=2)
     if sum(text == STANDARD for _, text in assignments) > 1:
         raise CommandError("Only one setting can come from standard input.", "Use one command for each.", status=2)
-
-    def edit(draft: Draft) -> Draft:
+    async with client_for(arguments, config) as client:
+        draft = await read_draft(client)
         for key, text in assignments:
             draft = _with_assignment(draft, key, text)
-        return draft
-
-    return _change(arguments, config, edit)
+        return await _save(arguments, config, client, draft)
 
 
-def take(arguments: CommandLine, config: Config) -> int:
+async def take(arguments: CommandLine, config: Config) -> int:
     """Store what a file contains; 0 only if all of it was verified by reading."""
     try:
         text = from_input("settings") if arguments.file == STANDARD else files.read(Path(arguments.file or ""))
     except ConfigError as error:
         raise CommandError(f"{error}.", status=2) from None
-
-    def edit(draft: Draft) -> Draft:
+    async with client_for(arguments, config) as client:
         try:
-            found = settings_files.imported(text, draft)
+            found = settings_files.imported(text, await read_draft(client))
         except settings_files.ImportRefused as error:
             raise CommandError(str(error), "Nothing was changed.", status=2) from None
         if found.wrong:
             raise CommandError(" ".join(found.wrong), "Nothing was changed.", status=2)
         for each in found.notes:
             note(each)
-        return found.draft
-
-    return _change(arguments, config, edit)
+        return await _save(arguments, config, client, found.draft)
 
 
-def undo(arguments: CommandLine, config: Config) -> int:
+async def undo(arguments: CommandLine, config: Config) -> int:
     """Undo the last save; 0 only if all of it was verified by reading."""
     about = choose(arguments, config, os.environ).about
     try:
@@ -90,18 +83,15 @@ def undo(arguments: CommandLine, config: Config) -> int:
     if saved is None:
         advice = " ".join(f"{each}." for each in config.folders.left_behind)
         raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
-
-    def edit(draft: Draft) -> Draft:
-        back = undone(saved, draft)
+    async with client_for(arguments, config) as client:
+        back = undone(saved, await read_draft(client))
         for label in back.left_out:
             note(f"{label}: cannot be brought back, for secrets are not kept.")
         for label in back.moved:
             note(f"{label}: changed again since, and left alone.")
         if not back.draft.edited:
             raise CommandError("Nothing of the last save can be undone.")
-        return back.draft
-
-    return _change(arguments, config, edit)
+        return await _save(arguments, config, client, back.draft)
 
 
 # How an assignment is read
@@ -160,17 +150,11 @@ def _servers(draft: Draft, text: str) -> Servers:
 # Saving
 
 
-def _change(arguments: CommandLine, config: Config, edit: Edit) -> int:
-    """Read what is stored, edit and save it, and print the result."""
-    return with_client(arguments, config, partial(_save, arguments, config, edit))
-
-
-async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Client) -> int:
-    """Return the exit status, 0 only if all changes were verified by reading.
+async def _save(arguments: CommandLine, config: Config, client: Client, draft: Draft) -> int:
+    """Save a draft and print the result; returns the exit status, 0 only if all changes were verified by reading.
 
     Raises CommandError (status 2 for a value that this server does not accept) and ServiceError.
     """
-    draft = edit(await read_draft(client))
     edited = [entry.server for entry in draft.servers.remaining if entry.edited]
     if lacking := [f"{server_title(each)} ({', '.join(missing(each))})" for each in edited if any(missing(each))]:
         advice = "Write them in place of ${...} in the file of `settings import`, or give them to mcp_config=-."
