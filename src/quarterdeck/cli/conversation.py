@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import client_for, until_signal, words_of
-from quarterdeck.cli.output import CommandError, answer, note, print_json, say, typed_text
+from quarterdeck.cli.output import CommandError, answer, note, print_json, say, typed_message
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
@@ -194,7 +194,7 @@ async def _print_log(conversation: Conversation, arguments: CommandLine) -> int:
 
 async def send(arguments: CommandLine, config: Config) -> int:
     """Send a message or an answer; a message is not sent to an agent that waits for an answer (status 4)."""
-    text = typed_text(arguments.text, "message")
+    text = typed_message(arguments.text)
     if arguments.reject is not None and (text is not None or arguments.accept is not None):
         raise CommandError("--reject says what is sent: give it alone.", status=2)
     if text is None and arguments.accept is None and arguments.reject is None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import client_for, nothing_matched, session_for, table, typed_filter, utc_minute
-from quarterdeck.cli.output import CommandError, answer, note, typed_text
+from quarterdeck.cli.output import CommandError, answer, note, typed_message
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask, conversation_plain
@@ -53,7 +53,7 @@ async def create(arguments: CommandLine, config: Config) -> int:
     if arguments.branch is not None and arguments.repository is None:
         raise CommandError("--branch is of a repository.", "Add --repository OWNER/NAME.", status=2)
     new = NewConversation(
-        message=typed_text(arguments.message, "message"),
+        message=typed_message(arguments.message),
         title=arguments.title,
         selected_repository=arguments.repository,
         selected_branch=arguments.branch,

@@ -1,7 +1,7 @@
 """`quarterdeck doctor`: what responds at a connection, what it can do, and whether the key is right."""
 
 import os
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import AsyncIterable, Awaitable
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,10 +76,16 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
         async with connect(config.folders.data, keys, connection) as client:
             server = await client.describe()
             release = await client.release()
+            # If the key was refused, a list that can be read is open to anybody.
+            refused = server.key is KeyState.REFUSED
+            openly = " - without the right key: anybody who reaches this server can" if refused else ""
             return [
                 Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
                 Finding("key", f"{KEY[server.key, client.has_key][0]}; from: {source}", _KEY_GOOD[server.key]),
-                *[await _try(name, read) for name, read in _resources(client, server).items()],
+                await _try("settings", _stored(client)),
+                await _try("conversations", _listed(client.conversations.pages(), openly)),
+                await _try("sandboxes", _listed(client.sandboxes.pages(), openly)),
+                await _try("sandbox specs", _specs(client)),
                 *_clock(client),
             ]
     except ServiceError as error:
@@ -108,32 +114,23 @@ def _answer_words(server: Server, release: str) -> str:
     return "; ".join(words)
 
 
-def _resources(client: Client, server: Server) -> dict[str, Callable[[], Awaitable[str]]]:
-    """Return what can be read; if the key was refused, lists that can be read are open to anybody."""
-    openly = " - without the right key: anybody who reaches this server can" if server.key is KeyState.REFUSED else ""
-
-    async def first(pages: AsyncIterable[Page[Any]]) -> str:
-        async for page in pages:
-            return f"can be listed ({len(page.items)}{' or more' if page.more else ''}){openly}"
-        return f"can be listed (0){openly}"
-
-    async def stored() -> str:
-        return "none stored yet" if await client.settings.load() is None else "stored, and can be read"
-
-    async def specs() -> str:
-        return f"can be listed ({len(await client.sandboxes.specs())})"
-
-    return {
-        "settings": stored,
-        "conversations": lambda: first(client.conversations.pages()),
-        "sandboxes": lambda: first(client.sandboxes.pages()),
-        "sandbox specs": specs,
-    }
+async def _stored(client: Client) -> str:
+    return "none stored yet" if await client.settings.load() is None else "stored, and can be read"
 
 
-async def _try(name: str, read: Callable[[], Awaitable[str]]) -> Finding:
+async def _listed(pages: AsyncIterable[Page[Any]], openly: str) -> str:
+    async for page in pages:
+        return f"can be listed ({len(page.items)}{' or more' if page.more else ''}){openly}"
+    return f"can be listed (0){openly}"
+
+
+async def _specs(client: Client) -> str:
+    return f"can be listed ({len(await client.sandboxes.specs())})"
+
+
+async def _try(name: str, reading: Awaitable[str]) -> Finding:
     try:
-        return Finding(name, await read())
+        return Finding(name, await reading)
     except ServiceError as error:
         return Finding(name, _why_not(error), good=False)
 

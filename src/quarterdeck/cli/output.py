@@ -47,11 +47,11 @@ STANDARD = "-"
 """An argument that means standard input, or standard output as the file to write."""
 
 
-def typed_text(typed: str | None, what: str) -> str | None:
-    """Return the text of an argument, or standard input if it says so; raises CommandError (status 2) if blank."""
-    text = from_input(what) if typed == STANDARD else typed
+def typed_message(typed: str | None) -> str | None:
+    """Return the message of an argument, or standard input if it says so; raises CommandError (status 2) if blank."""
+    text = from_input("message") if typed == STANDARD else typed
     if text is not None and not text.strip():
-        raise CommandError(f"The {what} is empty.", "Nothing was sent.", status=2)
+        raise CommandError("The message is empty.", "Nothing was sent.", status=2)
     return text
 
 

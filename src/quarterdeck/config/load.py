@@ -76,15 +76,10 @@ def read_preferences(path: Path, problems: list[str]) -> Preferences:
     except ConfigError as error:
         problems.append(f"{error}; defaults are used")
         return Preferences()
-    return Preferences(_text(table, "last_connection", path, problems), _text(table, "theme", path, problems))
-
-
-def _text(table: Mapping[str, object], name: str, path: Path, problems: list[str]) -> str | None:
-    value = table.get(name)
-    if value is None or isinstance(value, str):
-        return value
-    problems.append(f"{path}: {name} must be text; it is left out")
-    return None
+    known = {name: table[name] for name in ("last_connection", "theme") if name in table}
+    texts = {name: value for name, value in known.items() if isinstance(value, str)}
+    problems += [f"{path}: {name} must be text; it is left out" for name in known if name not in texts]
+    return Preferences(**texts)
 
 
 @dataclass(frozen=True)

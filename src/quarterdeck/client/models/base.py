@@ -62,11 +62,7 @@ class Kept(HidesSecrets):
     model_config = ConfigDict(extra="allow")
 
 
-def _nothing_as_empty(value: object) -> object:
-    return () if value is None else value
-
-
-NullIsEmpty = BeforeValidator(_nothing_as_empty)
+NullIsEmpty = BeforeValidator(lambda value: () if value is None else value)
 """For lists: null means empty."""
 EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
 """For texts: an empty one means None."""
