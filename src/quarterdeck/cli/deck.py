@@ -89,7 +89,7 @@ def _endpoint(arguments: CommandLine, config: Config, problems: list[str]) -> tu
 
 
 async def _open(deck: Deck, *, mouse: bool) -> int:
-    with leaving_on_signals(lambda status: deck.exit(status, status)):
+    with leaving_on_signals(deck):
         await deck.run_async(mouse=mouse)
     status = deck.return_code or 0
     end_within(CLEANUP, status)  # a name lookup in a thread cannot be cancelled, and Python would wait for it
@@ -125,8 +125,8 @@ def end_within(seconds: float, status: int, before: Callable[[], None] = lambda:
 
 
 @contextmanager
-def leaving_on_signals(leave: Callable[[int], None]) -> Iterator[None]:
-    """Call `leave(128 + signal)` on the loop when a signal asks to end; signals ignored from outside stay ignored.
+def leaving_on_signals(deck: Deck) -> Iterator[None]:
+    """Leave the deck with status 128 + signal when a signal asks to end; signals ignored from outside stay ignored.
 
     The handlers are Python's and not the loop's: they also run while something holds the loop up.
     """
@@ -137,7 +137,7 @@ def leaving_on_signals(leave: Callable[[int], None]) -> Iterator[None]:
     def on_signal(number: int, frame: FrameType | None) -> None:
         status = 128 + number
         timers.append(end_within(GRACE, status, lambda: restore_terminal(modes)))
-        loop.call_soon_threadsafe(leave, status)
+        loop.call_soon_threadsafe(deck.exit, status, status)
 
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:

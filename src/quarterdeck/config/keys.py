@@ -220,8 +220,7 @@ class Keys:
             except KeyringUnavailableError:
                 words = "the system keyring did not take the key under its new name: enter the key again"
                 raise ConfigError(words) from None
-            if not (kept.source == FILE and old.name == new.name):
-                await self.forget(old)
+            await self.forget(old)
         self.type(new, typed)
 
     async def forget(self, connection: Connection) -> None:
