@@ -11,6 +11,8 @@ from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceE
 from quarterdeck.client.models.enums import is_mask
 
 Location = tuple[str | int, ...]
+Replace = Callable[[Location, str, int | None], object]
+"""Returns what stands in place of a text that contains a secret."""
 SHORTEST = 4
 """Shorter secrets are not removed from other text: too much of it would be removed by accident."""
 STARS = "**********"
@@ -50,7 +52,7 @@ def scrub(text: str, secrets: Iterable[str]) -> str:
 def secrets_in(body: Any) -> tuple[str, ...]:
     """Return every secret text in a body."""
     found: list[str] = []
-    replace_secrets(body, lambda _, secret: found.append(secret))
+    replace_secrets(body, lambda _at, secret, _begins: found.append(secret))
     return tuple(found)
 
 
@@ -59,27 +61,20 @@ def with_stars(value: Any, name: str = "") -> Any:
     return replace_secrets(value, lambda *_: STARS, (name,), is_secret_name(name))
 
 
-def replace_secrets(
-    value: Any,
-    replace: Callable[[Location, str], object],
-    at: Location = (),
-    hidden: bool = False,
-    *,
-    partly: Callable[[str, int], str] | None = None,
-) -> Any:
-    """Return a copy of a body with each secret text replaced by `replace(location, text)`.
+def replace_secrets(value: Any, replace: Replace, at: Location = (), hidden: bool = False) -> Any:
+    """Return a copy of a body with each text that contains a secret replaced by `replace(location, text, begins)`.
 
     Secret are: a `SecretStr`, every text below a member with a secret name, an address with a user name, query or
-    fragment, and an argument that contains a secret or follows a word like "--token" or "-H". `partly` may keep a part
-    of addresses and arguments; it receives the position where the secret begins in an argument, 0 for an address.
+    fragment, and an argument that contains a secret or follows a word like "--token" or "-H". `begins` is the
+    position where the secret begins in such an argument, 0 for an address, None if the whole text is secret.
     """
     if isinstance(value, SecretStr):
-        return replace(at, value.get_secret_value())
+        return replace(at, value.get_secret_value(), None)
     if isinstance(value, Mapping):
         told = _OPEN_OF_AUTH if at[-1:] == ("auth",) else ()
         return {
             name: replace_secrets(
-                member, replace, (*at, name), (hidden and name not in told) or is_secret_name(str(name)), partly=partly
+                member, replace, (*at, name), (hidden and name not in told) or is_secret_name(str(name))
             )
             for name, member in value.items()
         }
@@ -89,15 +84,15 @@ def replace_secrets(
             asked = hidden or (_asks_for_secret(before) and not (isinstance(item, str) and _FLAG.fullmatch(item)))
             begins = 0 if asked else _secret_in(item)
             if begins:
-                copied.append(partly(item, begins) if partly else replace((*at, place), item))
+                copied.append(replace((*at, place), item, begins))
             else:
-                copied.append(replace_secrets(item, replace, (*at, place), asked, partly=partly))
+                copied.append(replace_secrets(item, replace, (*at, place), asked))
         return copied
     if not isinstance(value, str) or not value:
         return value
     if not hidden and _TELLING_ADDRESS.search(value):
-        return partly(value, 0) if partly else replace(at, value)
-    return replace(at, value) if hidden else value
+        return replace(at, value, 0)
+    return replace(at, value, None) if hidden else value
 
 
 def _asks_for_secret(item: object) -> bool:
@@ -137,7 +132,7 @@ def invalid(at: Location, message: str) -> ServiceError:
     return ServiceError(ErrorKind.INVALID, str(problem), advice, outcome=Outcome.NOT_SENT, problems=(problem,))
 
 
-def _whole(at: Location, secret: str) -> str:
+def _whole(at: Location, secret: str, _begins: int | None) -> str:
     if is_mask(secret):
         raise invalid(at, "this is a mask, not the value behind it.")
     return secret

@@ -158,7 +158,7 @@ def _deeper(value: Any, levels: int) -> bool:
     return levels == 0 or any(_deeper(member, levels - 1) for member in members)
 
 
-def _marked(at: Location, _: str) -> str:
+def _marked(at: Location, _secret: str, _begins: int | None) -> str:
     return _MARK + re.sub(r"\W", "_", "_".join(map(str, at)), flags=re.ASCII).upper() + _MARK
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from quarterdeck.client.redact import is_secret_name, replace_secrets
+from quarterdeck.client.redact import Location, is_secret_name, replace_secrets
 
 MASK = "••••"
 
@@ -29,10 +29,12 @@ def arguments(values: Iterable[str]) -> list[str]:
 
 def document(value: Any, name: str) -> Any:
     """Return a value as it may be shown: masked below a secret name, and in parts of addresses and arguments."""
-    return replace_secrets(value, lambda *_: MASK, (name,), is_secret_name(name), partly=_in_part)
+    return replace_secrets(value, _masked, (name,), is_secret_name(name))
 
 
-def _in_part(text: str, begins: int) -> str:
+def _masked(_at: Location, text: str, begins: int | None) -> str:
+    if begins is None:
+        return MASK
     return text[:begins] + MASK if begins else address(text)
 
 

@@ -132,7 +132,7 @@ def holds_hidden(value: Any) -> bool:
 
 def members(server: McpServer) -> dict[str, Any]:
     """Return the members of a server as JSON data, including its secrets."""
-    revealed: dict[str, Any] = replace_secrets(server.model_dump(exclude_unset=True), lambda _, secret: secret)
+    revealed: dict[str, Any] = replace_secrets(server.model_dump(exclude_unset=True), lambda _at, secret, _: secret)
     return revealed
 
 
