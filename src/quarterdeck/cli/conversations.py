@@ -125,9 +125,7 @@ async def _titled(client: Client, conversation: Conversation, new: NewConversati
 
 async def _newest(client: Client) -> tuple[Conversation, ...]:
     """Return the first page of the list."""
-    async for page in client.conversations.pages():
-        return page.items
-    return ()
+    return (await anext(client.conversations.pages())).items
 
 
 async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Conversation:

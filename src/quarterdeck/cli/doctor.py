@@ -1,7 +1,7 @@
 """`quarterdeck doctor`: what responds at a connection, what it can do, and whether the key is right."""
 
 import os
-from collections.abc import AsyncIterable, Awaitable
+from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,10 +118,9 @@ async def _stored(client: Client) -> str:
     return "none stored yet" if await client.settings.load() is None else "stored, and can be read"
 
 
-async def _listed(pages: AsyncIterable[Page[Any]], openly: str) -> str:
-    async for page in pages:
-        return f"can be listed ({len(page.items)}{' or more' if page.more else ''}){openly}"
-    return f"can be listed (0){openly}"
+async def _listed(pages: AsyncIterator[Page[Any]], openly: str) -> str:
+    page = await anext(pages)
+    return f"can be listed ({len(page.items)}{' or more' if page.more else ''}){openly}"
 
 
 async def _specs(client: Client) -> str:

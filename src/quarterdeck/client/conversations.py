@@ -58,9 +58,7 @@ class ConversationsResource:
     async def titled(self, words: str) -> Page[Conversation]:
         """Return the newest conversations whose title contains these words, as the server compares them: one page."""
         query = (*self._conversations.limit, WITH_PARTS, ("title__contains", words))
-        async for page in self._conversations.pages(SEARCH, query):
-            return page
-        return Page(())
+        return await anext(self._conversations.pages(SEARCH, query))
 
     async def count(self, *, background: bool = False) -> int | None:
         """Return how many conversations there are, including those with a parent; None if the server does not tell."""

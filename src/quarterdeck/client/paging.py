@@ -74,7 +74,7 @@ class Records(Generic[R]):
         """The query for the largest pages that servers allow."""
 
     async def pages(self, path: str, query: Query = (), *, background: bool = False) -> AsyncIterator[Page[R]]:
-        """Read a list page by page, each record once: pages by offset overlap when new records arrive.
+        """Read a list page by page, at least one, each record once: pages by offset overlap when new records arrive.
 
         Raises ServiceError if a page cannot be read: SHAPE if pages repeat or stay empty, TOO_LARGE if the list does
         not end. Pages before the error are valid.
