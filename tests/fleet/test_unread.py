@@ -1,8 +1,14 @@
 """What conversations came to and who has looked, from run to run and from deck to deck; which of them ring."""
 
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet import kept as keeping
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.unread import KEPT, KeptUnread, Unread
 
@@ -145,3 +151,37 @@ def test_the_next_run_rings_for_what_happened_meanwhile_and_for_what_another_dec
     assert {each.id: each.since for each in found} == {"a": at(10).timestamp(), "b": at(700).timestamp(), "d": 0.0}
     later.unwatch("a")
     assert again(kept(later, kept(one))).watched.keys() == {"b", "d"}
+
+
+class SlowFiles:
+    """State files that take until somebody lets them go on."""
+
+    def __init__(self) -> None:
+        self.contents: Any = None
+        self.begun, self.gate = asyncio.Event(), asyncio.Event()
+
+    async def read(self, model: type[Any], about: str) -> Any:
+        return self.contents
+
+    async def change(self, model: type[Any], about: str, change: Callable[[Any], Any]) -> Any:
+        changed = change(self.contents)
+        self.begun.set()
+        await self.gate.wait()
+        self.contents = changed
+        return changed
+
+
+async def test_what_is_looked_at_while_an_earlier_look_is_being_saved_is_saved_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(keeping, "REST", 0)
+    marks, files = told("a:running@0 b:running@0 a:finished@10 b:finished@11"), SlowFiles()
+    saving = asyncio.create_task(keeping.Keeper(files, "server", lambda news: None).keep(marks))
+    marks.mark_read(["a"], at(12))
+    await files.begun.wait()
+    marks.mark_read(["b"], at(13))
+    saving.cancel()
+    files.gate.set()
+    with suppress(asyncio.CancelledError):
+        await saving
+    assert not again(files.contents).ids

@@ -90,21 +90,25 @@ class Keeper:
         return True
 
     async def keep(self, part: KeptPart[Any]) -> None:
-        """Save a part shortly after each change until cancelled; an unsaved change is then saved at once.
+        """Save a part shortly after each change until cancelled; what may not be saved yet is then saved at once.
 
         What another deck saved is restored with each saving.
         """
+        saving = False
         try:
             while True:
                 try:
                     await part.changed.wait()
                     await asyncio.sleep(REST)
+                    part.changed.clear()
+                    saving = True
+                    theirs = await self._write(part)
+                    saving = False
                 except asyncio.CancelledError:
-                    if part.changed.is_set():
+                    if saving or part.changed.is_set():
                         await self._write(part)
                     raise
-                part.changed.clear()
-                if (theirs := await self._write(part)) is not None:
+                if theirs is not None:
                     part.recall(theirs)
         except ServiceError as error:
             self._complain(error)
