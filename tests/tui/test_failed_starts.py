@@ -46,10 +46,13 @@ async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet
         await seat.sees("✗ 1 failed", "Bug")
         await seat.press("R", sees=("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main"))
         await seat.sees("box, Running, Older work")
+        fleet.tasks.append(failed(0) | {"id": "task1", "status": "WORKING", "detail": None})
         await seat.press("ctrl+s", until=lambda: fleet.created)
         (asked,) = fleet.created
         assert asked == REQUEST
         await seat.until(lambda: "failed" not in seat.text)
+        await seat.until(lambda: seat.list_screen.table.cursor_id == "task1")
+        assert seat.text.index("Bug") < seat.text.index("Older work"), "it stands where it belongs, not at the end"
 
 
 async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fleet: FakeFleet) -> None:

@@ -245,9 +245,11 @@ class ListScreen(DeckScreen, Generic[R]):
         self.refresh_frame()
 
     def _go_to(self, row_id: str) -> bool:
-        """Move the cursor to a row; a filter that hides it is cleared. Returns False if the row is unknown."""
+        """Move the cursor to a row, in its place; a filter that hides it is cleared. Returns False if it is unknown."""
         if row_id not in self.rows:
             return False
+        if self.listing.place(row_id):
+            self.show_rows()
         if row_id not in self.table.ids:
             self.listing.folding.open(row_id)
             self.arranging.filter_by(self.filter_bar.words if row_id in self.listing.ids else "")
