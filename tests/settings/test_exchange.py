@@ -53,7 +53,7 @@ def test_edits_that_were_exported_are_edits_again_and_take_no_server_away(draft:
 
 
 def test_only_what_the_file_names_is_changed_and_a_secret_that_was_filled_in_is_taken() -> None:
-    text = '[settings]\nlanguage = "fr"\nllm_api_key = "sk-typed"\n'
+    text = 'not_set = ["language"]\n[settings]\nlanguage = "fr"\nllm_api_key = "sk-typed"\n'
     changes = imported(text, Draft(STORED)).draft.changes
     assert changes == {"language": "fr", "llm_api_key": SecretStr("sk-typed")}
 

@@ -295,5 +295,5 @@ def _help(add: AddParser) -> None:
     group = add("help", help=text, description="print the usage, or a reference")
     text = "every key of the deck, every setting and which servers have it, or what a filter can ask for"
     topics = ("keys", "settings", "filters")
-    group.add_argument("topic", nargs="?", default=None, choices=topics, metavar="TOPIC", help=text)
+    group.add_argument("topic", nargs="?", default=None, choices=topics, help=text)
     group.set_defaults(command="help.run")

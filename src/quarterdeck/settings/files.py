@@ -135,14 +135,16 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _values(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield (key, value) of each setting in a file; None if it is not set."""
-    for name in ("settings", "json"):
-        table = data.get(name)
-        yield from table.items() if isinstance(table, dict) else ()
+    """Yield (key, value) of each setting in a file; None if it is not set. A value counts more than `not_set`."""
+    tables = [table for name in ("settings", "json") if isinstance(table := data.get(name), dict)]
+    for table in tables:
+        yield from table.items()
     if "mcp" in data:
         yield MCP, data["mcp"]
     not_set = data.get("not_set")
-    yield from ((key, None) for key in (not_set if isinstance(not_set, list) else ()) if isinstance(key, str))
+    for key in not_set if isinstance(not_set, list) else ():
+        if isinstance(key, str) and not any(key in table for table in tables):
+            yield key, None
 
 
 def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], notes: list[str]) -> dict[str, Any]:
