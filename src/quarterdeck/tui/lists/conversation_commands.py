@@ -185,10 +185,8 @@ class ConversationCommands:
             return
         session, row = at
 
-        title = text.line(row.title)
-
         async def send(typed: Typed) -> Shown:
-            if typed["title"] != title:
+            if typed["title"] != row.title:
                 with self._finding_out("rename", session):
                     await session.rename_conversation(row.id, typed["title"])
             return text.line(f"It is called {typed['title']}.")
@@ -196,7 +194,7 @@ class ConversationCommands:
         field = InputField(
             "title",
             "Title",
-            title,
+            row.title,
             hint="what the list shows; the agent is not told",
             check=lambda value: None if value else "A title has at least one letter.",
         )

@@ -149,10 +149,10 @@ class Listing(Generic[R]):
         moved = self._order.take(ranks, gone, monotonic())
         return ranks.keys(), gone, self._sift(ranks, gone) or moved
 
-    def place(self, row_id: str) -> bool:
-        """Place a row at once, even if the cursor has just moved; returns whether that moved it."""
+    def place(self, row_id: str) -> None:
+        """Place a row at once, even if the cursor has just moved."""
         rank = self._rank(self.rows[row_id], self._clock())
-        return self._order.take({row_id: rank._replace(urgent=True)}, (), monotonic())
+        self._order.take({row_id: rank._replace(urgent=True)}, (), monotonic())
 
     def pass_time(self, *, aged: bool) -> bool:
         """Place waiting rows as time has passed; returns whether the visible ids or their order changed.

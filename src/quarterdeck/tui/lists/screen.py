@@ -235,8 +235,9 @@ class ListScreen(DeckScreen, Generic[R]):
     @on(Table.Marked)
     def _say_what_changed(self) -> None:
         wanted = self.app.wanted
-        if wanted is not None and self.is_current and self._go_to(wanted):
+        if wanted in self.rows and self.is_current:
             self.app.wanted = None
+            self._go_to(wanted)
             self.mark_read(wanted)
         if not self.table.ids:
             self.table.say_empty(*self._why_no_rows())
@@ -244,16 +245,14 @@ class ListScreen(DeckScreen, Generic[R]):
             self.filter_bar.count(self.counts())
         self.refresh_frame()
 
-    def _go_to(self, row_id: str) -> bool:
-        """Move the cursor to a row, in its place; a filter that hides it is cleared. Returns False if it is unknown."""
-        if row_id not in self.rows:
-            return False
-        if self.listing.place(row_id):
-            self.show_rows()
+    def _go_to(self, row_id: str) -> None:
+        """Move the cursor to a row, in its place; a filter that hides it is cleared."""
+        self.listing.place(row_id)
+        self.show_rows(anew=True)
         if row_id not in self.table.ids:
             self.listing.folding.open(row_id)
             self.arranging.filter_by(self.filter_bar.words if row_id in self.listing.ids else "")
-        return self.table.move_to(row_id)
+        self.table.move_to(row_id)
 
     @on(Table.SortAsked)
     def _title_clicked(self, event: Table.SortAsked) -> None:
