@@ -150,7 +150,21 @@ def test_the_next_run_rings_for_what_happened_meanwhile_and_for_what_another_dec
     found = later.by_urgency({name: record("finished", name=name) for name in "ab"})
     assert {each.id: each.since for each in found} == {"a": at(10).timestamp(), "b": at(700).timestamp(), "d": 0.0}
     later.unwatch("a")
-    assert again(kept(later, kept(one))).watched.keys() == {"b", "d"}
+    assert again(kept(later, kept(one, kept(other)))).watched.keys() == {"b", "d"}
+
+
+def test_two_decks_watch_the_same_whichever_of_them_begins_or_ends_it() -> None:
+    decks, note = (told("c:running@0"), told("c:running@0")), None
+    for deck, change in ((0, "watch"), (1, "unwatch"), (0, "watch"), (0, "unwatch"), (1, "watch")):
+        if change == "watch":
+            decks[deck].watch({"c": record("running")})
+        else:
+            decks[deck].unwatch("c")
+        for each in (decks[deck], decks[1 - deck]):
+            note = kept(each, note)
+            each.recall(note)
+        watching = {"c"} if change == "watch" else set()
+        assert decks[0].watched.keys() == decks[1].watched.keys() == watching
 
 
 class SlowFiles:

@@ -97,6 +97,8 @@ class KeptUnread(KeptModel):
     dismissed: tuple[str, ...] = ()
     ended: frozenset[str] = Field(default=frozenset(), exclude=True)
     """Conversations that are no longer watched here, even if another deck's file lists them; not written."""
+    shared: frozenset[str] = Field(default=frozenset(), exclude=True)
+    """Watched conversations that the file listed last; one that it lists no more was ended elsewhere. Not written."""
 
     def joined(self, kept: "KeptUnread | None") -> "KeptUnread":
         """Merge with what another deck knows; only the most recently changed conversations are kept."""
@@ -107,7 +109,10 @@ class KeptUnread(KeptModel):
         since = max(self.since, theirs.since)
         worth = [(each, result) for each, result in both.items() if result.after or result.updated > since]
         worth.sort(key=lambda item: item[1].moment, reverse=True)
-        watched = {each: title for each, title in theirs.watched.items() if each not in self.ended} | self.watched
+        mine = {
+            each: title for each, title in self.watched.items() if each in theirs.watched or each not in self.shared
+        }
+        watched = {each: title for each, title in theirs.watched.items() if each not in self.ended} | mine
         return KeptUnread.model_construct(
             since=max([since, *(result.updated for _, result in worth[KEPT:])]),
             conversations=dict(worth[:KEPT]),
@@ -130,6 +135,7 @@ class Unread(KeptPart[KeptUnread]):
         self._publish = publish
         self.watched: dict[str, str] = {}
         """The titles of the watched conversations, by id, as last read."""
+        self._shared: frozenset[str] = frozenset()
         self._ended: set[str] = set()
         """Conversations that are no longer watched and must not be taken from the file again."""
         self.dismissed: dict[str, None] = {}
@@ -272,15 +278,18 @@ class Unread(KeptPart[KeptUnread]):
             watched=dict(self.watched),
             dismissed=tuple(self.dismissed),
             ended=frozenset(self._ended),
+            shared=self._shared,
         )
 
     def recall(self, kept: KeptUnread) -> None:
         """Merge what an earlier run or another deck saved."""
-        before = frozenset(self.ids)
+        before, watched = frozenset(self.ids), self.watched.keys()
         both = (self.kept() or KeptUnread(since=0.0, conversations={})).joined(kept)
         self._since, self.watched, self.dismissed = both.since, both.watched, dict.fromkeys(both.dismissed)
         self._elsewhere |= kept.conversations.keys() - self._known.keys()
         for each, result in both.conversations.items():
             self._know(each, result)
-        if marked := before ^ self.ids:
-            self._publish(News(About.CONVERSATIONS, marked))
+        self._shared = frozenset(kept.watched)
+        self._ended &= self._shared
+        if changed := before ^ self.ids | watched ^ self.watched.keys():
+            self._publish(News(About.CONVERSATIONS, changed))
