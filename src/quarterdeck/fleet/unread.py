@@ -109,10 +109,8 @@ class KeptUnread(KeptModel):
         since = max(self.since, theirs.since)
         worth = [(each, result) for each, result in both.items() if result.after or result.updated > since]
         worth.sort(key=lambda item: item[1].moment, reverse=True)
-        mine = {
-            each: title for each, title in self.watched.items() if each in theirs.watched or each not in self.shared
-        }
-        watched = {each: title for each, title in theirs.watched.items() if each not in self.ended} | mine
+        ended = self.ended | (self.shared - theirs.watched.keys())
+        watched = {each: title for each, title in (theirs.watched | self.watched).items() if each not in ended}
         return KeptUnread.model_construct(
             since=max([since, *(result.updated for _, result in worth[KEPT:])]),
             conversations=dict(worth[:KEPT]),
@@ -136,6 +134,7 @@ class Unread(KeptPart[KeptUnread]):
         self.watched: dict[str, str] = {}
         """The titles of the watched conversations, by id, as last read."""
         self._shared: frozenset[str] = frozenset()
+        """The watched conversations that the file listed last."""
         self._ended: set[str] = set()
         """Conversations that are no longer watched and must not be taken from the file again."""
         self.dismissed: dict[str, None] = {}
