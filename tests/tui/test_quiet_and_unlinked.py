@@ -56,7 +56,7 @@ async def test_a_list_and_a_timeline_of_a_later_run_say_alike_how_long_a_state_h
 ) -> None:
     fleet, state = FakeFleet(), KeptState(tmp_path / "state")
     fleet.add("box")
-    for minutes, lasted in ((0, "-"), (7, "≥7m")):
+    for minutes, lasted in ((0, "?"), (7, "≥7m")):
         async with at_sandboxes(fleet, state=state) as seat:
             moment = datetime.now(UTC) + timedelta(minutes=minutes, seconds=30)
             seat.deck.clock = lambda moment=moment: moment  # type: ignore[misc]
@@ -77,7 +77,7 @@ async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where
         await seat.sees("2  Sandboxes that no conversation lives in", "2  Conversations whose sandbox is gone")
         assert seat.text.index("So is that of this one") < seat.text.index("Its box is gone"), "the newest first"
         lines = [line for line in seat.text.splitlines() if "‖ Paused" in line or "● Running" in line][-2:]
-        assert len({line.index(" - ") for line in lines}) == 1
+        assert len({line.index(" ? ") for line in lines}) == 1
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         assert seat.list_screen.table.cursor_id == "alone"
         await seat.press("X", "down", "down", "down", "enter", sees="[1 Conversations]")

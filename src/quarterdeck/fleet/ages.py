@@ -92,8 +92,8 @@ def age_or_date(told: datetime | None, here: datetime | None, now: datetime) -> 
 
 
 def at_least(words: str) -> str:
-    """Format a duration that may be longer than these words say; "-" if they say next to nothing."""
-    return "-" if words in (JUST_NOW, UNDER_A_MINUTE) else f"≥{words}"
+    """Format a duration that may be longer than these words say; "?" if they say next to nothing."""
+    return "?" if words in (JUST_NOW, UNDER_A_MINUTE) else f"≥{words}"
 
 
 def stopwatch(seconds: float) -> str:
