@@ -124,7 +124,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         before, self._lines = self._lines, self._cells_now()
         pairs = enumerate(zip_longest(before, self._lines, fillvalue=()), HEADER)
         changed = [self._difference(y, old, new) for y, (old, new) in pairs if old != new]
-        if self._measure():
+        if self._measure() and self._fitted() != self._places:
             self._place()
         elif changed:
             self.refresh(*changed)
@@ -387,7 +387,11 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
                 self._widest[column.key] = max(cells, self._widest.get(column.key, 0))
         return self._widest != before
 
+    def _fitted(self) -> tuple[Placed, ...]:
+        """Where the columns belong."""
+        return fit(self._columns, self.size.width, self._widest if self._ids else None, self._sorted[0])
+
     def _place(self) -> None:
         """Place the columns, and redraw every line."""
-        self._places = fit(self._columns, self.size.width, self._widest if self._ids else None, self._sorted[0])
+        self._places = self._fitted()
         self.refresh()
