@@ -167,6 +167,17 @@ def test_two_decks_watch_the_same_whichever_of_them_begins_or_ends_it() -> None:
         assert decks[0].watched.keys() == decks[1].watched.keys() == watching
 
 
+def test_what_is_watched_again_while_its_end_is_being_saved_stays_watched() -> None:
+    marks = told("c:running@0")
+    marks.watch({"c": record("running")})
+    marks.recall(kept(marks))
+    marks.unwatch("c")
+    note = kept(marks, kept(told("c:running@0")))
+    marks.watch({"c": record("running")})
+    marks.recall(note)
+    assert marks.watched.keys() == kept(marks, note).watched.keys() == {"c"}
+
+
 class SlowFiles:
     """State files that take until somebody lets them go on."""
 

@@ -230,6 +230,7 @@ class Unread(KeptPart[KeptUnread]):
 
     def watch(self, records: Mapping[str, Conversation]) -> set[str]:
         """Watch these conversations as well; returns the ids for which there was no room."""
+        self._shared = self._shared.difference(records)  # that they are not in the file then is no end elsewhere
         for each, record in records.items():
             if each in self.watched or len(self.watched) < MOST_WATCHED:
                 self._ended.discard(each)
