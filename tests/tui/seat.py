@@ -205,7 +205,8 @@ async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator
         yield Seat(deck, pilot)
         closing = list(deck.workers)
         deck.workers.cancel_all()  # as a deck that is left does before it takes its screens apart
-    await asyncio.gather(*(worker.wait() for worker in closing), return_exceptions=True)
+        # Before Textual's own end: to cancel them a second time would interrupt what they finish.
+        await asyncio.gather(*(worker.wait() for worker in closing), return_exceptions=True)
 
 
 @asynccontextmanager
