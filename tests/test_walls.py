@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -88,6 +89,18 @@ def test_only_some_rooms_name_httpx_the_deck_and_the_local_service_and_none_goes
     assert naming("tui") == {"cli", "tui"}
     assert naming("local") == {"cli", "local"}
     assert naming("gc", "httptools", "marshal") == set()
+
+
+def test_no_imports_go_in_a_circle_not_even_those_of_types() -> None:
+    files = {
+        ".".join(file.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in SOURCE.rglob("*.py")
+    }
+    arrows = {
+        name: {each if each in files else each.rpartition(".")[0] for each in imported_by(file)} & {*files}
+        for name, file in files.items()
+    }
+    TopologicalSorter(arrows).prepare()  # its error names the circle
 
 
 def test_click_is_not_installed() -> None:

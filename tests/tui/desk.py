@@ -14,12 +14,11 @@ from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.config.keys import Keys, SystemKeyring
 from quarterdeck.config.load import load
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.connecting import Connecting
 from quarterdeck.tui.kept_state import KeptState
 from tests.cli.serving import answering, keeping
 from tests.conftest import Home
 from tests.keyrings import Good
-from tests.tui.seat import NARROW, Seat, Words, seated_at
+from tests.tui.seat import NARROW, Seat, Words, connecting, seated_at
 
 KEY, OTHER_KEY = "sentinel-key-one", "sentinel-key-two"
 NOBODY = "http://127.0.0.1:9"
@@ -58,9 +57,7 @@ class Desk:
         keys = Keys(folders.keys, self.environ, SystemKeyring(lambda: self.keyring, self.patience))
         deck = Deck(
             replace(connection, read_only=connection.read_only or read_only),
-            lambda deck: Connecting(
-                deck, partial(connect, folders.data, keys), folders, keys, KeptState(folders.kept), read_only=read_only
-            ),
+            connecting(partial(connect, folders.data, keys), KeptState(folders.kept), keys, read_only=read_only),
             notices=[f"{problem}." for problem in loaded.problems],
             theme="quarterdeck-dark",
             crash_folder=self.home.state,

@@ -23,7 +23,8 @@ from quarterdeck.config.load import find_folders
 from quarterdeck.fleet.session import Session
 from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.connecting import Connect, Connecting
+from quarterdeck.tui.connecting import Connecting
+from quarterdeck.tui.connections import Connect, Connections
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.lists.screen import ListScreen
 from tests.client.fakes import FAST, FakeServer
@@ -219,11 +220,19 @@ async def seated(
         yield seat
 
 
-def connecting(connect: Connect, state: KeptState | None = None) -> Callable[[Deck], Connecting]:
+def connecting(
+    connect: Connect, state: KeptState | None = None, keys: Keys | None = None, *, read_only: bool = False
+) -> Callable[[Deck], Connecting]:
     """What a deck loads behind its frame: only how it connects differs from test to test."""
     folders = find_folders(os.environ)
     state = state or KeptState(folders.kept / uuid4().hex)
-    return lambda deck: Connecting(deck, connect, folders, Keys(folders.keys, os.environ), state)
+    keys = keys or Keys(folders.keys, os.environ)
+
+    def load(deck: Deck) -> Connecting:
+        known = Connections(deck.endpoint, connect, folders.connections, keys, state, read_only=read_only)
+        return Connecting(deck, known, state, folders.preferences)
+
+    return load
 
 
 S = TypeVar("S", bound=Seat)

@@ -6,7 +6,6 @@ import logging
 import pytest
 from keyring.errors import KeyringLocked
 
-from quarterdeck.tui.connecting import Connecting
 from tests.conftest import Home
 from tests.keyrings import Hanging, Raising
 from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list
@@ -38,8 +37,11 @@ async def test_a_connection_is_added_and_its_key_is_kept_once_it_is_proven_and_s
         await seat.press("enter", sees=("three", "No conversations."))
         await seat.press("L")
         await seat.sees("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200")
-        assert isinstance(seat.deck.connecting, Connecting)
-        pictures += [seat.deck.export_screenshot(), repr(vars(seat.deck.connecting.keys)), repr(vars(seat.deck))]
+        pictures += [
+            seat.deck.export_screenshot(),
+            repr(vars(seat.deck.connecting.connections.keys)),
+            repr(vars(seat.deck)),
+        ]
     assert desk.keyring.held == {("quarterdeck", f"three {desk.two}"): OTHER_KEY}
     assert desk.file.read_text() == before + f'\n[connections.three]\nurl = "{desk.two}"\n'
     assert desk.remembered == "three"

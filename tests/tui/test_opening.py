@@ -15,7 +15,7 @@ from quarterdeck.fleet.health import Health
 from quarterdeck.tui import app
 from quarterdeck.tui.columns.details import health_cell
 from quarterdeck.tui.commands import Place, commands_at
-from quarterdeck.tui.connecting import Connect
+from quarterdeck.tui.connections import Connect
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer

@@ -8,13 +8,13 @@ from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connecting
+from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import KeptState
 
 
 def connecting(deck: Deck, config: Config, *, read_only: bool, by_choice: bool) -> Connecting:
     """Return the `Connecting` of a deck."""
-    folders = config.folders
-    keys = Keys(folders.keys, os.environ)
-    state = KeptState(folders.kept)
+    folders, keys, state = config.folders, Keys(config.folders.keys, os.environ), KeptState(config.folders.kept)
     opening = partial(connect, folders.data, keys)
-    return Connecting(deck, opening, folders, keys, state, read_only=read_only, by_choice=by_choice)
+    connections = Connections(deck.endpoint, opening, folders.connections, keys, state, read_only=read_only)
+    return Connecting(deck, connections, state, folders.preferences, by_choice=by_choice)

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from rich.console import RenderableType
 from textual import work
@@ -32,16 +32,16 @@ from quarterdeck.tui.commands import Place, commands_at, key_bar_hints
 from quarterdeck.tui.keys_in_order import KeysInOrder
 from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES
-from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, Said
+from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, MessageLine, Said
 
 if TYPE_CHECKING:  # types of modules that are loaded behind the frame
     from quarterdeck.client.client import Client
     from quarterdeck.client.errors import ServiceError
     from quarterdeck.fleet.bulk import BulkJob
+    from quarterdeck.fleet.news import News
     from quarterdeck.fleet.session import Session
-    from quarterdeck.tui.connecting import Connecting
+    from quarterdeck.tui.connections import Connections
     from quarterdeck.tui.kept_state import KeptState
-    from quarterdeck.tui.screen import DeckScreen
 
 SCREENS = {
     Place.CONVERSATIONS: ("quarterdeck.tui.screens.conversations", "ConversationsScreen"),
@@ -75,6 +75,53 @@ class ReadingPosition(NamedTuple):
     """The message that the agent may have ignored."""
 
 
+class Connector(Protocol):
+    """What opens connections; it is loaded behind the frame (`connecting.py`)."""
+
+    connections: Connections
+    state: KeptState
+    """The state kept between runs."""
+
+    def open(self, connection: Connection) -> None:
+        """Follow a connection until another one is opened."""
+
+    def switch(self, connection: Connection) -> None:
+        """Open a connection, after questions about what would be lost."""
+
+    async def choose(self) -> None:
+        """Show the connections, and open the one that is chosen."""
+
+    def remember(self, **what: str) -> None:
+        """Save a choice for the next run."""
+
+    async def may_end_job(self) -> bool:
+        """Ask whether to give up the rest of a running bulk job. Runs inside a worker."""
+
+
+@runtime_checkable
+class OpenScreen(Protocol):
+    """A mounted screen of the deck (`screen.py`)."""
+
+    PLACE: ClassVar[Place]
+    message_line: MessageLine
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving would lose something typed here."""
+
+    async def may_leave(self) -> bool:
+        """Ask about unsaved edits. Runs inside a worker."""
+
+    async def action_command(self, name: str) -> None:
+        """Run a command, or show why not."""
+
+    def on_news(self, news: News) -> None:
+        """Handle news of the connection."""
+
+    def call_later(self, callback: Callable[..., Any], *args: Any) -> bool:
+        """Call something in the screen's own task."""
+
+
 class Frame(Screen[None]):
     """What is shown until the screens are loaded: the first screen without its rows."""
 
@@ -93,7 +140,7 @@ class Frame(Screen[None]):
 
 
 class Deck(KeysInOrder):
-    """The screens on one connection; `load` creates the `Connecting`, and is called in a thread behind the frame."""
+    """The screens on one connection; `load` creates the `Connector`, and is called in a thread behind the frame."""
 
     TITLE = "Quarterdeck"
     CSS_PATH = "quarterdeck.tcss"
@@ -105,7 +152,7 @@ class Deck(KeysInOrder):
     def __init__(
         self,
         endpoint: Connection,
-        load: Callable[[Deck], Connecting],
+        load: Callable[[Deck], Connector],
         *,
         crash_folder: Path,
         notices: Sequence[str] = (),
@@ -127,7 +174,7 @@ class Deck(KeysInOrder):
         self.session: Session | None = None
         self.trouble: ServiceError | None = None
         """Why there is no session, if opening it failed."""
-        self.opened: list[DeckScreen] = []
+        self.opened: list[OpenScreen] = []
         """The mounted screens of the deck; each adds itself."""
         self.wanted: str | None = None
         """The id that a list should move its cursor to as soon as the row exists."""
@@ -165,7 +212,7 @@ class Deck(KeysInOrder):
 
         The server is already being read while they are imported.
         """
-        self.connecting: Connecting = await asyncio.to_thread(self._load, self)
+        self.connecting: Connector = await asyncio.to_thread(self._load, self)
         self.state: KeptState = self.connecting.state
         self.connecting.open(self.endpoint)
         await self.show(Place.CONVERSATIONS)
@@ -269,11 +316,10 @@ class Deck(KeysInOrder):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The commands in the palette: those of the screen it was opened on."""
-        for shown in self.opened:
-            if shown is screen:
-                for command in commands_at(shown.PLACE):
-                    title = f"{command.label} ({command.key})" if command.keys else command.label
-                    yield SystemCommand(title, command.help, partial(shown.action_command, command.name))
+        if isinstance(screen, OpenScreen):
+            for command in commands_at(screen.PLACE):
+                title = f"{command.label} ({command.key})" if command.keys else command.label
+                yield SystemCommand(title, command.help, partial(screen.action_command, command.name))
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text to the terminal's clipboard, with control characters escaped."""

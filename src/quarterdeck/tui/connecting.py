@@ -3,90 +3,49 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from pydantic import SecretStr
-
-from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.config import connections, edit
-from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
+from quarterdeck.config import edit
+from quarterdeck.config.connections import LOCAL_NAME, Connection
 from quarterdeck.config.files import ConfigError
-from quarterdeck.config.keys import Keys
-from quarterdeck.config.load import Folders
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.connections import Releases
+from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.bulk import LeaveDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import Shown
 
-Connect = Callable[[Connection, SecretStr | None], AbstractAsyncContextManager[Client]]
-"""Opens a client for a connection; a key of None means the key that its configuration names."""
 KEY_REFUSED = Shown("The key is missing or wrong: K in the connections (c) gives one.")
 
 
 class Connecting:
-    """Opens one connection at a time; `read_only` means that nothing may be changed on any connection."""
+    """Opens one connection at a time."""
 
     def __init__(
-        self,
-        app: Deck,
-        connect: Connect,
-        folders: Folders,
-        keys: Keys,
-        state: KeptState,
-        *,
-        read_only: bool = False,
-        by_choice: bool = True,
+        self, app: Deck, connections: Connections, state: KeptState, preferences: Path, *, by_choice: bool = True
     ) -> None:
-        self.file = folders.connections
-        self.keys = keys
+        self.connections = connections
         self.state = state
-        """The state kept between runs."""
-        self.releases = Releases(state)
         self._app = app
-        self._connect = connect
-        self._asked = app.endpoint
-        """The connection the deck was started with; if it was given by its address, it is in no file."""
-        self._read_only = read_only
+        self._preferences = preferences
         self._by_choice = by_choice
         """Whether a person chose the connection: only then it is remembered."""
-        self._preferences = folders.preferences
         self._key_refused = False
         """Whether a refused key was noticed and the person was asked for another one."""
 
-    async def read(self) -> tuple[Sequence[Connection], Sequence[str]]:
-        """Return all current connections, the local service first, and sentences about those that could not be used."""
-        problems: list[str] = []
-        found, _ = await asyncio.to_thread(connections.read, self.file, problems)
-        known = [LOCAL, *found.values()]
-        if not self._asked.kept and self._asked.place not in [each.place for each in known]:
-            known.append(self._asked)
-        await self.releases.recall(known)
-        return known, problems
-
-    def opened_as(self, connection: Connection) -> Connection:
-        """Return the connection, made read-only if --read-only was given."""
-        return replace(connection, read_only=True) if self._read_only else connection
-
     def open(self, connection: Connection) -> None:
         """Follow a connection until another one is opened; the previous one is closed first."""
-        self._app.run_worker(self._follow(self.opened_as(connection)), exclusive=True, group="session")
-
-    def client_of(self, connection: Connection, key: SecretStr | None = None) -> AbstractAsyncContextManager[Client]:
-        """Open a client with that key, or else the key typed in this run, or else the stored key."""
-        return self._connect(self.opened_as(connection), key or self.keys.typed(connection))
+        self._app.run_worker(self._follow(self.connections.opened_as(connection)), exclusive=True, group="session")
 
     async def choose(self) -> None:
         """Show the connections, unless they are already shown, and open the one that is chosen."""
-        await self._show(*await self.read())
+        await self._show(*await self.connections.read())
 
     async def _show(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
         if not any(isinstance(screen, ConnectionsDialog) for screen in self._app.screen_stack):
@@ -113,7 +72,7 @@ class Connecting:
         self._key_refused = False
         self._publish(News(About.SERVER, all_rows=True))
         try:
-            async with self.client_of(connection) as client:
+            async with self.connections.client_of(connection) as client:
                 app.session = Session(client, self._publish, app.clock, self.state, connection.about)
                 app.connected.set()
                 if self._by_choice and (connection.kept or connection.embedded):
@@ -136,8 +95,9 @@ class Connecting:
 
     def _publish(self, news: News) -> None:
         app, session = self._app, self._app.session
-        if session is not None and session.server.release and session.server.release != self.releases.at(app.endpoint):
-            app.run_worker(self.releases.saw(app.endpoint, session.server.release), group="release")
+        releases = self.connections.releases
+        if session is not None and session.server.release and session.server.release != releases.at(app.endpoint):
+            app.run_worker(releases.saw(app.endpoint, session.server.release), group="release")
         if news.wanted is not None:
             app.wanted = news.wanted
         for screen in app.opened:
@@ -159,7 +119,7 @@ class Connecting:
         """Show the connections, unless a text field has the focus: what is typed there would become commands."""
         app = self._app
         await app.loaded.wait()
-        found = await self.read()
+        found = await self.connections.read()
         if app.screen.is_modal or (app.focused is not None and app.focused.check_consume_key("c", "c")):
             app.say_on_top(KEY_REFUSED)
         else:

@@ -1,20 +1,29 @@
-"""What is known of this person's servers: the release last seen at each, and a check of who responds now."""
+"""The connections of this person: their file, keys and clients, the release last seen at each, and a check."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
+
+from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.network import sends_in_clear
-from quarterdeck.config.connections import Connection
+from quarterdeck.config import connections
+from quarterdeck.config.connections import LOCAL, Connection
+from quarterdeck.config.keys import Keys
 from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import Shown
+
+Connect = Callable[[Connection, SecretStr | None], AbstractAsyncContextManager[Client]]
+"""Opens a client for a connection; a key of None means the key that its configuration names."""
 
 
 class SeenRelease(KeptModel):
@@ -49,6 +58,39 @@ class Releases:
             self._seen[endpoint.about] = release
             with suppress(ServiceError):
                 await self._state.change(SeenRelease, endpoint.about, lambda kept: SeenRelease(release=release))
+
+
+class Connections:
+    """The connections that a person can open; `read_only` means that nothing may be changed on any of them."""
+
+    def __init__(
+        self, started_on: Connection, connect: Connect, file: Path, keys: Keys, state: KeptState, *, read_only: bool
+    ) -> None:
+        """Create them; `started_on`, the first one of the deck, is in no file if it was given by its address."""
+        self.file = file
+        self.keys = keys
+        self.releases = Releases(state)
+        self._started_on = started_on
+        self._connect = connect
+        self._read_only = read_only
+
+    async def read(self) -> tuple[Sequence[Connection], Sequence[str]]:
+        """Return all current connections, the local service first, and sentences about those that could not be used."""
+        problems: list[str] = []
+        found, _ = await asyncio.to_thread(connections.read, self.file, problems)
+        known = [LOCAL, *found.values()]
+        if not self._started_on.kept and self._started_on.place not in [each.place for each in known]:
+            known.append(self._started_on)
+        await self.releases.recall(known)
+        return known, problems
+
+    def opened_as(self, connection: Connection) -> Connection:
+        """Return the connection, made read-only if nothing may be changed."""
+        return replace(connection, read_only=True) if self._read_only else connection
+
+    def client_of(self, connection: Connection, key: SecretStr | None = None) -> AbstractAsyncContextManager[Client]:
+        """Open a client with that key, or else the key typed in this run, or else the stored key."""
+        return self._connect(self.opened_as(connection), key or self.keys.typed(connection))
 
 
 # Checking who responds

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from pydantic import SecretStr
 from rich.cells import cell_len
@@ -23,7 +23,7 @@ from quarterdeck.config.keys import KeyringUnavailableError
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
-from quarterdeck.tui.connections import Verdict, check
+from quarterdeck.tui.connections import Connections, Verdict, check
 from quarterdeck.tui.dialogs.base import Dialog, Result, ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog, YesNoDialog
 from quarterdeck.tui.dialogs.connection import HEADERS, Filled, GivenKey, KeyChoice, ask_key, edit_connection
@@ -32,9 +32,6 @@ from quarterdeck.tui.paint import content, lines, mark, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.choices import ChoiceList
 from quarterdeck.tui.widgets.lines import Lines
-
-if TYPE_CHECKING:
-    from quarterdeck.tui.connecting import Connecting
 
 ASKING = Verdict((Shown("asking…"), Tone.BUSY))
 EMBEDDED = Shown("The local service is part of the deck: it has no key or address of yours.")
@@ -95,8 +92,8 @@ class ConnectionsDialog(Dialog[Connection]):
         """Where the connection under the cursor is."""
 
     @property
-    def _connecting(self) -> "Connecting":
-        return self.app.connecting
+    def _connections(self) -> Connections:
+        return self.app.connecting.connections
 
     def body(self) -> Iterable[Widget]:
         """Notes, the list, and everything about the connection under the cursor."""
@@ -179,7 +176,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _line(self, connection: Connection) -> Content:
         address = min(self._room, max(cell_len(_address(each)) for each in self._listed) + GAP)
-        read_only = Shown("read-only" if self._connecting.opened_as(connection).read_only else "")
+        read_only = Shown("read-only" if self._connections.opened_as(connection).read_only else "")
         return Content("").join(
             (
                 mark(connection.colour),
@@ -199,7 +196,7 @@ class ConnectionsDialog(Dialog[Connection]):
     @property
     def _read_only(self) -> int:
         """Cells of the column that says so, if any is read-only."""
-        return READ_ONLY if any(self._connecting.opened_as(each).read_only for each in self._listed) else 0
+        return READ_ONLY if any(self._connections.opened_as(each).read_only for each in self._listed) else 0
 
     def _health_of(self, connection: Connection) -> Cell:
         """Return the state of a connection, in one or two words."""
@@ -223,11 +220,11 @@ class ConnectionsDialog(Dialog[Connection]):
         yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
         if not connection.embedded:
             yield "sent as", (HEADERS[connection.header], Tone.PLAIN)
-        if self._connecting.opened_as(connection).read_only:
+        if self._connections.opened_as(connection).read_only:
             yield "read-only", (Shown("nothing is changed on the server"), Tone.PLAIN)
         if connection.ca_file is not None:
             yield "CA file", (text.line(connection.ca_file), Tone.PLAIN)
-        if release := text.line(self._connecting.releases.at(connection)):
+        if release := text.line(self._connections.releases.at(connection)):
             yield "release", (release, Tone.PLAIN)
         if connection.url is not None and sends_in_clear(connection.url):
             yield "careful", (PLAIN_HTTP, Tone.WARN)
@@ -248,7 +245,7 @@ class ConnectionsDialog(Dialog[Connection]):
     @work(exclusive=True, group="keys")
     async def _find_keys(self) -> None:
         for each in self._listed:
-            self._keys[each] = await self._connecting.keys.source(each)
+            self._keys[each] = await self._connections.keys.source(each)
             self._show()
 
     # Open, check, delete
@@ -274,8 +271,8 @@ class ConnectionsDialog(Dialog[Connection]):
         self._verdicts[connection] = ASKING
         self._show()
         self._body.scroll_end(animate=False)  # its answer is the last fact
-        self._verdicts[connection] = verdict = await check(self._connecting.client_of(connection))
-        await self._connecting.releases.saw(connection, verdict.release)
+        self._verdicts[connection] = verdict = await check(self._connections.client_of(connection))
+        await self._connections.releases.saw(connection, verdict.release)
         self._find_keys()
         if connection == self._chosen:
             self._body.scroll_end(animate=False)
@@ -298,8 +295,8 @@ class ConnectionsDialog(Dialog[Connection]):
             await self._ask(question, lambda agreed: self._delete(connection))
 
     async def _delete(self, connection: Connection) -> Connection:
-        await asyncio.to_thread(edit.delete_table, self._connecting.file, connections.TABLE, connection.name)
-        await self._connecting.keys.forget(connection)
+        await asyncio.to_thread(edit.delete_table, self._connections.file, connections.TABLE, connection.name)
+        await self._connections.keys.forget(connection)
         return connection
 
     async def _ask(self, dialog: Dialog[Result], then: Callable[[Result], Coroutine[Any, Any, Connection]]) -> None:
@@ -322,7 +319,7 @@ class ConnectionsDialog(Dialog[Connection]):
         except ConfigError as error:
             self.complain(text.line(error.sentence))
         self._changing = False
-        self._read = await self._connecting.read()
+        self._read = await self._connections.read()
         self._list_them(at)
 
     # Add and edit
@@ -342,14 +339,14 @@ class ConnectionsDialog(Dialog[Connection]):
 
         async def write(filled: Filled) -> Filled:
             moves = await self._moves_key(old, filled)
-            await asyncio.to_thread(edit.save_connection, self._connecting.file, filled.connection, instead_of)
+            await asyncio.to_thread(edit.save_connection, self._connections.file, filled.connection, instead_of)
             return replace(filled, moves_key=moves)
 
         await self._ask(edit_connection(old, taken, write), lambda filled: self._saved(old, filled))
 
     async def _saved(self, old: Connection, filled: Filled) -> Connection:
         """Set the key as chosen, and open the connection again if it is open."""
-        keys, new, was_open = self._connecting.keys, filled.connection, self._is_open(old)
+        keys, new, was_open = self._connections.keys, filled.connection, self._is_open(old)
         if filled.key is KeyChoice.NONE:
             await keys.forget(old)
         elif filled.moves_key:
@@ -369,14 +366,14 @@ class ConnectionsDialog(Dialog[Connection]):
         """Open a connection; this dialog closes if a message or question must be shown."""
         if self.is_current and (said is not None or any(screen.unsaved for screen in self.app.opened)):
             self.dismiss(None)
-        self._connecting.switch(connection)
+        self.app.connecting.switch(connection)
         if said is not None:
             self.app.say_on_top(said[0])
 
     async def _moves_key(self, old: Connection, filled: Filled) -> bool | None:
         """Whether the key goes to the new address, to another origin only after a yes; None if there is none to go."""
         new, other = filled.connection, filled.key in (KeyChoice.NONE, KeyChoice.ENTER)
-        if other or old.place == new.place or not await self._connecting.keys.is_given(old):
+        if other or old.place == new.place or not await self._connections.keys.is_given(old):
             return None
         was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
         said = (
@@ -405,13 +402,13 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _key_form(self, connection: Connection) -> FormDialog[GivenKey]:
         async def prove(key: SecretStr) -> Verdict:
-            return await check(self._connecting.client_of(connection, key), with_release=False)
+            return await check(self._connections.client_of(connection, key), with_release=False)
 
         return ask_key(connection, prove)
 
     async def _take_key(self, connection: Connection, given: GivenKey) -> Span:
         """Use a key from now on; returns a message about it."""
-        self._connecting.keys.type(connection, given.key)
+        self._connections.keys.type(connection, given.key)
         try:
             if given.to_keep and (place := await self._keep_key(connection, given.key)):
                 return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
@@ -424,7 +421,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def _keep_key(self, connection: Connection, key: SecretStr) -> str:
         """Store a key in the keyring, or in a file if the person agrees; returns where, empty for nowhere."""
-        keys = self._connecting.keys
+        keys = self._connections.keys
         try:
             await keys.keep(connection, key, in_file=False)
         except KeyringUnavailableError:
