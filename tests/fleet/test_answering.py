@@ -171,6 +171,24 @@ async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(
         assert agent.ran == []
 
 
+async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent: FakeAgent) -> None:
+    async with talking(agent) as (following, answering):
+        agent.loses_answers = True
+        agent.meanwhile |= {
+            "/events": lambda: setattr(agent, "unreached", True),
+            "/run": lambda: setattr(agent, "loses_answers", False),
+        }
+        sending = asyncio.create_task(answering.send("hello"))
+        while agent.asked.count(f"GET {C}") < 20:
+            assert not sending.done()
+            await asyncio.sleep(0.001)
+        assert [(each.text, each.title) for each in following.transcript.entries] == [("hello", NOT_KNOWN)]
+        agent.unreached = False
+        assert await sending == "Sent."
+        assert (sent(agent, "/events"), sent(agent, "/run")) == (1, 1)
+        assert not following.transcript.outgoing
+
+
 async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ended(agent: FakeAgent) -> None:
     agent.set("running")
     async with talking(agent) as (following, answering):

@@ -12,6 +12,7 @@ from textual.widgets import TextArea
 from quarterdeck.fleet import answering as answering_rules
 from quarterdeck.tui.conversation.log import Log
 from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.screens import conversation
 from tests.client.fakes import Answer, Asked, FakeServer, Gated, to
 from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
 from tests.tui.fake_fleet import PROD, FakeFleet
@@ -468,8 +469,23 @@ async def test_a_sandbox_that_the_list_knows_to_be_paused_is_resumed_while_the_c
         gate.set()
 
 
+async def test_a_question_is_gone_to_as_soon_as_it_is_read(agent: FakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent.says("hello")
+    async with opened(agent) as seat:
+        monkeypatch.setattr(conversation, "PAINTED_EVERY", 3600.0)
+        agent.asks("rm -r build")
+        await seat.press("ctrl+r", until=lambda: "Needs you" in seat.line(1))
+        await seat.press("tab", sees=("rm -r build", "y accept"))
+
+
+async def test_the_words_of_a_person_stand_as_they_were_typed(agent: FakeAgent) -> None:
+    agent.says("# fix __init__.py, *.py\n\n1) a &amp; b", "user")
+    async with opened(agent) as seat:
+        await seat.sees("you     # fix __init__.py, *.py", "1) a &amp; b")
+
+
 async def test_what_a_server_says_is_only_text(agent: FakeAgent) -> None:
-    agent.says("[/x] \x1b]0;pwned\x07 &#x202e; [@click=app.quit]q[/]", "user")
+    agent.says("[/x] \x1b]0;pwned\x07 &#x202e; [@click=app.quit]q[/]")
     agent.add("ObservationEvent", tool_name="[red]", tool_call_id="\x1b[2J", observation={"content": "[/] \x1b[31mx"})
     agent.add("BrandNew\x1b[2J", "hook[/]")
     agent.asks("echo \x1b[2J [/x]")

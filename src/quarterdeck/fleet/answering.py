@@ -22,6 +22,8 @@ SETTLES = 0.4
 """Seconds between two tries."""
 TOLD_WITHIN = 4
 """How many times the log is read until it must show what was accepted."""
+READ_WITHIN = 60.0
+"""Seconds within which a log that cannot be read must be read again to look for a message."""
 ENDS_WITHIN = 40.0
 """Seconds within which a server has finished a run; until then it refuses a new one, even if the agent reads as ready.
 """
@@ -178,14 +180,24 @@ class Answering:
             await asyncio.sleep(SETTLES)
 
     async def _arrives(self, message: Entry) -> bool:
-        """Whether the log shows a message by the time the agent rests; raises ServiceError if it cannot be read."""
+        """Whether the log shows a message by the time the agent rests.
+
+        A log that cannot be read is read again for some time; raises ServiceError if it still cannot be read then.
+        """
         outgoing, rested = self._following.transcript.outgoing, 0
         outgoing[message.id] = message._replace(title=NOT_KNOWN)
+        clock = asyncio.get_running_loop().time
+        read_at = clock()
         while rested < TOLD_WITHIN:
-            status = await self._status(self._agent())
-            if message.id not in outgoing:
-                return True
-            rested += status != ExecutionStatus.RUNNING
+            try:
+                status = await self._status(self._agent())
+            except ServiceError:
+                if clock() > read_at + READ_WITHIN:
+                    raise
+            else:
+                if message.id not in outgoing:
+                    return True
+                rested, read_at = rested + (status != ExecutionStatus.RUNNING), clock()
             await asyncio.sleep(SETTLES)
         return False
 

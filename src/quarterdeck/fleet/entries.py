@@ -79,7 +79,7 @@ class Entry(NamedTuple):
     title: str = ""
     """One line: a command, a path, or the words of a quiet entry."""
     text: str = ""
-    """A message (Markdown), the output of a tool, or the body of an unknown event."""
+    """A message (that of an agent is Markdown), the output of a tool, or the body of an unknown event."""
     said: str = ""
     """What the agent said when it started the action; Markdown."""
     thought: str = ""

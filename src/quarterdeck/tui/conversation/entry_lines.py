@@ -64,6 +64,8 @@ class Layout(NamedTuple):
             before = max(len(entry.text) - STREAMED_TAIL, 0)
             body += [cell(Shown(f"… {before:,} characters before"), Tone.MUTED)] if before else []
             body += plain_lines(text.whole(entry.text[before:]), width) if entry.text else []
+        elif is_person:  # as it was typed: `__init__.py` and `*.py` are no emphasis
+            body += plain_lines(text.whole(entry.text.strip("\n")), width) if entry.text else []
         else:
             body += markdown_lines(entry.text, width)
         if is_person and entry.title:

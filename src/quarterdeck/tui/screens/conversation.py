@@ -215,7 +215,7 @@ class ConversationScreen(DeckScreen):
                 return self._following.note
             case "answer" if not self._question.actions:
                 reading = self._following.origin is Origin.OPENING
-                return "The conversation is still being read." if reading else "The agent asks for nothing."
+                return "The conversation was not read yet; try again." if reading else "The agent asks for nothing."
             case "go_on" | "stop" | "send_on" | "ask_always" | "ask_risky" | "ask_never" if self.app.endpoint.embedded:
                 return "No agent runs in the local service."
             case "ask_always" | "ask_risky" | "ask_never" if not self._following.reached:
@@ -242,6 +242,13 @@ class ConversationScreen(DeckScreen):
                 return "There is no entry here."
             case _:
                 return None
+
+    async def action_command(self, name: str) -> None:
+        """Run a command, on all that was read, also what is not painted yet."""
+        if self._painting is not None:
+            self._painting.stop()
+            self._show()
+        await super().action_command(name)
 
     def action_unfold(self) -> None:
         """Unfold the entry under the cursor, or fold it."""
