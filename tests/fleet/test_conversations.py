@@ -102,8 +102,12 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
         replace(conversation("RUNNING", agent, agent), updated_at=updated)
         for agent, updated in zip(agents, updates, strict=True)
     ]
-    rows = sorted([*map(conversation_row, records), start_row(task("WORKING"))], key=lambda row: row.rank(at(0)))
-    assert " ".join(row.id for row in rows) == "t waiting_for_confirmation error stuck running finished idle"
+    starts = [
+        start_row(replace(task("WORKING"), created_at=None)),
+        start_row(replace(task("ERROR"), id="failed", updated_at=at(2.5))),
+    ]
+    rows = sorted([*map(conversation_row, records), *starts], key=lambda row: row.rank(at(0)))
+    assert " ".join(row.id for row in rows) == "t waiting_for_confirmation error failed stuck running finished idle"
 
 
 def test_a_filter_reads_both_words_for_a_state() -> None:

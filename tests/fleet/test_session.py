@@ -53,6 +53,35 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_th
         await until(lambda: (row := session.sandbox_row("box")) and row.conversations)
 
 
+async def test_a_conversation_shows_the_newer_word_of_its_sandbox_until_it_was_read_after_that() -> None:
+    fleet = FakeFleet.of(1)
+    fleet.talk("c", "box00", "Fix login")
+    told: list[News] = []
+    session = Session(client_of(fleet.answer)[0], told.append, lambda: NOON)
+
+    async def says(*words: str) -> None:
+        """Whether the row says so after each of as many readings of the conversations, and each change is told."""
+        for word in words:
+            told.clear()
+            await session.conversations.read_all()
+            row = session.conversation_row("c")
+            assert (row and row.state.word) == word
+        assert "c" in {each for news in told if news.about is About.CONVERSATIONS for each in news.ids}
+
+    await session.conversations.read_all()
+    await session.sandboxes.read_all()
+    fleet.add("box00", "PAUSED")
+    await session.sandboxes.read_all()
+    assert "c" in {each for news in told if news.about is About.CONVERSATIONS for each in news.ids}
+    await says("Sandbox paused", "Finished")  # the first reading may have begun before
+    fleet.conversations["c"]["sandbox_status"] = "PAUSED"
+    await says("Sandbox paused")
+    fleet.add("box00")
+    for _ in range(2):  # a return to the state before is believed when it was read twice
+        await session.sandboxes.read_all()
+    await says("Sandbox resuming", "Sandbox paused")
+
+
 async def test_a_sandbox_is_called_free_only_once_the_starts_were_read_and_all_of_them() -> None:
     fleet = FakeFleet(tasks=[{"id": "unreadable"}])
     fleet.add("box")

@@ -101,11 +101,17 @@ _LAST_TOLD = "Its sandbox is idle; this is what the agent last said."
 
 
 _HEARD = frozenset({SandboxStatus.RUNNING, SandboxStatus.STARTING})
-_ASKED: dict[str, Container[str | None]] = {
-    StateWord.PAUSING: _HEARD,
-    StateWord.RESUMING: frozenset({SandboxStatus.PAUSED}),
+_STOPPED = frozenset({SandboxStatus.PAUSED})
+_NEWER: dict[str, tuple[Container[str | None], str]] = {
+    StateWord.PAUSING: (_HEARD, StateWord.PAUSING),
+    StateWord.PAUSED: (_HEARD, SandboxStatus.PAUSED),
+    StateWord.ERROR: (_HEARD, SandboxStatus.ERROR),
+    StateWord.MISSING: (_HEARD, SandboxStatus.MISSING),
+    StateWord.RESUMING: (_STOPPED, StateWord.RESUMING),
+    StateWord.STARTING: (_STOPPED, StateWord.RESUMING),
+    StateWord.RUNNING: (_STOPPED, StateWord.RESUMING),
 }
-"""Sandbox statuses in readings that do not show yet what is under way."""
+"""Newer words of a sandbox, each with the statuses in readings that do not show it yet and what is shown then."""
 
 
 def with_last_status(before: Conversation, record: Conversation) -> Conversation:
@@ -189,13 +195,13 @@ class ConversationRow(NamedTuple):
         return "\n".join(filter(None, texts))
 
     def rank(self, now: datetime) -> Rank:
-        """Return its place in the default order: start tasks, questions, trouble, the rest; the newest first."""
-        if self.task is not None:
-            value = 0
-        elif self.needs_you:
+        """Return its place in the default order: starts, questions, trouble, the rest; the newest first."""
+        if self.needs_you:
             value = 1
         elif self.state.attention:
             value = 2
+        elif self.task is not None:
+            value = 0
         else:
             value = 3
         newest = -self.updated.timestamp() if self.updated else 0.0
@@ -232,7 +238,7 @@ def conversation_row(
     record: Conversation,
     *,
     sandboxes: Container[str] | None = None,
-    under_way: str | None = None,
+    newer: str | None = None,
     deleting: bool = False,
     unread: bool = False,
     watched: bool = False,
@@ -240,11 +246,12 @@ def conversation_row(
 ) -> ConversationRow:
     """Return the row of a conversation.
 
-    `sandboxes` are the ids of all sandboxes, None until they have been read completely; `under_way` is the word for
-    what was asked of its own one, and `deleting` means that its deletion was requested; `unread` means that it has a
-    result that nobody has looked at, `watched` that a person wants to be notified of it.
+    `sandboxes` are the ids of all sandboxes, None until they have been read completely; `newer` is the word of its own
+    one, if that is newer than the record, and `deleting` means that its deletion was requested; `unread` means that it
+    has a result that nobody has looked at, `watched` that a person wants to be notified of it.
     """
-    state = conversation_state(record, under_way if record.sandbox_status in _ASKED.get(under_way or "", ()) else None)
+    outdated, shown = _NEWER.get(newer or "", ((), None))
+    state = conversation_state(record, shown if record.sandbox_status in outdated else None)
     state = _AGENT[ExecutionStatus.DELETING] if deleting else state
     lost = sandboxes is not None and record.sandbox_id not in sandboxes
     unlinked = record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)

@@ -138,10 +138,11 @@ class Session:
             task = self.start_tasks.records.get(conversation_id)
             return start_row(task, self.server_clock) if task is not None and self._is_shown(task) else None
         memory = self.memories.by_id.get(record.sandbox_id or "")
+        is_newer = memory is not None and (memory.asked is not None or record.sandbox_id in self._viewports.unsettled)
         return conversation_row(
             record,
             sandboxes=None if self.sandboxes.health.incomplete else self.sandboxes.records,
-            under_way=memory.state(self._clock()).word if memory is not None and memory.asked is not None else None,
+            newer=memory.state(self._clock()).word if memory is not None and is_newer else None,
             deleting=conversation_id in self._deleting,
             unread=conversation_id in self.unread.ids,
             watched=conversation_id in self.unread.watched,
@@ -206,12 +207,15 @@ class Session:
         now, came_or_went = self._clock(), changes.added | changes.gone
         fresh = self.memories.observe(changes.read, now, beginning=changes.all_known)
         self.memories.forget(changes.gone)
-        self._viewports.unsettled.update(each for each in fresh - changes.added if self.by_sandbox.of(each))
+        unsettled = {each for each in fresh - changes.added if self.by_sandbox.of(each)}
+        self._viewports.changed(unsettled)
         self._probe_quiet_ones(now)
         if changes.all_known and changes.added:
             self.start_tasks.refresh()  # starts tell whose it is: a conversation is listed only later
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
-        self._publish_other_list(About.CONVERSATIONS, self.by_sandbox.ids_in(came_or_went), changes, self.sandboxes)
+        self._publish_other_list(
+            About.CONVERSATIONS, self.by_sandbox.ids_in(came_or_went | unsettled), changes, self.sandboxes
+        )
         for news in self.displacement.read(now):
             self._publish(news)
         if (found := self._starts.find_lost(self.sandboxes)) is not None:
@@ -233,12 +237,14 @@ class Session:
         for conversation_id, title in self._titles.not_given(changes.read):
             if self._tasks is not None:
                 self._tasks.create_task(self._give_title(conversation_id, title))
-        self._viewports.unsettled.difference_update(record.sandbox_id for record in changes.read if record.sandbox_id)
+        settled = self._viewports.read(record.sandbox_id for record in changes.read if record.sandbox_id)
         if changes.all_known and any(records[each].sandbox_id not in self.sandboxes.records for each in changes.added):
             self.sandboxes.refresh()
         # A start task's row disappears once its conversation is listed.
         starts = self.start_tasks.records.keys() if changes or not changes.all_known else ()
-        self._publish(News(About.CONVERSATIONS, other.union(changes.gone, marked, kept, starts)))
+        self._publish(
+            News(About.CONVERSATIONS, other.union(changes.gone, marked, kept, starts, self.by_sandbox.ids_in(settled)))
+        )
         self._publish_other_list(About.SANDBOXES, touched, changes, self.conversations)
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:

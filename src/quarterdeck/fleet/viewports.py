@@ -1,6 +1,6 @@
 """What is looked at in each list, which decides what of it is read and how often."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -25,8 +25,23 @@ class Viewports:
     """Whether the terminal is hidden."""
     starting: frozenset[str] = frozenset()
     """The start tasks that, when last read, could still end soon."""
-    unsettled: set[str] = field(default_factory=set)
-    """Sandboxes that changed, and whose conversations have not been read since."""
+    unsettled: dict[str, bool] = field(default_factory=dict)
+    """Sandboxes that changed, and whose conversations may not have been read since; whether one reading has come, which
+    may have begun before.
+    """
+
+    def changed(self, sandbox_ids: Iterable[str]) -> None:
+        """Note that sandboxes changed."""
+        self.unsettled |= dict.fromkeys(sandbox_ids, False)
+
+    def read(self, sandbox_ids: Iterable[str]) -> frozenset[str]:
+        """Note that conversations in these sandboxes were read; returns those that are settled by that."""
+        read = self.unsettled.keys() & set(sandbox_ids)
+        settled = frozenset(each for each in read if self.unsettled[each])
+        self.unsettled |= dict.fromkeys(read, True)
+        for each in settled:
+            del self.unsettled[each]
+        return settled
 
     def seen(self, about: About) -> tuple[str, ...]:
         """Return the visible ids of a list."""
@@ -40,7 +55,7 @@ class Viewports:
     def of_conversations(self) -> Viewport:
         """Return the same for the conversations: those in an unsettled sandbox that is in sight, and watched ones."""
         seen, watched = self.seen(About.CONVERSATIONS), tuple(self.unread.watched)
-        unsettled = self.unsettled | self.memories.transitional(self.clock())
+        unsettled = self.unsettled.keys() | self.memories.transitional(self.clock())
         transitional = [each for each in seen if self.by_sandbox.sandbox_of(each) in unsettled]
         transitional += self.by_sandbox.ids_in(unsettled.intersection(self.seen(About.SANDBOXES)))
         visible = watched if self.hidden else (*seen, *watched)
