@@ -160,7 +160,7 @@ async def test_when_somebody_else_says_the_opposite_at_the_same_moment_that_is_s
 async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(agent: FakeAgent) -> None:
     async with talking(agent) as (following, answering):
         agent.drops = True
-        with pytest.raises(ServiceError):
+        with pytest.raises(ServiceError, match="The log does not have your message"):
             await answering.send("never arrives")
         assert not following.transcript.outgoing
         agent.drops, agent.loses_answers, agent.asked = False, True, []
@@ -186,6 +186,16 @@ async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent
         agent.unreached = False
         assert await sending == "Sent."
         assert (sent(agent, "/events"), sent(agent, "/run")) == (1, 1)
+        assert not following.transcript.outgoing
+
+
+async def test_it_is_said_when_the_log_stays_unreadable(agent: FakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "READ_WITHIN", 0.0)
+    async with talking(agent) as (following, talk):
+        agent.loses_answers = True
+        agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
+        with pytest.raises(ServiceError, match="not known whether your message arrived"):
+            await talk.send("hello")
         assert not following.transcript.outgoing
 
 

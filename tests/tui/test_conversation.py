@@ -384,7 +384,10 @@ async def test_leaving_does_not_end_what_is_being_sent_and_it_is_kept_until_then
         await seat.press("m", *"go on", "ctrl+s", sees="sending")
         await seat.press("escape", "q", until=lambda: not seat.deck.screen.query(Log))
         async with opened(agent, state=state) as other:
-            await other.until(lambda: composer(other).text == "go on")
+            await other.sees("perhaps sent when you left: look above", "go on")
+            await other.press("m", "end", "x", "escape", "q", until=lambda: not other.deck.screen.query(Log))
+            await other.press("enter", sees=("perhaps sent when you left: look above", "go onx"))
+            await other.press("m", "ctrl+u", "escape", until=lambda: "perhaps sent" not in other.text)
         agent.set("idle")
         gate.set()
         await seat.sees("Sent.")

@@ -55,9 +55,10 @@ class Answering:
         try:
             await agent.send(text)
         except ServiceError as error:
-            if error.outcome is not Outcome.UNKNOWN or not await self._arrives(message):
+            if error.outcome is not Outcome.UNKNOWN:
                 outgoing.pop(message.id, None)
                 raise
+            await self._look_for(message, error)
         try:
             await self._following.catch_up()
             outgoing.pop(message.id, None)
@@ -179,27 +180,32 @@ class Answering:
             self.note = "The server is still ending the last run; the agent goes on as soon as it may."
             await asyncio.sleep(SETTLES)
 
-    async def _arrives(self, message: Entry) -> bool:
-        """Whether the log shows a message by the time the agent rests.
+    async def _look_for(self, message: Entry, error: ServiceError) -> None:
+        """Wait until the log shows a message whose sending ended with this error, but not longer than the agent works.
 
-        A log that cannot be read is read again for some time; raises ServiceError if it still cannot be read then.
+        A log that cannot be read is read again for some time. Raises ServiceError if the message is not found.
         """
         outgoing, rested = self._following.transcript.outgoing, 0
         outgoing[message.id] = message._replace(title=NOT_KNOWN)
         clock = asyncio.get_running_loop().time
         read_at = clock()
-        while rested < TOLD_WITHIN:
-            try:
-                status = await self._status(self._agent())
-            except ServiceError:
-                if clock() > read_at + READ_WITHIN:
-                    raise
-            else:
-                if message.id not in outgoing:
-                    return True
-                rested, read_at = rested + (status != ExecutionStatus.RUNNING), clock()
-            await asyncio.sleep(SETTLES)
-        return False
+        try:
+            while rested < TOLD_WITHIN:
+                try:
+                    status = await self._status(self._agent())
+                except ServiceError:
+                    if clock() > read_at + READ_WITHIN:
+                        words = "The log cannot be read, so it is not known whether your message arrived."
+                        advice = "Look there before you send it again."
+                        raise ServiceError(error.kind, words, advice, outcome=Outcome.UNKNOWN) from None
+                else:
+                    if message.id not in outgoing:
+                        return
+                    rested, read_at = rested + (status != ExecutionStatus.RUNNING), clock()
+                await asyncio.sleep(SETTLES)
+            raise ServiceError(error.kind, f"{error.words} The log does not have your message.", "Send it again.")
+        finally:
+            outgoing.pop(message.id, None)
 
     def _agent(self) -> AgentServer:
         agent = self._following.agent

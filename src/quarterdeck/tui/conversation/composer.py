@@ -27,6 +27,8 @@ class MessageDrafts(KeptModel):
 
     kind: ClassVar[str] = "message-drafts"
     texts: Mapping[str, str] = {}
+    unanswered: Mapping[str, str] = {}
+    """The part of a text that was being sent when the deck was left."""
 
 
 async def drop_draft(app: Deck, session: Session, conversation_id: str) -> None:
@@ -37,13 +39,20 @@ async def drop_draft(app: Deck, session: Session, conversation_id: str) -> None:
         if kept is None or conversation_id not in kept.texts:
             return
         if await session.client.conversations.find(conversation_id) is None:
-            await app.state.change(MessageDrafts, about, partial(_with, conversation_id=conversation_id, draft=""))
+            await app.state.change(MessageDrafts, about, partial(_with, conversation_id=conversation_id))
 
 
-def _with(kept: MessageDrafts | None, conversation_id: str, draft: str) -> MessageDrafts:
+def _with(kept: MessageDrafts | None, conversation_id: str, draft: str = "", unanswered: str = "") -> MessageDrafts:
     """Return the drafts with another one for a conversation, or without one if it is blank."""
-    texts = {**(kept.texts if kept is not None else {}), conversation_id: draft}
-    return MessageDrafts(texts={each: words for each, words in texts.items() if words.strip()})
+    kept = kept or MessageDrafts()
+    return MessageDrafts(
+        texts=_not_blank({**kept.texts, conversation_id: draft}),
+        unanswered=_not_blank({**kept.unanswered, conversation_id: unanswered}),
+    )
+
+
+def _not_blank(texts: Mapping[str, str]) -> Mapping[str, str]:
+    return {each: words for each, words in texts.items() if words.strip()}
 
 
 class Composer(PlainArea):
@@ -66,6 +75,8 @@ class Composer(PlainArea):
         self.placeholder = HOW_TO_WRITE
         self.sending = ""
         """Text that is being sent; it is kept like a draft until it was sent."""
+        self._unanswered = ""
+        """Text that was being sent when the deck was left."""
         self._conversation_id = conversation_id
         self._keeping: Timer | None = None
 
@@ -92,7 +103,10 @@ class Composer(PlainArea):
         self._entitle()
 
     def _entitle(self) -> None:
-        self.border_title = "a draft, not sent" if self.text.strip() and not self.has_focus else ""
+        if self._unanswered and self._unanswered in self.text:
+            self.border_title = "perhaps sent when you left: look above"
+        else:
+            self.border_title = "a draft, not sent" if self.text.strip() and not self.has_focus else ""
 
     def on_unmount(self) -> None:
         """Store what was typed last."""
@@ -103,8 +117,9 @@ class Composer(PlainArea):
         """Store the draft, or that there is none."""
         self._keeping = None
         draft = "\n".join(filter(None, (self.sending, self.text)))
+        unanswered = self.sending or (self._unanswered if self._unanswered in self.text else "")
         try:
-            change = partial(_with, conversation_id=self._conversation_id, draft=draft)
+            change = partial(_with, conversation_id=self._conversation_id, draft=draft, unanswered=unanswered)
             await self.app.state.change(MessageDrafts, self.app.endpoint.about, change)
         except ServiceError as error:
             self.app.say_on_top(text.line(f"The draft is not kept: {error.words}"))
@@ -116,6 +131,7 @@ class Composer(PlainArea):
             self.app.say_on_top(text.line(f"Drafts cannot be read: {error.words}"))
             return
         if kept is not None and self._conversation_id in kept.texts:
+            self._unanswered = kept.unanswered.get(self._conversation_id, "")
             self.put_before(kept.texts[self._conversation_id])
 
     def put_before(self, words: str) -> None:

@@ -110,7 +110,7 @@ class Talk:
         """Run a request and show its result; returns whether it succeeded."""
         self._changed()
         try:
-            with self._session.writes.under_way("a word to an agent"):
+            with self._session.writes.under_way("a request to an agent"):
                 said = await tell()
         except ServiceError as error:
             self._say(error.sentences, Tone.BAD)
