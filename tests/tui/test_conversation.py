@@ -287,6 +287,15 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
         assert agent.ran == ["harmless"]
 
 
+async def test_an_answer_that_cannot_be_given_says_that_nothing_was_sent(agent: FakeAgent) -> None:
+    agent.asks("rm -r build")
+    async with opened(agent) as seat:
+        await seat.press("tab", sees="y accept")
+        agent.unreached = True
+        await seat.press("y", sees="nothing was sent now")
+        assert ANSWER not in agent.asked
+
+
 async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(
     agent: FakeAgent,
 ) -> None:

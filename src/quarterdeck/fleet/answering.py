@@ -245,7 +245,12 @@ class Answering:
     async def _still(self, shown: frozenset[str]) -> AgentServer:
         """Return the agent if it waits with exactly these actions; raises ServiceError(CONFLICT) otherwise."""
         agent = self._agent()
-        if await self._status(agent) != WAITING:
+        try:
+            status = await self._status(agent)
+        except ServiceError as error:
+            words = f"It could not be read whether it still waits, so nothing was sent now: {error.words}"
+            raise ServiceError(error.kind, words, error.advice, outcome=Outcome.NOT_SENT) from None
+        if status != WAITING:
             raise _not_sent("It did not wait for an answer any more; nothing was sent.")
         if self._following.transcript.open_actions != shown:
             raise _not_sent("It asked for something else than that; nothing was sent.")

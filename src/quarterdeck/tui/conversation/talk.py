@@ -56,6 +56,7 @@ class Talk:
         """Answer the actions that were shown."""
         answering = self.answering
         if answer == "accept":
+            self._screen.say(Shown("Reading whether it still waits for this…"), Tone.BUSY)
             self.tell(lambda: answering.accept(shown))
         elif answer == "reject":
             self._ask_why(shown)
