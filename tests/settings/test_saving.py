@@ -63,7 +63,8 @@ BASE = Settings(language="de", llm_api_key_set=False)
 HAD = BASE.model_copy(update={"llm_api_key_set": True})
 LANGUAGE = Draft(BASE).set("language", "fr")
 DRAFT = LANGUAGE.set("llm_api_key", SecretStr("new"))
-NOT_KNOWN = "Not known whether it is stored: API key. Unknown whether it happened."
+NOT_KNOWN = "Not known whether it is stored: API key. The connection to server.test broke. The edit is kept"
+NOT_STORED = "It was not stored: The connection to server.test broke. Your edits are kept."
 EVERY = {"language", "llm_api_key"}
 BOTH = Draft(HAD).set("language", "fr").set("llm_api_key", SecretStr("new"))
 
@@ -75,7 +76,7 @@ BOTH = Draft(HAD).set("language", "fr").set("llm_api_key", SecretStr("new"))
         (BOTH, flat(HAD), "Saved · 1 verified, 1 accepted", True, set(), True),
         (BOTH, flat(HAD, LOST), NOT_KNOWN, False, {"llm_api_key"}, True),
         (Draft(HAD).unset("llm_api_key"), flat(HAD, LOST), "Saved · 1 of 1 verified", True, set(), True),
-        (DRAFT, flat(BASE, LOST, ignores=EVERY), "It was not stored; your edits are kept.", False, EVERY, False),
+        (DRAFT, flat(BASE, LOST, ignores=EVERY), NOT_STORED, False, EVERY, False),
         (DRAFT, Dying(LOST, **BASE.model_dump(mode="json")), "Unknown whether it was stored", False, EVERY, True),
         (DRAFT, flat(BASE, DOWN), "Not saved: Cannot connect to server.test.", False, EVERY, False),
         (LANGUAGE, flat(BASE.model_copy(update={"language": "fr"})), "The server holds all", True, set(), False),

@@ -63,8 +63,12 @@ async def test_a_field_both_saved_is_asked_about(seat: FormSeat) -> None:
     await seat.edit("git_user_name", "Grace")
     await seat.edit("max_iterations", "77")
     long = "Edsger Wybe Dijkstra, once of Rotterdam, then of Nuenen and of Austin"
-    await seat.client.settings.store(await seat.stored(), {"language": "it", "git_user_name": long})
-    await seat.press("ctrl+s")
+    theirs = {"language": "it", "git_user_name": long, "git_user_email": "theirs@host"}
+    await seat.client.settings.store(await seat.stored(), theirs)
+    await seat.press("ctrl+r", sees="Somebody saved fields you edited")
+    await seat.go_to("git_user_email", sees="theirs@host")
+    await seat.go_to("git_user_name", "i", sees=("Someone else changed this too", "loaded", "Ada Lovelace"))
+    await seat.press("escape", "ctrl+s")
     await seat.sees("Changed here and on the server", "fr · French", "it · Italian", "Language  was en · English")
     await seat.press("t")
     await seat.sees("Changed here and on the server", "was Ada Lovelace", "Grace", "Edsger", "of Austin")

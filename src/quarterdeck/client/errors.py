@@ -50,6 +50,10 @@ class FieldProblem(NamedTuple):
         return ": ".join(filter(None, (".".join(map(str, self.location)), self.message)))
 
 
+NOT_KNOWN = "Unknown whether it happened. "
+"""How the words begin if the outcome is unknown."""
+
+
 @dataclass(eq=False)
 class ServiceError(Exception):
     """A failed request; `words` and `advice` are one sentence each and contain no secrets.
@@ -70,6 +74,11 @@ class ServiceError(Exception):
 
     def __str__(self) -> str:
         return self.words
+
+    @property
+    def cause(self) -> str:
+        """What is wrong, where it is found out whether it happened."""
+        return self.words.removeprefix(NOT_KNOWN)
 
     @property
     def sentences(self) -> str:

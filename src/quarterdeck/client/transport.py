@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import NOT_KNOWN, ErrorKind, Outcome, ServiceError
 from quarterdeck.client.flat import UNASKED
 from quarterdeck.client.limits import Limits, RateLimiter
 from quarterdeck.client.network import (
@@ -358,7 +358,7 @@ def _final(request: Request, error: ServiceError) -> ServiceError:
     return replace(
         error,
         kind=ErrorKind.UNKNOWN_OUTCOME,
-        words=f"Unknown whether it happened. {error.words}",
+        words=f"{NOT_KNOWN}{error.words}",
         advice="Check whether it did before you repeat it.",
         outcome=Outcome.UNKNOWN,
     )

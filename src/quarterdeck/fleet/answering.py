@@ -203,7 +203,7 @@ class Answering:
                         return
                     rested, read_at = rested + (status != ExecutionStatus.RUNNING), clock()
                 await asyncio.sleep(SETTLES)
-            raise ServiceError(error.kind, f"{error.words} The log does not have your message.", "Send it again.")
+            raise ServiceError(error.kind, f"{error.cause} The log does not have your message.", "Send it again.")
         finally:
             outgoing.pop(message.id, None)
 

@@ -62,6 +62,14 @@ def merge(draft: Draft, theirs: Settings | None, kept_here: Sequence[McpServer] 
     return Merged(merged, tuple(conflicts), tuple(key for key in moved if key not in draft.edits))
 
 
+def except_for(keys: Collection[str], newer: Settings, older: Settings) -> Settings:
+    """Return a newer record with the older values of some settings."""
+    told = {name for key in keys for name in (key, f"{key}_set") if name in Settings.model_fields}
+    leaves = {place: value for place, value in newer.leaves.items() if place not in keys}
+    leaves |= {place: value for place, value in older.leaves.items() if place in keys}
+    return newer.model_copy(update={name: getattr(older, name) for name in told} | {"leaves": leaves})
+
+
 def changed(before: Draft, after: Draft) -> tuple[str, ...]:
     """Return the keys of settings that changed on the server, as far as it tells, in the order of the form."""
     return tuple(key for key in after.fields.by_key if not is_same(before.known(key), after.known(key)))

@@ -183,7 +183,7 @@ async def _read_back(
         secrets_gone=() if secrets is None or left is None else secrets - left,
     )
     if lost is not None and seen.untouched:
-        return SaveResult(seen.remaining, "It was not stored; your edits are kept.", error=True)
+        return SaveResult(seen.remaining, f"It was not stored: {lost.cause} Your edits are kept.", error=True)
     words = _words(seen) if not seen.not_known else _not_known(seen, lost)
     return SaveResult(
         seen.remaining, words, saved=seen.stored, error=not seen.stored, meant=meant, found=found, seen=seen
@@ -203,7 +203,7 @@ def _words(seen: Verified) -> str:
 def _not_known(seen: Verified, lost: ServiceError | None) -> str:
     """Return a sentence about secrets that no reading can verify, and what can be done."""
     labels = ", ".join(unproven.label for unproven in seen.not_known)
-    why = f" {lost.words}" if lost is not None else ""
+    why = f" {lost.cause}" if lost is not None else ""
     rest = f" ({seen.counted})" if seen.readable else ""
     return f"Not known whether it is stored: {labels}.{why} The edit is kept with what you typed; save it again.{rest}"
 

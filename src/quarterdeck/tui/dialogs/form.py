@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Select
 
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
@@ -23,12 +23,6 @@ ABOUT_A_FIELD = (ErrorKind.CONFLICT, ErrorKind.INVALID)
 Typed = Mapping[str, Any]
 """The values of the fields by name: text, or the selected choice."""
 Check = Callable[[Any], str | None]
-
-
-def failure_words(error: ServiceError) -> str:
-    """Return what went wrong with a change and what to do, and whether it may have been made all the same."""
-    unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
-    return f"{unsure}{error.sentences}"
 
 
 @dataclass(eq=False)
@@ -247,4 +241,4 @@ class FormDialog(FieldsDialog[Result]):
             told = error.problems[0].message if error.problems else error.words
             self.refuse(told[:1].upper() + told[1:], self._blamed)
         else:
-            self.refuse(failure_words(error))
+            self.refuse(error.sentences)

@@ -14,7 +14,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
 from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, last
-from quarterdeck.settings.merge import changed_rows, merge
+from quarterdeck.settings.merge import changed_rows, except_for, merge
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
@@ -118,19 +118,22 @@ class Record:
         return found, disabled_in(await self.app.state.read(DisabledServers, about))
 
     def take(self, client: Client, found: Settings | None, kept_here: tuple[McpServer, ...]) -> bool:
-        """Base the draft on a new record; returns False if both sides changed something, which is then only marked."""
+        """Base the draft on a new record; returns False if both sides changed something.
+
+        That is only marked: it keeps the value that was loaded, so that a save finds the conflict again and asks.
+        """
         first, self.read_at, self.read_through = not self.loaded, self.app.clock(), client
         view = self.form.view
         old = view.draft.with_fields(self._fields_for(found))
         merged = merge(old, found, kept_here)
-        if merged.conflicts:
-            contested = frozenset(row_of(conflict.key, conflict.row) for conflict in merged.conflicts)
-            self.put(old, contested, view.arrived)
-            return False
-        if first or merged.draft != view.draft or view.server != self.server:
+        contested = frozenset(row_of(conflict.key, conflict.row) for conflict in merged.conflicts)
+        if contested:
+            keys = {conflict.key for conflict in merged.conflicts}
+            merged = merge(old, except_for(keys, found or Settings(), old.base or Settings()), kept_here)
+        if first or contested or merged.draft != view.draft or view.server != self.server:
             news = () if first or old.base is None else changed_rows(old, merged)  # a first record is new as a whole
-            self.put(merged.draft, arrived=view.arrived.union(row_of(key, row) for key, row in news))
-        return True
+            self.put(merged.draft, contested, view.arrived.union(row_of(key, row) for key, row in news))
+        return not contested
 
     def put(self, draft: Draft, contested: frozenset[str] = frozenset(), arrived: frozenset[str] = frozenset()) -> None:
         """Show a draft that did not come from the form."""

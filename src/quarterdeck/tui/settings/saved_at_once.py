@@ -21,7 +21,7 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed, failure_words
+from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
@@ -236,7 +236,7 @@ class AtOnceActions:
                 with self._under_way():
                     await act()
             except ServiceError as error:
-                self.done(text.line(failure_words(error)), Tone.BAD)
+                self.done(text.line(error.sentences), Tone.BAD)
             else:
                 self.done(text.line(done), Tone.GOOD)
 

@@ -45,7 +45,7 @@ def full_help(view: FormView, row: Row) -> tuple[Cell, ...]:
     lines += [EMPTY, cell(help_words)]
     for note in (*_problem(view, row), *_notes(view, row)):
         lines += [EMPTY, note]
-    facts = [*_field_facts(view, row.field)] if row.field is not None else []
+    facts = [*_field_facts(view, row, row.field)] if row.field is not None else []
     facts += [*_server_facts(view, row.entry)] if row.entry is not None else []
     facts += [cell(brief(said)) for said in (row.about, row.stands) if said and row.kind is not RowKind.MORE]
     return (*lines, *((EMPTY, *facts) if facts else ()))
@@ -90,10 +90,10 @@ def _notes(view: FormView, row: Row) -> Iterator[Cell]:
         yield cell(Shown(effect), Tone.REST)
 
 
-def _field_facts(view: FormView, entry: Field) -> Iterator[Cell]:
+def _field_facts(view: FormView, row: Row, entry: Field) -> Iterator[Cell]:
     if not entry.absent:
         yield _fact(
-            "value" if entry.secret else "stored",
+            "value" if entry.secret else "loaded" if row.id in view.contested else "stored",
             "nothing stored yet" if view.draft.base is None else words.former(view.draft, entry.key),
         )
     if entry.key in view.draft.edits:
