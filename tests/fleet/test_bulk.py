@@ -115,7 +115,7 @@ async def test_what_becomes_of_a_row_is_what_the_readings_say_and_an_unknown_out
         assert fleet.job.ended
     assert (fleet.states, len(fleet.asked)) == ({"box-000": state}, times)
     assert bool(fleet.job.rows["box-000"].words) is (state is not RowState.DONE)
-    assert fleet.job.retry_failed() is (state in (RowState.FAILED, RowState.UNCHANGED))
+    assert fleet.job.retry() is (state in (RowState.FAILED, RowState.UNCHANGED))
 
 
 async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and_tried_again() -> None:
@@ -126,7 +126,7 @@ async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and
         assert fleet.states["box-000"] is RowState.DONE
         fleet.status["box-000"] = "RUNNING"
     assert fleet.states == {"box-000": RowState.UNDONE, "box-001": RowState.DONE}
-    assert fleet.job.retry_failed()
+    assert fleet.job.retry()
 
 
 @pytest.mark.parametrize(("slow_down", "after"), [(False, 0.05), (True, 2.0), (True, 0.05)])

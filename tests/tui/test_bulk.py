@@ -44,8 +44,9 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
         await seat.press("h", sees=("Pause 6 sandboxes?", "6 will be paused", "The agent of Fix the build is at work"))
         await seat.press("h", "y", sees="1 done")
         assert fleet.orders == [("pause", "box00")]
-        await seat.press("escape", "escape", "asterisk", "slash", *"id:idle", "enter", "p", "y")
-        await seat.sees("There is no row it applies to.")
+        await seat.press("escape", "escape", "asterisk", "slash", *"id:idle", "enter", "p")
+        await seat.sees("Pause 0 sandboxes?", "n close (enter too)")
+        await seat.press("y", sees="There is no row it applies to.")
         await seat.press("h", sees="Pause 5 sandboxes?")
         assert "no row it applies to" not in seat.text
 
@@ -56,7 +57,7 @@ async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fle
         await seat.press("asterisk")
         del fleet.sandboxes["box03"]
         await seat.press("p", "y")
-        await seat.sees("4 done", "1 failed", "1 gone", "1 skipped", "(status 400): It bro", "R retry failed")
+        await seat.sees("4 done", "1 failed", "1 gone", "1 skipped", "(status 400): It bro", "R retry the rest")
         done = ("box00", "box02", "box04", "box05")
         left = {"box01": RowState.FAILED, "box03": RowState.GONE, "idle6": RowState.SKIPPED}
         assert states(seat) == {**dict.fromkeys(done, RowState.DONE), **left}
@@ -82,6 +83,11 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
         await seat.pilot.resize_terminal(*WIDE)
         await seat.press("escape", sees=("5 stopped", "1 skipped", "esc close"))
         assert fleet.orders == [("pause", "box00")]
+        await seat.press("R", sees="R tries again what is left, once all have ended.")
+        fleet.add("box00", "PAUSED")
+        await seat.sees("1 done", "R retry the rest")
+        await seat.press("R", sees=("5 waiting", "the server asked to wait"))
+        await seat.press("escape", sees="5 stopped")
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
 
 

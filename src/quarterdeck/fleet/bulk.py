@@ -108,8 +108,8 @@ class RowState(StrEnum):
 
 ENDED = frozenset(RowState) - {RowState.WAITING, RowState.SENT}
 """Final states, which only a retry leaves."""
-RETRIED = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE})
-"""States that a retry tries again: the readings have shown that it is not done."""
+RETRIED = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.STOPPED})
+"""States that a retry tries again: nothing was sent, or the readings have shown that it is not done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class BulkAction:
 
 
 class BulkJob:
-    """A bulk command and its progress: `await run()`, and again after `retry_failed()`.
+    """A bulk command and its progress: `await run()`, and again after `retry()`.
 
     Only the readings decide the result, never the server's response. `progress` is called with each row that changes.
     `clock` is monotonic, in seconds; `sleep` is `asyncio.sleep` or a replacement.
@@ -215,8 +215,8 @@ class BulkJob:
         return all(row.state in ENDED for row in self.rows.values())
 
     @property
-    def failed(self) -> list[str]:
-        """The ids that failed and can be tried again."""
+    def left(self) -> list[str]:
+        """The ids that failed or were stopped, and can be tried again."""
         return [row.id for row in self.rows.values() if row.state in RETRIED]
 
     @property
@@ -270,12 +270,12 @@ class BulkJob:
             if row.state is RowState.WAITING:
                 self._say(row.id, RowState.STOPPED, words)
 
-    def retry_failed(self) -> bool:
-        """Set the failed rows to waiting for the next `run()`; returns whether there are any."""
-        failed = self.failed
-        for row_id in failed:
+    def retry(self) -> bool:
+        """Set the rows that are left to waiting for the next `run()`; returns whether there are any."""
+        left = self.left
+        for row_id in left:
             self._say(row_id, RowState.WAITING)
-        return bool(failed)
+        return bool(left)
 
     # Sending requests
 

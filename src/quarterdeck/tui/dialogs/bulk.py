@@ -31,6 +31,7 @@ LISTED = 200
 """How many rows of one kind are listed one by one."""
 STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
 _DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted", "Dismiss": "dismissed"}
+NOTHING_TO_DO: Hints = (("n", "close (enter too)"), (" ↑ ↓", "scroll"))
 WELL = frozenset({RowState.DONE, RowState.SKIPPED})
 """Final states that need no attention."""
 
@@ -53,9 +54,12 @@ class PlanDialog(ConfirmDialog):
         self._warnings = warnings
 
     def on_mount(self) -> None:
-        """Show the key for hidden rows, if there are any."""
-        if self._plan.hidden:
-            self.hint((*self.HINTS, ("h", "hidden ones too, or not")))
+        """Show the keys that do something."""
+        self._hint()
+
+    def _hint(self) -> None:
+        hidden: Hints = (("h", "hidden ones too, or not"),) if self._plan.hidden else ()
+        self.hint((*(self.HINTS if self.planned.rows else NOTHING_TO_DO), *hidden))
 
     def action_accept(self) -> None:
         """Yes."""
@@ -71,6 +75,7 @@ class PlanDialog(ConfirmDialog):
         self.query_one("#said", Static).update(lines(said))
         self.query_one("#title", Static).update(plain(_title(self._verb, self.planned), Tone.STRONG))
         self.complain(None)
+        self._hint()
 
 
 class ProgressDialog(Dialog[Copyable]):
@@ -79,7 +84,7 @@ class ProgressDialog(Dialog[Copyable]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "stop_or_close", "Stop the rest, or close", show=False),
         Binding("b", "cancel", "Go on in the background", show=False),
-        Binding("R", "retry", "Retry failed", show=False),
+        Binding("R", "retry", "Retry the rest", show=False),
         Binding("enter,i", "why", "Say why", show=False),
         Binding("y", "copy", "Copy the summary", show=False),
         Binding("f", "save", "Save the summary", show=False),
@@ -130,7 +135,7 @@ class ProgressDialog(Dialog[Copyable]):
         if not self._ended:
             behind: Hints = (("b", "go on in the background"), ("y", "copy"))
             return (("escape", "stop the rest"), *behind) if self._can_stop else (*behind, ("escape", "close"))
-        retry: Hints = (("R", "retry failed"), ("enter", "why")) if self._job.failed else ()
+        retry: Hints = (("R", "retry the rest"), ("enter", "why")) if self._job.left else ()
         return (*retry, ("y", "copy"), ("f", "save"), ("escape", "close"))
 
     def action_stop_or_close(self) -> None:
@@ -146,11 +151,11 @@ class ProgressDialog(Dialog[Copyable]):
         return RowState.WAITING in counts(self._job.rows.values())
 
     def action_retry(self) -> None:
-        """Retry the failed rows."""
+        """Retry the rows that failed or were stopped."""
         if not self._job.ended:
-            self.complain(Shown("R tries again what failed once the rest has ended."))
-        elif not self._job.retry_failed():
-            self.complain(Shown("Nothing has failed."))
+            self.complain(Shown("R tries again what is left, once all have ended."))
+        elif not self._job.retry():
+            self.complain(Shown("Nothing is left to retry."))
         else:
             self._begin(self._job)
             self.complain(None)
