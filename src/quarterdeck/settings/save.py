@@ -171,7 +171,7 @@ async def _read_back(
         left = await store.secret_names() if secrets else None
     except ServiceError as error:
         known = "Stored, but not verified" if lost is None else "Unknown whether it was stored"
-        words = f"{known}: {error.words} Your edits are kept; save again to see."
+        words = f"{known}: {error.words} Save again to see."
         return SaveResult(meant, words, error=True, meant=meant)
     gone = {loss.field for loss in losses(meant.base, meant.changes, store.client.server) if loss.certain}
     seen = verify(
@@ -182,8 +182,11 @@ async def _read_back(
         gone=gone,
         secrets_gone=() if secrets is None or left is None else secrets - left,
     )
+    if lost is not None and seen.untouched and lost.status is not None:
+        return SaveResult(seen.remaining, f"It was not stored: {lost.cause}", error=True)
     if lost is not None and seen.untouched:
-        return SaveResult(seen.remaining, f"It was not stored: {lost.cause} Your edits are kept.", error=True)
+        words = f"Not stored so far, but it still may be: {lost.cause} Read again to see."
+        return SaveResult(seen.remaining, words, error=True, meant=meant)
     words = _words(seen) if not seen.not_known else _not_known(seen, lost)
     return SaveResult(
         seen.remaining, words, saved=seen.stored, error=not seen.stored, meant=meant, found=found, seen=seen
@@ -205,7 +208,7 @@ def _not_known(seen: Verified, lost: ServiceError | None) -> str:
     labels = ", ".join(unproven.label for unproven in seen.not_known)
     why = f" {lost.cause}" if lost is not None else ""
     rest = f" ({seen.counted})" if seen.readable else ""
-    return f"Not known whether it is stored: {labels}.{why} The edit is kept with what you typed; save it again.{rest}"
+    return f"Not known whether it is stored: {labels}.{why} Save it again.{rest}"
 
 
 def _back(seen: Verified) -> str:

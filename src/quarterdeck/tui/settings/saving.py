@@ -155,7 +155,8 @@ class Saves:
     def _show(self, result: SaveResult) -> None:
         """Show the result of a save, and continue with its draft."""
         self.record.put(result.draft)
-        said, now = text.line(result.words), self.app.clock().astimezone()
+        kept = " Your edits are kept." if result.error and result.draft.edited else ""
+        said, now = text.line(f"{result.words}{kept}"), self.app.clock().astimezone()
         if result.error:
             tone = Tone.BAD
             self.say(said, Tone.BAD)
