@@ -204,10 +204,14 @@ async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator
     async with deck.run_test(size=size) as pilot:
         await deck.loaded.wait()
         yield Seat(deck, pilot)
-        closing = list(deck.workers)
         deck.workers.cancel_all()  # as a deck that is left does before it takes its screens apart
         # Before Textual's own end: to cancel them a second time would interrupt what they finish.
-        await asyncio.gather(*(worker.wait() for worker in closing), return_exceptions=True)
+        await _ended(deck)
+    await _ended(deck)
+
+
+async def _ended(deck: Deck) -> None:
+    await asyncio.gather(*(worker.wait() for worker in list(deck.workers)), return_exceptions=True)
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ import pytest
 from textual.widgets import TextArea
 
 from quarterdeck.fleet import answering as answering_rules
+from quarterdeck.tui.conversation import drafts
 from quarterdeck.tui.conversation.log import Log
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.screens import conversation
@@ -383,7 +384,7 @@ async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: Fak
         assert composer(seat).text == ""
 
 
-async def test_leaving_does_not_end_what_is_being_sent_and_it_is_kept_until_then(
+async def test_leaving_does_not_end_what_is_being_sent_and_keeps_what_is_typed_since(
     agent: FakeAgent, tmp_path: Path
 ) -> None:
     agent.says("hello", "user")
@@ -391,17 +392,49 @@ async def test_leaving_does_not_end_what_is_being_sent_and_it_is_kept_until_then
     gate, state = asyncio.Event(), KeptState(tmp_path / "state")
     async with opened(agent, state=state, gate=gate) as seat:
         await seat.press("m", *"go on", "ctrl+s", sees="sending")
-        await seat.press("escape", "q", until=lambda: not seat.deck.screen.query(Log))
-        async with opened(agent, state=state) as other:
-            await other.sees("perhaps sent when you left: look above", "go on")
-            await other.press("m", "end", "x", "escape", "q", until=lambda: not other.deck.screen.query(Log))
-            await other.press("enter", sees=("perhaps sent when you left: look above", "go onx"))
-            await other.press("m", "ctrl+u", "escape", until=lambda: "perhaps sent" not in other.text)
+        await seat.press("escape")
+        await left_and_entered(seat)
+        await seat.press("m", *"more", sees="a message is being sent")
+        assert composer(seat).text == "more"
         agent.set("idle")
         gate.set()
-        await seat.sees("Sent.")
-        await seat.press("enter", sees=("go on", "done"))
-        assert composer(seat).text == ""
+        await seat.sees("Sent.", "go on", "done")
+        await seat.press("escape", sees="a draft, not sent")
+    async with opened(agent, state=state) as seat:
+        await seat.until(lambda: composer(seat).text == "more")
+
+
+async def test_what_a_deck_was_sending_when_it_ended_is_perhaps_sent(
+    agent: FakeAgent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.says("hello", "user")
+    gate, folder = asyncio.Event(), tmp_path / "state"
+    async with opened(agent, state=KeptState(folder), gate=gate) as seat:
+        await seat.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three")
+        await seat.until(lambda: any("three" in file.read_text() for file in folder.rglob("*.json")))
+        monkeypatch.setattr(drafts, "is_running", lambda process: False)
+        async with opened(agent, state=KeptState(folder)) as other:
+            await other.sees("perhaps sent before: look above")
+            assert composer(other).text == "three\none\ntwo"
+            await other.press("m", "ctrl+u", "escape", sees=("a draft, not sent", "three", "one"))
+        gate.set()
+
+
+async def test_two_decks_lose_no_draft_of_each_other(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("hello", "user")
+    state = KeptState(tmp_path / "state")
+    async with opened(agent, state=state) as one, opened(agent, state=state) as two:
+        await one.press("m", *"aaa", "escape", "q", "enter", until=lambda: composer(one).text == "aaa")
+        await two.press("m", *"bbb", "escape")
+        await one.press("m", "ctrl+u", "escape")
+        await left_and_entered(one)
+        assert composer(one).text == ""
+        await left_and_entered(two)
+        await two.until(lambda: composer(two).text == "bbb")
+        await one.press("m", *"ccc", "escape", "q", until=lambda: not one.deck.screen.query(Log))
+        await two.press("q", until=lambda: not two.deck.screen.query(Log))
+    async with opened(agent, state=state) as seat:
+        await seat.until(lambda: sorted(composer(seat).text.splitlines()) == ["bbb", "ccc"])
 
 
 async def test_it_is_stopped_and_goes_on(agent: FakeAgent) -> None:

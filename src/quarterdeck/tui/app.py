@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # types of modules that are loaded behind the frame
     from quarterdeck.fleet.news import News
     from quarterdeck.fleet.session import Session
     from quarterdeck.tui.connections import Connections
+    from quarterdeck.tui.conversation.drafts import Drafts
     from quarterdeck.tui.kept_state import KeptState
 
 SCREENS = {
@@ -79,6 +80,8 @@ class Connector(Protocol):
     """What opens connections; it is loaded behind the frame (`connecting.py`)."""
 
     connections: Connections
+    drafts: Drafts
+    """The messages to the open connection that were not sent."""
     state: KeptState
     """The state kept between runs."""
 

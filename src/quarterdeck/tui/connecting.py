@@ -15,6 +15,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connections import Connections
+from quarterdeck.tui.conversation.drafts import Drafts
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.bulk import LeaveDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
@@ -31,6 +32,7 @@ class Connecting:
         self, app: Deck, connections: Connections, state: KeptState, preferences: Path, *, by_choice: bool = True
     ) -> None:
         self.connections = connections
+        self.drafts = Drafts(state, app.endpoint.about)
         self.state = state
         self._app = app
         self._preferences = preferences
@@ -73,6 +75,7 @@ class Connecting:
         self._publish(News(About.SERVER, all_rows=True))
         try:
             async with self.connections.client_of(connection) as client:
+                self.drafts = Drafts(self.state, connection.about)
                 app.session = Session(client, self._publish, app.clock, self.state, connection.about)
                 app.connected.set()
                 if self._by_choice and (connection.kept or connection.embedded):

@@ -18,7 +18,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
-from quarterdeck.tui.conversation.composer import drop_draft
+from quarterdeck.tui.conversation.drafts import drop_draft
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.bulk import plan_lines, titles_listed
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
@@ -150,7 +150,7 @@ class ConversationCommands:
                 with self._finding_out("delete", session):
                     await session.delete_conversation(row_id)
             finally:
-                await drop_draft(self._screen.app, session, row_id)
+                await drop_draft(self._screen.app.connecting.drafts, session, row_id)
 
         def verdict(row_id: str) -> RowState | None:
             return None if row_id in session.conversations.records else RowState.DONE

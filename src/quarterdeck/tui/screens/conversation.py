@@ -73,7 +73,8 @@ class ConversationScreen(DeckScreen):
         self.helpers = (self._talk,)
         self.log_view = Log(self._local)
         self._question = Question()
-        self._composer = Composer(conversation_id)
+        self._drafts = self.app.connecting.drafts
+        self._composer = Composer(conversation_id, self._drafts)
         self._about = Static(id="about")
         self._below = Static(id="below")
         self._find = Input(id="find", placeholder="find: enter goes to the one before, esc closes", compact=True)
@@ -369,16 +370,25 @@ class ConversationScreen(DeckScreen):
             self.say(Shown("There is nothing to send."), Tone.WARN)
 
     def _send(self, words: str, send: Tell) -> None:
-        """Send a message; it is kept as a draft until it was sent, even if the person leaves the screen."""
-        self._composer.text, self._composer.sending = "", words
+        """Send a message; it is kept until it was sent, even if the person leaves the screen."""
+        self._composer.text = ""
+        self._drafts.sending.setdefault(self.conversation_id, []).append(words)
         self.app.run_worker(self._sent(words, send), group="telling")
 
     async def _sent(self, words: str, send: Tell) -> None:
         sent = await self._talk.carry_out(send)
-        self._composer.sending = ""
+        self._drafts.sending[self.conversation_id].remove(words)
+        opened = (self, *(screen for screen in self.app.opened if isinstance(screen, ConversationScreen)))
+        composer = next(
+            (each._composer for each in opened if each.is_attached and each.conversation_id == self.conversation_id),
+            None,
+        )
+        if composer is None:
+            await self._composer.saying(self._drafts.close(self.conversation_id, "" if sent else words))
+            return
         if not sent:
-            self._composer.put_before(words)
-        await self._composer.keep()
+            composer.put_before(words)
+        await composer.keep()
 
     def action_send_on(self) -> None:
         """Send a message again that the agent has not read; the draft stays."""
