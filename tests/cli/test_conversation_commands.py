@@ -59,7 +59,7 @@ def test_nothing_is_sent_to_one_that_waits_until_all_it_asks_about_is_accepted_b
     [asked] = question(talk, one)[:1]
     assert asked in ended.err
     assert "--accept" in ended.err
-    assert "something else than that; nothing was sent" in talk("send", one, "--accept", "another", status=4).err
+    assert "something else by now; no answer was sent" in talk("send", one, "--accept", "another", status=4).err
     assert log(talk, one) == before
     assert talk("send", one, "--accept", ",".join(question(talk, one))).err == "quarterdeck: Accepted.\n"
     kinds = [(event["kind"], event.get("value")) for event in log(talk, one)]

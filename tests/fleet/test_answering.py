@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.fleet import answering
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.following import Following
@@ -168,6 +168,35 @@ async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(
         await answering.send("hello")
         assert sent(agent, "/events") == 1
         assert not following.transcript.outgoing
+        assert agent.ran == []
+
+
+async def test_an_answer_counts_though_its_response_was_lost_and_a_reason_that_did_not_arrive_is_said(
+    agent: FakeAgent,
+) -> None:
+    agent.asks("one")
+    async with talking(agent) as (following, answering):
+        agent.loses_answers = True
+        assert await answering.accept(question(following)) == "Accepted."
+        agent.asks("two")
+        await following.poll()
+        agent.meanwhile["/events"] = lambda: setattr(agent, "loses_answers", False)
+        assert await answering.reject(question(following), "use git") == "Rejected, and your reason sent."
+        agent.asks("three")
+        await following.poll()
+        agent.meanwhile["/events"] = lambda: setattr(agent, "drops", True)
+        with pytest.raises(ServiceError, match="Rejected, but your reason was not sent"):
+            await answering.reject(question(following), "never arrives")
+        assert agent.ran == ["one"]
+
+
+async def test_a_message_that_was_sent_before_an_answer_failed_is_called_so(agent: FakeAgent) -> None:
+    agent.asks("one")
+    async with talking(agent) as (following, answering):
+        agent.meanwhile["/events"] = agent.reject
+        with pytest.raises(ServiceError, match=r"Your message was sent\. It did not wait") as raised:
+            await answering.accept(question(following), saying="mind the gap")
+        assert raised.value.outcome is Outcome.APPLIED
         assert agent.ran == []
 
 

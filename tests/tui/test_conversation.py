@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from textual.widgets import TextArea
 
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import answering as answering_rules
 from quarterdeck.tui.conversation import drafts
 from quarterdeck.tui.conversation.log import Log
@@ -293,7 +295,7 @@ async def test_an_answer_that_cannot_be_given_says_that_nothing_was_sent(agent: 
     async with opened(agent) as seat:
         await seat.press("tab", sees="y accept")
         agent.unreached = True
-        await seat.press("y", sees="nothing was sent now")
+        await seat.press("y", sees="no answer was sent now")
         assert ANSWER not in agent.asked
 
 
@@ -521,6 +523,18 @@ async def test_a_question_is_gone_to_as_soon_as_it_is_read(agent: FakeAgent, mon
         agent.asks("rm -r build")
         await seat.press("ctrl+r", until=lambda: "Needs you" in seat.line(1))
         await seat.press("tab", sees=("rm -r build", "y accept"))
+
+
+async def test_it_closes_with_what_is_above_it_when_another_connection_is_opened(agent: FakeAgent) -> None:
+    agent.says("hello")
+    another = Connection("another", "http://another.test")
+    async with opened(agent) as seat:
+        seat.deck.connecting.connections.keys.type(another, SecretStr("no key"))
+        await seat.press("question_mark", sees="Keys: ")
+        seat.deck.connecting.open(another)
+        await seat.sees("The key has a blank", "[1 Conversations]")
+        assert not seat.deck.screen.is_modal
+        assert not seat.deck.screen.query(Log)
 
 
 async def test_the_words_of_a_person_stand_as_they_were_typed(agent: FakeAgent) -> None:

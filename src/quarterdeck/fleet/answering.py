@@ -71,8 +71,8 @@ class Answering:
     async def accept(self, shown: frozenset[str], *, saying: str = "", all_that_follow: bool = False) -> str:
         """Let the agent do the actions that were shown; sends nothing if other actions are pending by now.
 
-        `saying` is a message that is sent first. `all_that_follow` stops the agent from asking again; this is taken
-        back if the actions could not be accepted.
+        `saying` is a message that is sent first; an error after that has the outcome APPLIED. `all_that_follow` stops
+        the agent from asking again; this is taken back if the actions could not be accepted.
         """
         async with self._alone():
             agent, policy = await self._still(shown), self._following.transcript.policy
@@ -85,7 +85,10 @@ class Answering:
             except ServiceError as error:
                 if all_that_follow:
                     await self._ask_again(agent, policy or ALWAYS, error)
-                raise
+                if not saying:
+                    raise
+                words = f"Your message was sent. {error.words}"
+                raise ServiceError(error.kind, words, error.advice, outcome=Outcome.APPLIED) from None
 
     async def _ask_again(self, agent: AgentServer, policy: Policy, because: ServiceError) -> None:
         """Restore the policy after a failed answer; if that fails too, raises ServiceError with both facts."""
@@ -104,9 +107,13 @@ class Answering:
         transcript = self._following.transcript
         async for _ in self._tries():
             await self._still(shown)
-            last = transcript.last_id
+            last, lost = transcript.last_id, None
             try:
                 await agent.answer(accept=True)
+            except ServiceError as error:
+                if error.outcome is not Outcome.UNKNOWN:
+                    raise
+                lost = error
             finally:
                 await self._following.catch_up()
             if _ran_others(transcript.listed_after(last), shown):
@@ -116,21 +123,40 @@ class Answering:
                 if _was_rejected(transcript.listed_after(last)):
                     raise ServiceError(ErrorKind.CONFLICT, "Somebody else rejected it at the same moment.")
                 return "Accepted."
+            if lost is not None:
+                raise lost
         raise ServiceError(ErrorKind.CONFLICT, "The agent server affirms the answer, and the agent still waits.")
 
     async def reject(self, shown: frozenset[str], reason: str = "") -> str:
         """Refuse the actions that were shown; the agent receives the reason as a message and continues with it."""
         async with self._alone():
             agent, last = await self._still(shown), self._following.transcript.last_id
-            await agent.answer(accept=False)
-            await self._following.catch_up()
-            if not _was_rejected(self._following.transcript.listed_after(last)):
+            try:
+                await agent.answer(accept=False)
+            except ServiceError as error:
+                if error.outcome is not Outcome.UNKNOWN or not await self._rejected(last):
+                    raise
+            if not await self._rejected(last):
                 words = "Somebody else answered at the same moment; it was not rejected."
                 raise ServiceError(ErrorKind.CONFLICT, words)
-        if reason:
+        if not reason:
+            return "Rejected; the agent rests until you write to it."
+        try:
             await self.send(reason)
-            return "Rejected, and your reason sent."
-        return "Rejected; the agent rests until you write to it."
+        except ServiceError as error:
+            raise ServiceError(
+                error.kind, f"Rejected, but your reason was not sent: {error.words}", error.advice
+            ) from None
+        return "Rejected, and your reason sent."
+
+    async def _rejected(self, last: str | None) -> bool:
+        """Whether the log shows, now or after a few more reads, a rejection after that event."""
+        for _ in range(TOLD_WITHIN):
+            await self._following.catch_up()
+            if _was_rejected(self._following.transcript.listed_after(last)):
+                return True
+            await asyncio.sleep(SETTLES)
+        return False
 
     async def stop(self) -> str:
         """Stop the agent: during its step if the server can do that, otherwise after the step."""
@@ -248,12 +274,12 @@ class Answering:
         try:
             status = await self._status(agent)
         except ServiceError as error:
-            words = f"It could not be read whether it still waits, so nothing was sent now: {error.words}"
+            words = f"It could not be read whether it still waits, so no answer was sent now: {error.words}"
             raise ServiceError(error.kind, words, error.advice, outcome=Outcome.NOT_SENT) from None
         if status != WAITING:
-            raise _not_sent("It did not wait for an answer any more; nothing was sent.")
+            raise _not_sent("It did not wait for an answer any more; no answer was sent.")
         if self._following.transcript.open_actions != shown:
-            raise _not_sent("It asked for something else than that; nothing was sent.")
+            raise _not_sent("It asks for something else by now; no answer was sent.")
         return agent
 
     async def _taken(self, last: str | None) -> bool:

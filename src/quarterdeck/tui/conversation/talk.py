@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from quarterdeck.client.agent_server import ALWAYS, NEVER, RISKY
-from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.following import Following
@@ -52,14 +52,14 @@ class Talk:
 
         self._screen.app.push_screen(PickDialog(Shown("The agent waits for an answer"), choices), chosen)
 
-    def answer(self, answer: str, shown: frozenset[str]) -> None:
-        """Answer the actions that were shown."""
+    def answer(self, answer: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
+        """Answer the actions that were shown; `send` sends the reason of a rejection."""
         answering = self.answering
         if answer == "accept":
             self._screen.say(Shown("Reading whether it still waits for this…"), Tone.BUSY)
             self.tell(lambda: answering.accept(shown))
         elif answer == "reject":
-            self._ask_why(shown)
+            self._ask_why(shown, send)
         else:
             words = "It does these actions, and all that follow without asking, "
             words += "until its agent server restarts or the menu (f2) says otherwise."
@@ -108,14 +108,14 @@ class Talk:
         self._screen.app.run_worker(self.carry_out(tell), group="telling")
 
     async def carry_out(self, tell: Tell) -> bool:
-        """Run a request and show its result; returns whether it succeeded."""
+        """Run a request and show its result; returns whether what was said has arrived."""
         self._changed()
         try:
             with self._session.writes.under_way("a request to an agent"):
                 said = await tell()
         except ServiceError as error:
             self._say(error.sentences, Tone.BAD)
-            return False
+            return error.outcome is Outcome.APPLIED
         finally:
             self._changed()
         self._say(said, Tone.GOOD)
@@ -127,21 +127,22 @@ class Talk:
         else:
             self._screen.app.say_on_top(text.line(words))
 
-    def _ask_why(self, shown: frozenset[str]) -> None:
-        async def reject(typed: Typed) -> str:
-            return await self.answering.reject(shown, typed["reason"])
+    def _ask_why(self, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
+        async def take(typed: Typed) -> str:
+            return str(typed["reason"])
 
-        def rejected(said: str | None) -> None:
-            self._changed()
-            if said is not None:
-                self._say(said, Tone.GOOD)
+        def rejected(reason: str | None) -> None:
+            if reason:
+                send(reason, lambda: self.answering.reject(shown, reason))
+            elif reason is not None:
+                self.tell(lambda: self.answering.reject(shown))
             else:
                 self._answer_after_all()
 
         field = InputField(
             name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty"
         )
-        self._screen.app.push_screen(FormDialog(Shown("Reject"), (field,), reject, verb="reject"), rejected)
+        self._screen.app.push_screen(FormDialog(Shown("Reject"), (field,), take, verb="reject"), rejected)
 
     def _answer_after_all(self) -> None:
         """Go back to the question, from which a dialog was opened."""

@@ -111,9 +111,17 @@ class ConversationScreen(DeckScreen):
         super().on_news(news)
         record = self._record
         if self.app.session is not self._session:
-            self.dismiss()
+            self._leave()
         elif self.conversation_id in news.ids or (record is not None and record.sandbox_id in news.ids):
             self._following.refresh()
+
+    @on(events.ScreenResume)
+    def _leave(self) -> None:
+        """Close, with the dialogs above, if the connection is another one; on another screen only once that is left."""
+        screens = self.app.screen_stack
+        if self.app.session is not self._session and self in screens:
+            for screen in reversed(screens[screens.index(self) :]):
+                screen.dismiss()
 
     # What is shown
 
@@ -406,4 +414,4 @@ class ConversationScreen(DeckScreen):
         self.set_focus(self.log_view)
         self._answered_at = monotonic()
         if shown := self._question.ids:
-            self._talk.answer(answer, shown)
+            self._talk.answer(answer, shown, self._send)
