@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -35,7 +36,7 @@ def agent() -> FakeAgent:
 
 
 @asynccontextmanager
-async def opened(
+async def listed(
     agent: FakeAgent,
     *,
     state: KeptState | None = None,
@@ -43,7 +44,7 @@ async def opened(
     gate: asyncio.Event | None = None,
     held: str = f"{C}/events",
 ) -> AsyncIterator[Seat]:
-    """A deck on the conversation of that agent; `gate` holds messages, or what is asked at `held`."""
+    """A deck on the list with the conversation of that agent; `gate` holds messages, or what is asked at `held`."""
     fleet = FakeFleet()
     fleet.add("box")
     fleet.talk(ID, "box", "Fix login", execution_status="running")
@@ -64,6 +65,13 @@ async def opened(
     server = FakeServer(answer) if gate is None else Gated(answer, to(held), gate)
     async with seated(answering(server), prod, size=NARROW, state=state) as seat:
         await seat.sees("Fix login")
+        yield seat
+
+
+@asynccontextmanager
+async def opened(agent: FakeAgent, **more: Any) -> AsyncIterator[Seat]:
+    """A deck on the conversation of that agent; `more` is as for `listed`."""
+    async with listed(agent, **more) as seat:
         await seat.press("enter", sees="polling", until=lambda: log(seat).entries)
         yield seat
 
@@ -437,6 +445,19 @@ async def test_two_decks_lose_no_draft_of_each_other(agent: FakeAgent, tmp_path:
         await two.press("q", until=lambda: not two.deck.screen.query(Log))
     async with opened(agent, state=state) as seat:
         await seat.until(lambda: sorted(composer(seat).text.splitlines()) == ["bbb", "ccc"])
+
+
+async def test_an_end_that_came_before_ones_eyes_is_read_also_in_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
+    state = KeptState(tmp_path / "state")
+    agent.says("hello", "user")
+    agent.set("running")
+    async with opened(agent, state=state) as seat:
+        await seat.sees("Working")
+        agent.set("finished")
+        await seat.press("ctrl+r", sees="✓ Finished")
+    async with listed(agent, state=state) as seat:
+        await seat.sees("✓ Finished")
+        assert "unread" not in seat.text
 
 
 async def test_it_is_stopped_and_goes_on(agent: FakeAgent) -> None:

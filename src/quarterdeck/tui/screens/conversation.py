@@ -87,6 +87,8 @@ class ConversationScreen(DeckScreen):
         """The reading position to return to once it is known, unless somebody moves before."""
         self._seen = False
         """Whether its end, or why it cannot be read, was on the screen."""
+        self._seen_status = ""
+        """The status of the agent that was on the screen last."""
 
     def parts(self) -> Iterable[Widget]:
         """Header, log, find field, question, composer."""
@@ -158,11 +160,21 @@ class ConversationScreen(DeckScreen):
         about = about_line(self._following, self.conversation_id, self._record, self.app.clock(), width)
         self._about.update(content(about))
         below = self.log_view.below
-        if not (self._seen or below or self._wanted or self._following.origin is Origin.OPENING):
-            self._seen = True
-            self._session.unread.mark_read((self.conversation_id,), self.app.clock())
+        if not (below or self._wanted or self._following.origin is Origin.OPENING):
+            self._note_seen()
         self._below.display = below > 0
         self._below.update(content(((Shown(f"{below:,} new below, G"), Tone.WARN),)))
+
+    def _note_seen(self) -> None:
+        """Note that its end is in sight, and what the agent came to before somebody's eyes."""
+        if not self._seen:
+            self._seen = True
+            self._session.unread.mark_read((self.conversation_id,), self.app.clock())
+        status = self._following.transcript.status
+        in_sight = self.app.app_focus and self in self.app.screen_stack
+        if in_sight and self._following.reached and status not in ("", self._seen_status):
+            self._seen_status = status
+            self._session.saw(self.conversation_id, status)
 
     def hints(self) -> tuple[Hint, ...]:
         """The keys of the focused field, else those of the screen."""
