@@ -409,6 +409,7 @@ async def test_leaving_does_not_end_what_is_being_sent_and_keeps_what_is_typed_s
         agent.set("idle")
         gate.set()
         await seat.sees("Sent.", "go on", "done")
+        await seat.until(lambda: "being sent" not in seat.text)
         await seat.press("escape", sees="a draft, not sent")
     async with opened(agent, state=state) as seat:
         await seat.until(lambda: composer(seat).text == "more")

@@ -84,6 +84,7 @@ class Composer(PlainArea):
         """Store the draft, or that there is none."""
         self._keeping = None
         self._note()
+        self._entitle()
         await self.saying(self._drafts.keep())
 
     async def saying(self, stored: Awaitable[None]) -> None:
