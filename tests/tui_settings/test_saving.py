@@ -3,6 +3,7 @@
 import pytest
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer
+from quarterdeck.config.connections import Connection
 from quarterdeck.settings.kept import Journal
 from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.servers import Mode
@@ -164,6 +165,17 @@ async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_
         server.gate.set()
         await seat.until(lambda: seat.deck.return_code is not None)
         assert (seat.deck.return_code, seat.deck.unanswered) == (0, ())
+
+
+async def test_a_save_that_ends_at_another_connection_leaves_that_ones_form_alone(sit_before: Sit) -> None:
+    server = Gated(FlatServer(), lambda request: request.method == "POST")
+    async with sit_before(server) as seat:
+        await save_a_name(seat)
+        await seat.until(lambda: server.waited)
+        seat.deck.connecting.open(Connection("another", "http://another.test"))
+        await seat.sees("The save of the settings of far: ", "As stored")
+        assert not seat.form.draft.edited
+        assert "Grace" not in seat.text
 
 
 # Refused: said in plain words, every edit kept, nothing of what was sent repeated

@@ -292,7 +292,7 @@ class SettingsScreen(DeckScreen):
             self._outcome = EMPTY
             self._show_state()
         free = self.is_current and self.form.editor is None and not self.saves.under_way
-        client = self.record.to_read(again=again, free=free)
+        client = None if self.saves.under_way else self.record.to_read(again=again, free=free)
         if client is not None:
             self._load(client)
         elif not self.record.loaded:
@@ -324,6 +324,7 @@ class SettingsScreen(DeckScreen):
             failure = error
         self._reading = False
         if self.saves.under_way:
+            self.record.read_in_vain()
             return
         self.record.failure = failure
         if failure is None:

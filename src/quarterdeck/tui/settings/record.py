@@ -117,6 +117,10 @@ class Record:
             self.form.screen.post_message(Said(said))
         return found, disabled_in(await self.app.state.read(DisabledServers, about))
 
+    def read_in_vain(self) -> None:
+        """Note that what was read is not used, so that it is due again."""
+        self._tried = None
+
     def take(self, client: Client, found: Settings | None, kept_here: tuple[McpServer, ...]) -> bool:
         """Base the draft on a new record; returns False if both sides changed something.
 

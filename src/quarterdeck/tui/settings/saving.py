@@ -9,6 +9,7 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
+from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.kept import DisabledServers, Journal, last, undone, with_replaced, with_save
 from quarterdeck.settings.merge import Conflict, Side, merge
@@ -56,8 +57,9 @@ class Saves:
             label = self.form.draft.field_at(error.key).label if error.row is None else "MCP server"
             self.say(text.line(f"{label}: {error.words}"), Tone.BAD)
             return False
+        endpoint = self.record.endpoint
         result = await self._store(self.form.draft, ReviewDialog(REVIEW_TITLE))
-        self._show(result)
+        self._show(result, endpoint)
         return result.saved
 
     async def _undo(self) -> None:
@@ -89,7 +91,7 @@ class Saves:
             return
         result = await self._store(undo.draft, dialog, said)
         if result.meant is not None or result.error:
-            self._show(result)
+            self._show(result, endpoint)
         else:
             self.bar(cell(Shown("Not undone; all is as it was."), Tone.MUTED))
 
@@ -152,8 +154,12 @@ class Saves:
             if not dialog.answer.done():
                 dialog.action_cancel()
 
-    def _show(self, result: SaveResult) -> None:
-        """Show the result of a save, and continue with its draft."""
+    def _show(self, result: SaveResult, endpoint: Connection) -> None:
+        """Show the result of a save, and continue with its draft, unless the settings of another server are shown."""
+        if self.record.endpoint.place != endpoint.place:
+            elsewhere = text.line(f"The save of the settings of {endpoint.name}: {result.words}")
+            self.say(elsewhere, Tone.BAD if result.error else Tone.PLAIN)
+            return
         self.record.put(result.draft)
         kept = " Your edits are kept." if result.error and result.draft.edited else ""
         said, now = text.line(f"{result.words}{kept}"), self.app.clock().astimezone()
