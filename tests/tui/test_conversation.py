@@ -448,6 +448,16 @@ async def test_two_decks_lose_no_draft_of_each_other(agent: FakeAgent, tmp_path:
         await seat.until(lambda: sorted(composer(seat).text.splitlines()) == ["bbb", "ccc"])
 
 
+async def test_a_draft_that_cannot_be_stored_is_there_until_the_deck_is_left(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("hello", "user")
+    folder = tmp_path / "state"
+    folder.write_text("no folder")
+    async with opened(agent, state=KeptState(folder)) as seat:
+        await seat.press("m", *"aaa", "escape", sees="The draft is not kept")
+        await left_and_entered(seat)
+        await seat.until(lambda: composer(seat).text == "aaa")
+
+
 async def test_an_end_that_came_before_ones_eyes_is_read_also_in_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
     state = KeptState(tmp_path / "state")
     agent.says("hello", "user")

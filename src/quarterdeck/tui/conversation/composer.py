@@ -99,12 +99,11 @@ class Composer(PlainArea):
             self._drafts.typed(self._conversation_id, self.text)
 
     async def _recall(self) -> None:
-        kept = ""
         try:
-            kept, self._perhaps_sent = await self._drafts.open(self._conversation_id)
+            self._perhaps_sent = await self._drafts.open(self._conversation_id)
         except ServiceError as error:
             self.app.say_on_top(text.line(f"Drafts cannot be read: {error.words}"))
-        if kept:
+        if kept := self._drafts.text(self._conversation_id):
             self.put_before(kept)
         self._recalled = True
 

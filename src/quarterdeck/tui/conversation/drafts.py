@@ -50,8 +50,8 @@ class Drafts:
         self._open: dict[str, str] = {}
         self._turn = asyncio.Lock()
 
-    async def open(self, conversation_id: str) -> tuple[str, str]:
-        """Return what is kept for a conversation and open nowhere, and which part of it was perhaps sent."""
+    async def open(self, conversation_id: str) -> str:
+        """Take over what is kept for a conversation and open nowhere; returns which part of it was perhaps sent."""
         perhaps_sent = ""
 
         def take(kept: MessageDrafts) -> MessageDrafts:
@@ -64,7 +64,11 @@ class Drafts:
             return MessageDrafts(texts={**kept.texts, conversation_id: ""}, decks={**kept.decks, **rest})
 
         await self._change(take)
-        return self._open[conversation_id], perhaps_sent
+        return perhaps_sent
+
+    def text(self, conversation_id: str) -> str:
+        """Return what is typed in a conversation, or was when it could not be stored."""
+        return self._open.get(conversation_id, "")
 
     def typed(self, conversation_id: str, words: str) -> None:
         """Note what is typed in an open conversation."""
@@ -78,10 +82,16 @@ class Drafts:
         """Give what is typed in a conversation, and `more`, to whoever opens it next."""
 
         def give(kept: MessageDrafts) -> MessageDrafts:
-            words = _joined((more, kept.texts.get(conversation_id, ""), self._open.pop(conversation_id, "")))
-            return MessageDrafts(texts={**kept.texts, conversation_id: words}, decks=kept.decks)
+            self._open.pop(conversation_id, None)
+            text = _joined((kept.texts.get(conversation_id, ""), words))
+            return MessageDrafts(texts={**kept.texts, conversation_id: text}, decks=kept.decks)
 
-        await self._change(give)
+        words = _joined((more, self._open.get(conversation_id, "")))
+        try:
+            await self._change(give)
+        except ServiceError:
+            self._open[conversation_id] = words
+            raise
 
     async def _change(self, change: Callable[[MessageDrafts], MessageDrafts]) -> None:
         """Change what is in no deck or in ended ones, and store what is open here."""
