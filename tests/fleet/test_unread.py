@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet import kept as keeping
 from quarterdeck.fleet.ages import ServerClock
+from quarterdeck.fleet.news import News
 from quarterdeck.fleet.unread import KEPT, KeptUnread, Unread
 
 from .fakes import at
@@ -179,9 +181,10 @@ def test_what_is_watched_again_while_its_end_is_being_saved_stays_watched() -> N
 
 
 class SlowFiles:
-    """State files that take until somebody lets them go on."""
+    """State files that take until somebody lets them go on; the first writes may fail."""
 
-    def __init__(self) -> None:
+    def __init__(self, fails: int = 0) -> None:
+        self.fails = fails
         self.contents: Any = None
         self.begun, self.gate = asyncio.Event(), asyncio.Event()
 
@@ -189,6 +192,9 @@ class SlowFiles:
         return self.contents
 
     async def change(self, model: type[Any], about: str, change: Callable[[Any], Any]) -> Any:
+        if self.fails:
+            self.fails -= 1
+            raise ServiceError(ErrorKind.LOCAL, "The disk is full.")
         changed = change(self.contents)
         self.begun.set()
         await self.gate.wait()
@@ -209,4 +215,18 @@ async def test_what_is_looked_at_while_an_earlier_look_is_being_saved_is_saved_t
     files.gate.set()
     with suppress(asyncio.CancelledError):
         await saving
+    assert not again(files.contents).ids
+
+
+async def test_what_could_not_be_saved_once_is_saved_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "REST", 0)
+    marks, files, told_of = told("a:running@0 a:finished@10"), SlowFiles(fails=2), list[News]()
+    saving = asyncio.create_task(keeping.Keeper(files, "server", told_of.append).keep(marks))
+    marks.mark_read(["a"], at(12))
+    files.gate.set()
+    await asyncio.wait_for(files.begun.wait(), 5)
+    saving.cancel()
+    with suppress(asyncio.CancelledError):
+        await saving
+    assert [news.words for news in told_of] == ["Not everything is noted down for the next run: The disk is full."]
     assert not again(files.contents).ids

@@ -97,26 +97,28 @@ class Keeper:
         saving = False
         try:
             while True:
-                try:
-                    await part.changed.wait()
-                    await asyncio.sleep(REST)
-                    part.changed.clear()
-                    saving = True
-                    theirs = await self._write(part)
-                    saving = False
-                except asyncio.CancelledError:
-                    if saving or part.changed.is_set():
-                        await self._write(part)
-                    raise
+                await part.changed.wait()
+                await asyncio.sleep(REST)
+                part.changed.clear()
+                saving = True
+                theirs = await self._write(part)
+                saving = False
                 if theirs is not None:
                     part.recall(theirs)
-        except ServiceError as error:
-            self._complain(error)
+        except asyncio.CancelledError:
+            if saving or part.changed.is_set():
+                await self._write(part)
+            raise
 
     async def _write(self, part: KeptPart[M]) -> M | None:
-        """Save a part; returns what the file has then."""
+        """Save a part; returns what the file has then. After a failure it counts as changed, so it is tried again."""
         mine = part.kept()
-        return None if mine is None else await self._files.change(part.model, self._server, mine.joined)
+        try:
+            return None if mine is None else await self._files.change(part.model, self._server, mine.joined)
+        except ServiceError as error:
+            part.changed.set()
+            self._complain(error)
+            return None
 
     def _complain(self, error: ServiceError | TimeoutError) -> None:
         if not self._complained:
