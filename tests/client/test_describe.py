@@ -1,3 +1,4 @@
+import httpx
 import pytest
 
 from quarterdeck.client.errors import ErrorKind, Outcome
@@ -70,6 +71,16 @@ async def test_the_local_service_says_what_it_is(store: str, merges: bool) -> No
     assert (server.local, server.merges, server.release) == (True, merges, "0.1.0")
     assert bool(losses(Settings(), {}, server)) is not merges
     assert await client.release() == "0.1.0"
+
+
+@pytest.mark.parametrize("trouble", [Answer(status=503), httpx.ReadError("reset")])
+async def test_a_server_that_does_not_say_for_a_moment_what_it_is_is_no_other_one(trouble: Answer | Exception) -> None:
+    about = [Answer({"service": "quarterdeck-local"}), trouble, trouble, trouble, Answer({"service": "other"})]
+    client, _ = client_of({FLAT: [RECORD], ABOUT: about})
+    before = await client.describe()
+    assert (await error_of(client.describe())).kind in (ErrorKind.SERVER, ErrorKind.BROKEN)
+    assert client.server == before
+    assert await client.describe() != before
 
 
 async def test_what_answers_behind_one_address_is_found_out_again_when_another_server_is_plugged_in() -> None:

@@ -1,6 +1,7 @@
 """Finds out with a few small requests what a server is, and what responds at the address of a tool server."""
 
 import time
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 from pydantic import SecretStr
@@ -17,17 +18,19 @@ from quarterdeck.client.transport import Transport
 LOCAL_SERVICE = "quarterdeck-local"
 _MEMBERS = frozenset({*FIELDS, AGENT, CONVERSATION})
 """What a settings record has some of; anything else that answers with 200 says nothing about a key."""
+_MOMENTARY = frozenset({None, 429, 502, 503, 504})
+"""Statuses, None without an answer, that say nothing of what a server is."""
 
 
 async def describe(transport: Transport) -> Server:
     """Find out the generation of a server, whether it accepts the key, and what it does with each field.
 
-    Raises ServiceError if the server cannot be reached; a refused key is a result.
+    Raises ServiceError if the server cannot be reached, or not for the moment; a refused key is a result.
     """
     nested = await _key_state(transport, NESTED_SETTINGS)
     # A refusal or failure at this path may come from something in front of the service.
     flat = None if nested is KeyState.ACCEPTED else await _key_state(transport, FLAT_SETTINGS)
-    about = await _object(transport, Request("GET", "/server_info"))
+    about = await _object(transport, Request("GET", "/server_info"), raised=_MOMENTARY)
     if flat is not None:
         return _server(Generation.FLAT, flat, about)
     if nested is not None:
@@ -78,11 +81,15 @@ async def _key_state(transport: Transport, path: str) -> KeyState | None:
     return KeyState.ACCEPTED if is_record else None
 
 
-async def _object(transport: Transport, request: Request) -> dict[str, Any]:
-    """Return an optional object; an empty one if it cannot be read."""
+async def _object(
+    transport: Transport, request: Request, *, raised: Container[int | None] = frozenset()
+) -> dict[str, Any]:
+    """Return an optional object; an empty one if it cannot be read, unless that ends with a status that is raised."""
     try:
         content = (await transport.send(request)).json()
-    except ServiceError:
+    except ServiceError as error:
+        if error.status in raised:
+            raise
         return {}
     return content if isinstance(content, dict) else {}
 
