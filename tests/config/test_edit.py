@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -63,6 +64,13 @@ def test_an_edit_touches_only_its_own_lines_and_a_new_one_comes_last(file: Path)
     assert file.read_text().startswith(before_new)
     assert known() == {"work": edited, "home": HOME, "a.b": new}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_two_that_write_at_once_lose_nothing_of_each_other(file: Path) -> None:
+    new = [replace(HOME, name=f"new{number}") for number in range(8)]
+    with ThreadPoolExecutor() as pool:
+        tuple(pool.map(lambda each: edit.save_connection(file, each, None), new))
+    assert known() == {"work": WORK, "home": HOME} | {each.name: each for each in new}
 
 
 def test_another_name_keeps_the_place_and_the_comment(file: Path) -> None:
