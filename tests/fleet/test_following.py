@@ -70,6 +70,20 @@ async def test_what_was_read_stays_while_paused_silent_and_deleted_each_look_dif
     assert [entry.text for entry in followed.transcript.entries] == ["before", "while nobody looked"]
 
 
+async def test_what_was_said_last_in_a_sandbox_that_is_gone_is_read_from_the_copy() -> None:
+    agent = FakeAgent()
+    agent.says("before")
+    agent.set("running")
+    followed = following(agent)
+    await followed.poll()
+    agent.says("the last words")
+    agent.set("finished")
+    agent.copy, agent.sandbox, agent.unreached = [*agent.log], "MISSING", True
+    await followed.poll()
+    assert (followed.origin, followed.transcript.status) == (Origin.COPY, "finished")
+    assert [entry.text for entry in followed.transcript.entries if entry.text] == ["before", "the last words"]
+
+
 class TellingAgent:
     """Answers as `agent` does, and tells all its sockets what it is given."""
 

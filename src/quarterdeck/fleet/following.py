@@ -142,7 +142,7 @@ class Following:
                 except ServiceError as error:
                     self._lose(Origin.SILENT, error.words)
                     raise
-            if not self._of_agent:
+            if not self._of_agent or self.origin is Origin.COPY:
                 await self._read_copy()
 
     async def older(self) -> bool:
