@@ -9,7 +9,7 @@ import pytest
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
-from tests.client.fakes import NO_ROUTE, Answer, client_of
+from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of
 from tests.local.conftest import until
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 
@@ -131,3 +131,20 @@ async def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_aw
     assert not shows("ERROR")
     await session.create(NewConversation())
     assert shows("WORKING", 4000, name="followed")
+
+
+@pytest.mark.parametrize("others", [[None], [f"{number:08}" for number in range(1, FAST.page)]])
+async def test_what_was_perhaps_only_not_read_stays_watched(others: list[str | None]) -> None:
+    fleet = FakeFleet(says={f"GET {CONVERSATIONS}/search": NO_ROUTE})
+    session = Session(client_of(fleet.answer)[0], lambda news: None, lambda: NOON)
+
+    async def read(*ids: str | None) -> set[str]:
+        """Read such a list, on which no single record can be asked for; gives what is watched then."""
+        fleet.says[f"GET {CONVERSATIONS}"] = Answer([{"id": each} for each in ids])
+        await session.conversations.read_all()
+        return {*session.unread.watched}
+
+    await read("c", "d")
+    session.unread.watch(session.conversations.records)
+    assert await read("d", *others) == {"c", "d"}
+    assert await read("d") == {"d"}

@@ -225,14 +225,15 @@ class Session:
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
         records, clock, other = self.conversations.records, self.server_clock, changes.changed | changes.added
-        if not self._begun and self.conversations.health.read_at is not None:
+        health = self.conversations.health
+        if not self._begun and health.read_at is not None:
             self._begin(clock)
         marked = self.unread.read(changes.read, other, clock)
         kept = {record.id for record in changes.read if self._deleting.get(record.id)}
         for each in kept | changes.gone:
             self._deleting.pop(each, None)
         touched = self.by_sandbox.update(records, other | changes.gone)
-        for news in self.unread.calls(marked, records, whole=not self.conversations.health.incomplete):
+        for news in self.unread.calls(marked, records, whole=health.whole and not health.partial):
             self._publish(news)
         for conversation_id, title in self._titles.not_given(changes.read):
             if self._tasks is not None:
