@@ -114,6 +114,13 @@ def test_with_two_decks_what_one_missed_is_unseen_in_the_end_and_what_only_one_h
         assert again(note).ids == {"a", "b", "c"}
 
 
+def test_that_another_deck_read_it_at_work_neither_takes_a_mark_nor_lets_the_same_result_ring_again() -> None:
+    one, other = told("running@0 watch@0 running@5 finished@10"), told("running@0 running@8")
+    one.recall(kept(other))
+    assert one.ids == again(kept(one, kept(other))).ids == {"c"}
+    assert not read(one, 12, "finished", "c", updated=10)
+
+
 def test_only_the_newest_are_noted_and_what_is_left_out_does_not_come_back_as_news() -> None:
     numbers = range(10, KEPT + 20)
     story = "w:running@0 " + " ".join(f"{number}:finished@{number} {number}:look@{number}" for number in numbers)

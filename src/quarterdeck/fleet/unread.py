@@ -62,8 +62,12 @@ class LastResult(NamedTuple):
         return max(self.after, self.read_at, self.updated)
 
     def joined(self, theirs: "LastResult") -> "LastResult":
-        """Merge what two decks know of one conversation: the later reading and the later look win."""
-        latest = theirs if theirs.after > self.after else self
+        """Merge what two decks know of one conversation: the later reading and the later look win.
+
+        That it worked does not replace a result, which may have been read after that: only a reading tells.
+        """
+        says_more = self.word == AT_WORK or theirs.word != AT_WORK
+        latest = theirs if says_more and theirs.after > self.after else self
         return latest._replace(read_at=max(self.read_at, theirs.read_at), updated=max(self.updated, theirs.updated))
 
 
