@@ -12,7 +12,7 @@ from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet import kept as keeping
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.news import News
-from quarterdeck.fleet.unread import KEPT, KeptUnread, Unread
+from quarterdeck.fleet.unread import KEPT, MOST_WATCHED, KeptUnread, Unread
 
 from .fakes import at
 
@@ -174,6 +174,25 @@ def test_two_decks_watch_the_same_whichever_of_them_begins_or_ends_it() -> None:
             each.recall(note)
         watching = {"c"} if change == "watch" else set()
         assert decks[0].watched.keys() == decks[1].watched.keys() == watching
+
+
+def test_what_two_decks_watch_beyond_the_room_stays_noted_and_each_keeps_its_own() -> None:
+    told_of: list[News] = []
+    decks, note = {"a": Unread(told_of.append), "b": Unread(told_of.append)}, None
+    mine = {deck: {f"{deck}{number}" for number in range(MOST_WATCHED - 5)} for deck in decks}
+    for deck, marks in decks.items():
+        read(marks, 0, "running", "c", updated=0)
+        marks.watch({name: record("running", name) for name in mine[deck]})
+    for deck in "abab":
+        note = kept(decks[deck], note)
+        decks[deck].recall(note)
+    assert note
+    assert note.watched.keys() == mine["a"] | mine["b"]
+    for deck, marks in decks.items():
+        assert len(marks.watched) == MOST_WATCHED
+        assert mine[deck] < marks.watched.keys()
+    words = "20 can be watched at a time; 10 that another deck or run watched are not."
+    assert [news.words for news in told_of if news.words] == [words, words]
 
 
 def test_what_is_watched_again_while_its_end_is_being_saved_stays_watched() -> None:

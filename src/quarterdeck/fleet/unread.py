@@ -114,11 +114,11 @@ class KeptUnread(KeptModel):
         worth = [(each, result) for each, result in both.items() if result.after or result.updated > since]
         worth.sort(key=lambda item: item[1].moment, reverse=True)
         ended = self.ended | (self.shared - theirs.watched.keys())
-        watched = {each: title for each, title in (theirs.watched | self.watched).items() if each not in ended}
+        watched = self.watched | theirs.watched | self.watched  # its own first, and with its own titles
         return KeptUnread.model_construct(
             since=max([since, *(result.updated for _, result in worth[KEPT:])]),
             conversations=dict(worth[:KEPT]),
-            watched=dict([*watched.items()][:MOST_WATCHED]),
+            watched={each: title for each, title in watched.items() if each not in ended},
             dismissed=tuple(dict.fromkeys([*theirs.dismissed, *self.dismissed]))[-DISMISSED:],
         )
 
@@ -289,7 +289,9 @@ class Unread(KeptPart[KeptUnread]):
         """Merge what an earlier run or another deck saved."""
         before, watched = frozenset(self.ids), self.watched.keys()
         both = (self.kept() or KeptUnread(since=0.0, conversations={})).joined(kept)
-        self._since, self.watched, self.dismissed = both.since, both.watched, dict.fromkeys(both.dismissed)
+        self._since, self.dismissed = both.since, dict.fromkeys(both.dismissed)
+        self.watched = dict([*both.watched.items()][:MOST_WATCHED])
+        no_room = both.watched.keys() - self.watched.keys() - self._shared
         self._elsewhere |= kept.conversations.keys() - self._known.keys()
         for each, result in both.conversations.items():
             self._know(each, result)
@@ -297,3 +299,6 @@ class Unread(KeptPart[KeptUnread]):
         self._ended &= self._shared
         if changed := before ^ self.ids | watched ^ self.watched.keys():
             self._publish(News(About.CONVERSATIONS, changed))
+        if no_room:
+            words = f"{MOST_WATCHED} can be watched at a time; {len(no_room)} that another deck or run watched are not."
+            self._publish(News(About.CONVERSATIONS, words=words))
