@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui.screens.settings import SettingsScreen
-from tests.tui.seat import local, seated
+from tests.client.fakes import Gated, to
+from tests.settings.flat_server import FlatServer
+from tests.tui.seat import answering, local, seated
 from tests.tui_settings.form import FormSeat
 
 
@@ -41,6 +44,23 @@ async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
         await own.until(lambda: own.form.draft)
         seat.at_once("enter", *"duty", "enter", "j")
         await seat.until(lambda: own.form.draft.edits == {"llm_model": "duty"})
+
+
+async def test_a_filter_may_be_typed_while_the_settings_are_still_read() -> None:
+    server = Gated(FlatServer(), to("/api/settings"))
+    async with seated(answering(server), Connection("far", "http://far.test")) as seat:
+        own = await FormSeat.at(seat, loaded=False)
+        await own.until(lambda: server.waited)
+        own.at_once("slash", *"ask", "enter", "x")
+        await own.sees("/ ask", "Not set: the settings are not loaded.")
+        own.at_once("slash", *"ask before")
+        await own.sees("/ ask before", "enter keep it")
+        server.gate.set()
+        await own.sees("Ask before actions")
+        await own.press("!", sees="/ ask before!")
+        await own.press("backspace", "enter", sees="Ask before actions")
+        assert own.form.row.id == "confirmation_mode"
+        assert not own.form.draft.edited
 
 
 async def test_quitting_behind_an_edit_asks_about_it(seat: FormSeat) -> None:

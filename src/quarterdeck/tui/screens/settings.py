@@ -157,7 +157,7 @@ class SettingsScreen(DeckScreen):
     def why_not(self, command: Command) -> str | None:
         """Return why a command cannot be done with the draft and the row under the cursor."""
         reason = super().why_not(on_row(command, self.form.row))
-        if reason is not None or command in EVERYWHERE or command.name == "back":
+        if reason is not None or command in EVERYWHERE or command.name in ("back", "filter"):
             return reason
         if not self.is_mounted or not self.record.loaded:
             return f"{command.label}: the settings are not loaded."
@@ -232,6 +232,7 @@ class SettingsScreen(DeckScreen):
 
     @on(FilterBar.Done)
     def _back_to_form(self) -> None:
+        self.set_focus(None)  # where nothing is loaded yet, no key may go on into the filter
         self.form.start()
 
     def _acted(self, done: Shown | None, tone: Tone) -> None:
