@@ -150,19 +150,29 @@ async def test_going_back_while_the_review_is_still_read_sends_nothing(sit_befor
         assert not server.sent("POST")
 
 
-async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_sent(sit_before: Sit) -> None:
+@pytest.mark.parametrize("then", ["it is answered", "it is asked"])
+async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_sent(
+    sit_before: Sit, then: str
+) -> None:
     server = Gated(FlatServer(), lambda request: request.method == "POST", acts_first=True)
     async with sit_before(server) as seat:
         await save_a_name(seat)
         await seat.until(lambda: server.sent("POST"))
         await seat.sees("Saving…")
         await seat.press("ctrl+q")
-        await seat.sees("Waiting for the answer to: save of the settings; ctrl+q again leaves now.")
+        await seat.sees("Waiting for the answer to: save of the settings; ctrl+q again asks now.")
         await seat.press("ctrl+q")
         await seat.sees("1 edit whose save is not answered yet: it may still happen.", "Keep editing", "Discard")
         assert "review and save them" not in seat.text
         await seat.press("k", "ctrl+q", sees="Waiting for the answer to: save of the settings")
-        server.gate.set()
+        if then == "it is answered":
+            server.gate.set()
+        else:
+            await seat.press("ctrl+q", sees="whose save is not answered yet")
+            server.gate.set()
+            await seat.sees("The save has ended, with 0 edits left:", "Saved · 1 of 1 verified")
+            assert "not answered yet" not in seat.text
+            await seat.press("d")
         await seat.until(lambda: seat.deck.return_code is not None)
         assert (seat.deck.return_code, seat.deck.unanswered) == (0, ())
 

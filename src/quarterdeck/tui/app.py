@@ -394,7 +394,8 @@ class Deck(KeysInOrder):
         if session is None or not session.writes.words:
             return
         self.unanswered = session.writes.words
-        self.say_on_top(text.line(f"Waiting for the answer to: {', '.join(self.unanswered)}; ctrl+q again leaves now."))
+        waits, then = ", ".join(self.unanswered), "asks" if any(screen.unsaved for screen in self.opened) else "leaves"
+        self.say_on_top(text.line(f"Waiting for the answer to: {waits}; ctrl+q again {then} now."))
         with suppress(TimeoutError):
             await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
         self.forget_messages()

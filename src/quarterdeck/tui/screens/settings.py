@@ -123,6 +123,9 @@ class SettingsScreen(DeckScreen):
         """Show a step or the result of a save."""
         self._outcome, self._left_edits = outcome, self.form.draft.edits
         self._show_edits()
+        for dialog in self.app.screen_stack:
+            if isinstance(dialog, words.LeaveDialog) and not self.saves.under_way:
+                dialog.say_ended(self.form.draft.count, outcome)
 
     def _show_edits(self) -> None:
         """Show in the bar what is edited, and the result of the last save."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from textual.widgets import Static
+
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.session import Session
@@ -23,6 +25,7 @@ from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.file_path import path_dialog, save_to_file
 from quarterdeck.tui.dialogs.form import FormDialog, RefusedError
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
+from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import FormView
 
@@ -51,7 +54,16 @@ def edited(view: FormView) -> Cell:
     return (count, (Shown(" · "), Tone.MUTED), (Shown(counted(len(view.errors), "error")), Tone.BAD))
 
 
-def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> PickDialog[str]:
+class LeaveDialog(PickDialog[str]):
+    """Asks about edits when leaving; says so once a save that it asks about has ended."""
+
+    def say_ended(self, edits: int, outcome: Cell) -> None:
+        """Say how the save has ended, and how many edits are left."""
+        ended = cell(Shown(f"The save has ended, with {counted(edits, 'edit')} left:"))
+        self.query_one("#said", Static).update(lines([ended, outcome]))
+
+
+def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> LeaveDialog:
     """Return the dialog for edits when leaving: k keeps, s saves, d discards them.
 
     `why_not` says why they cannot be saved, if so; while a save has no response yet, saving again is not offered.
@@ -65,7 +77,7 @@ def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> PickDialog
         *([] if saving else [save]),
         choice("d", "d", Shown("Discard"), Shown("drop them and leave")),
     ]
-    return PickDialog(Shown("Unsaved settings"), choices, said=[said], leave="keep editing")
+    return LeaveDialog(Shown("Unsaved settings"), choices, said=[said], leave="keep editing")
 
 
 def whose_dialog(loaded: Settings | None, found: Settings | None) -> ConfirmDialog:
