@@ -91,6 +91,15 @@ async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     assert len(config.shttp_servers) == 1
 
 
+async def test_of_many_notes_on_what_was_pasted_each_can_be_read(seat: FormSeat) -> None:
+    many = {f"s{n}": {"command": "npx", f"odd{n}": 1} for n in range(7)}
+    await seat.choose("Paste JSON", sees="Paste MCP servers")
+    await seat.paste(json.dumps(many), sees=("odd3", "and 3 more notes like these, shown once it is taken over."))
+    await seat.press("ctrl+s", sees=("Notes on what was pasted", "s6: this service has no place for odd6."))
+    await seat.press("escape", sees="7 edited")
+    assert seat.form.row.id == "mcp:3"
+
+
 async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_escape(seat: FormSeat) -> None:
     await seat.choose("Paste JSON", sees="Paste MCP servers")
     await seat.press("f4", sees="No other program can use this terminal.")

@@ -239,10 +239,11 @@ def _texts(value: Any, name: str, change: Callable[[str, str], str]) -> Any:
 
 @dataclass(frozen=True)
 class MergedPaste:
-    """The list with the pasted servers, and in words how many of them it already had."""
+    """The list with the pasted servers, in words how many of them it already had, and what was not read."""
 
     servers: Servers
     words: str
+    notes: tuple[str, ...] = ()
 
 
 def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[McpServer] = ()) -> MergedPaste:

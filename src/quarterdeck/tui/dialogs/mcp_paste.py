@@ -1,6 +1,7 @@
 """MCP servers from pasted JSON: what it contains is shown while it is typed."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from textual import on
 from textual.widget import Widget
@@ -47,8 +48,9 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
         try:
             if self.fields["pasted"].value:
                 found = pasted(self.fields["pasted"].value, nested=self._nested)
-                self._taken = merge_pasted(self._servers, found.servers, found.off)
-                said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes((*found.left_out, *found.notes))]
+                notes = (*found.left_out, *found.notes)
+                self._taken = replace(merge_pasted(self._servers, found.servers, found.off), notes=notes)
+                said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes(notes)]
         except PasteError as error:
             said = [cell(text.line(str(error)), Tone.WARN)]
         self.query_one("#found", Static).update(lines(said))
@@ -71,4 +73,6 @@ def _notes(notes: tuple[str, ...]) -> Iterable[Cell]:
     for note in notes[:MOST_NOTES]:
         yield cell(text.line(note[:LONGEST_NOTE]), Tone.WARN)
     if len(notes) > MOST_NOTES:
-        yield cell(Shown(f"and {len(notes) - MOST_NOTES} more notes like these."), Tone.MUTED)
+        yield cell(
+            Shown(f"and {len(notes) - MOST_NOTES} more notes like these, shown once it is taken over."), Tone.MUTED
+        )

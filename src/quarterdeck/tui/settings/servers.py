@@ -19,8 +19,9 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.file_path import save_to_file
-from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
+from quarterdeck.tui.dialogs.mcp_paste import MOST_NOTES, PasteServersDialog
 from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
+from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.dialogs.pick import Item, PickDialog, choice
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
@@ -172,6 +173,9 @@ class ServerList:
             first = next((entry for entry in taken.servers.entries if entry not in before), None)
             if first is not None:
                 self.form.go_to(row_of(MCP, first.row))
+            if len(taken.notes) > MOST_NOTES:
+                notes = [cell(text.line(note)) for note in taken.notes]
+                await self.app.push_screen(PageDialog(Shown("Notes on what was pasted"), lambda: notes))
 
         dialog = PasteServersDialog(self.form.draft.servers, nested=self.form.view.hides_secrets)
         await ask(self.app, dialog, pasted_in)
