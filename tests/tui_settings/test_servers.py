@@ -129,10 +129,17 @@ async def test_a_pasted_line_with_variables_falls_into_command_arguments_and_env
         await seat.press("a", "enter")
         await seat.type("files", "tab")
         await seat.paste("$ API_TOKEN=sentinel npx -y \\\n  '@acme/files server' --root=/workspace")
-        await seat.sees("put under Environment and", "API_TOKEN", "•••• kept")
+        await seat.sees("put under Environment and", "API_TOKEN", "•••• pasted")
         (server,) = (await save_dialog(seat)).stdio_servers
-    assert (server.command, server.args) == ("npx", ("-y", "@acme/files server", "--root=/workspace"))
-    assert server.env == {"API_TOKEN": SecretStr("sentinel")}
+        assert (server.command, server.args) == ("npx", ("-y", "@acme/files server", "--root=/workspace"))
+        assert server.env == {"API_TOKEN": SecretStr("sentinel")}
+        await seat.go_to("mcp:0", "enter", "tab", "ctrl+u", sees="•••• kept")
+        await seat.paste("API_TOKEN=sentinel-anew FOO=bar uvx")
+        await seat.sees("API_TOKEN", "FOO")
+        assert seat.text.count("•••• pasted") == 2
+        assert "•••• kept" not in seat.text
+        (server,) = (await save_dialog(seat)).stdio_servers
+    assert server.env == {"API_TOKEN": SecretStr("sentinel-anew"), "FOO": SecretStr("bar")}
 
 
 async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> None:

@@ -146,6 +146,12 @@ class VariableRow(Horizontal):
             value = value.strip()  # spaces around it are not part of a header's value (RFC 9110, 5.5)
         return (name, SecretStr(value) if value else self._kept or SecretStr("")) if name else None
 
+    def put(self, value: str) -> None:
+        """Take a pasted value, and do not show it."""
+        self._kept = SecretStr(value)
+        self._value_field.value = ""
+        self._value_field.placeholder = "•••• pasted; type to replace"
+
     @on(Input.Changed, "#variable-name")
     def _split_assignment(self, event: Input.Changed) -> None:
         """Split `NAME=value` or `Name: value`, typed or pasted into the name, into both fields."""
@@ -167,9 +173,13 @@ class EnvironmentRows(Compound):
         super().__init__(*rows, VariableRow(separator=separator))
 
     def put(self, variables: Mapping[str, str]) -> None:
-        """Add variables, each in a row of its own."""
+        """Put pasted variables into their rows, and those that are not there yet into new ones."""
+        rows = {row.variable[0]: row for row in self.query(VariableRow) if row.variable is not None}
         for name, value in variables.items():
-            self.mount(VariableRow(name, SecretStr(value), separator=self._separator), before=-1)
+            row = rows.get(name) or VariableRow(name, separator=self._separator)
+            row.put(value)
+            if name not in rows:
+                self.mount(row, before=-1)
 
     @property
     def entered(self) -> object:
