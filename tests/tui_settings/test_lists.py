@@ -6,7 +6,7 @@ from quarterdeck.config.connections import Connection
 from tests.client.fakes import Answer, FakeServer
 from tests.conftest import Home
 from tests.servers import Mode
-from tests.settings.flat_server import FlatServer
+from tests.settings.flat_server import LOST, FlatServer
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
@@ -157,6 +157,24 @@ async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormSeat
     assert nested.form.draft.changes == {"llm_model": "openai/gpt-5"}
     asked = [request for request in nested.client.log if "models" in request.path]
     assert len(asked) == 1
+
+
+async def test_after_a_lost_answer_the_list_behind_the_form_is_read_again(sit_before: Sit) -> None:
+    none, made = (Answer({"custom_secrets": held}) for held in ([], [{"name": "LOST_ONE"}]))
+    server = FakeServer(
+        {
+            "GET /api/settings": [Answer({"language": "en"})],
+            "GET /api/secrets": [none, none, made],
+            "POST /api/secrets": [LOST],
+        }
+    )
+    async with sit_before(server) as seat:
+        await seat.go_to("secret:", "a", sees="New secret")
+        await seat.type("LOST_ONE", "tab")
+        await seat.type("sentinel-value", "enter", sees="Unknown whether it happened.")
+        await seat.until(lambda: "secret:LOST_ONE" in seat.form.view.rows)
+        await seat.press("escape", "escape")
+        await seat.go_to("secret:LOST_ONE", "enter", sees="f2 in the list gives it a new one.")
 
 
 async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(sit_before: Sit) -> None:

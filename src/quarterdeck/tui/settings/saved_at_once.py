@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import is_mask
 from quarterdeck.client.models.settings import CustomSecret, Profiles, ProviderToken
 from quarterdeck.client.options import OptionsResource
@@ -127,7 +127,7 @@ class AtOnceActions:
             return client.secrets.update(secret.name, new_name=typed["name"], description=typed["description"])
 
         fields = (InputField("description", "Description", secret.about), _secret_name(secret.name))
-        said = ["Its value stays as it is; f2 gives it a new one."]
+        said = ["Its value stays as it is; f2 in the list gives it a new one."]
         await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said)
 
     async def _give_new_value(self, client: Client, secret: Row, *, in_place: bool) -> None:
@@ -222,8 +222,13 @@ class AtOnceActions:
         tone: Tone = Tone.MUTED,
     ) -> None:
         async def sends(typed: Typed) -> Shown:
-            with self._under_way():
-                await send(typed)
+            try:
+                with self._under_way():
+                    await send(typed)
+            except ServiceError as error:
+                if error.outcome is Outcome.UNKNOWN:
+                    self.done(None, Tone.PLAIN)  # the list behind the form then tells
+                raise
             return text.line(done.replace(TYPED, typed.get("name", "")))
 
         above = [cell(Shown(words), tone) for words in said]
