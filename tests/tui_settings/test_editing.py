@@ -79,7 +79,7 @@ async def test_switches_and_choices(seat: FormSeat) -> None:
     await seat.go_to("remote_runtime_resource_factor", "enter", "down", "down", "enter")
     assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 2}
     await seat.press("enter")
-    await seat.type("3", sees=("as typed", "does not know this"))
+    await seat.type("3", sees=("as typed", "this value does"))
     await seat.press("enter")
     assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 3}
     await seat.go_to("language", "enter", sees="Japanese")
@@ -89,6 +89,8 @@ async def test_switches_and_choices(seat: FormSeat) -> None:
     await seat.type("gray", sees=("grayswan", "offered by this server"))
     await seat.press("enter")
     assert seat.form.draft.changes["security_analyzer"] == "grayswan"
+    await seat.press("enter", sees="grayswan; type to find")
+    await seat.press("escape")
     await seat.go_to("agent", "enter")
     await seat.type("My", "enter", until=lambda: seat.form.editor is None)
     assert seat.form.draft.changes["agent"] == "My"

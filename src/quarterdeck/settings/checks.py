@@ -42,7 +42,7 @@ def problems(entry: Field, value: Any) -> Iterator[Problem]:
             yield problem
     if entry.choices and value not in list(entry.choices):  # a server may store a list, which has no hash
         named = ", ".join(map(str, entry.choices))
-        others = warning("The deck does not know this value; it is sent as typed.")
+        others = warning("The deck does not know what this value does; it is sent as it is.")
         yield error(f"This server takes only {named}.") if entry.only_choices else others
 
 

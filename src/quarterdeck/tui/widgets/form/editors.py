@@ -149,7 +149,8 @@ class SelectEditor(FieldEditor):
     def __init__(self, entry: Field, draft: Draft) -> None:
         self._was = draft.value(entry.key)
         self._offered: Sequence[Any] = ()
-        self._field = LineInput(placeholder="type to find or set one")
+        now = text.line(words.editable(entry, self._was) or "not set")
+        self._field = LineInput(placeholder=f"{now}; type to find another")
         self._choices = ChoiceList(focusable=False)
         hints = (("↑ ↓", "choose"), ("type", "to find or set another"))
         super().__init__(entry, draft, self._field, self._choices, hints=hints)
