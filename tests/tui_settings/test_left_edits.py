@@ -65,13 +65,18 @@ async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path
             await ben.sees("As stored")
             assert len(ben.deck.screen_stack) == 1
             await ben.edit("language", "French")
+            await ben.edit("git_user_name", "Ben")
+            await ben.add_command("search")
             await ben.until(lambda: len(pages(tmp_path, "unsaved")[0]) == 2)
         assert ann.form.draft.changes == {"git_user_name": "Ann"}
     async with sit() as seat:
-        await seat.sees("1 edit from")
-        await seat.press("r", sees=("1 edited", "1 edit from"))
-        await seat.press("r", sees="2 edited")
-        assert seat.form.draft.changes == {"git_user_name": "Ann", "language": "fr"}
+        await seat.sees("3 edits from")
+        await seat.press("r", sees=("3 edited", "1 edit from"))
+        await seat.press("r", sees=("Edits restored", "Edited here already, and replaced: Author name."))
+        await seat.press("escape", sees="3 edited")
+        assert seat.form.draft.value("git_user_name") == "Ann"
+        await seat.press("ctrl+z")
+        assert seat.form.draft.value("git_user_name") == "Ben"
 
 
 async def test_the_edits_of_a_deck_that_was_killed_are_offered(sit: Sit, tmp_path: Path) -> None:

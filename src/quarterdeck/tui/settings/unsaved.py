@@ -103,12 +103,13 @@ class KeptEdits:
 
     async def _restore(self, about: str, name: str, run: Run) -> None:
         """Restore the edits, and mark the stored ones as this run's, in one step."""
-        found = restored(run, self.form.draft)
+        before = self.form.draft
+        found = restored(run, before)
         await self.form.change(lambda draft: found.draft)
         draft = self.form.draft
         await self._change(about, lambda kept: self._with(draft, without_run(kept, name)))
         self.say(Shown("Restored; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
-        said = words.restored_lines(found)
+        said = words.restored_lines(found, before)
         if said:
             self.app.push_screen(PageDialog(Shown("Edits restored"), lambda: said))
 

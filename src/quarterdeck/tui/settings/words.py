@@ -13,11 +13,11 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.session import Session
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.changes import Restored
-from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.files import Imported
 from quarterdeck.settings.kept import Saved
 from quarterdeck.settings.verify import Difference
-from quarterdeck.settings.words import counted
+from quarterdeck.settings.words import counted, server_title
 from quarterdeck.tui import files, text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
@@ -111,10 +111,15 @@ def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
     return [takes_back, *_named((gone, undo.left_out), (moved, undo.moved))]
 
 
-def restored_lines(restored: Restored) -> list[Cell]:
-    """Return which restored edits differ from what they were; empty if none does."""
+def restored_lines(restored: Restored, before: Draft) -> list[Cell]:
+    """Return which restored edits differ from what they were, or replaced others; empty if none does."""
+    now = restored.draft
+    over = [
+        before.field_at(key).label for key, edit in before.edits.items() if key != MCP and now.edits.get(key) != edit
+    ]
+    over += [server_title(each.server) for each in before.servers.edited if now.servers.entry(each.row) != each]
     gone, moved = "Not kept, for it may be secret; type it again", "Changed on the server since, and edited here"
-    return _named((gone, restored.left_out), (moved, restored.moved))
+    return _named((gone, restored.left_out), (moved, restored.moved), ("Edited here already, and replaced", over))
 
 
 def _named(*said: tuple[str, Sequence[str]]) -> list[Cell]:
