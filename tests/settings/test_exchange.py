@@ -61,14 +61,18 @@ def test_only_what_the_file_names_is_changed_and_a_secret_that_was_filled_in_is_
 def test_values_of_another_kind_are_left_alone_and_named() -> None:
     bad = {"language": 5, "enable_sound_notifications": "yes", "max_iterations": "many", "llm_api_key": 5}
     text = json.dumps(
-        {"settings": {**bad, "nonsense": 1, "secrets_store": {}, "git_user_name": None}, "not_set": ["foreign"]}
+        {
+            "settings": {**bad, "nonsense": 1, "secrets_store": {}, "git_user_name": None},
+            "not_set": ["foreign"],
+            "stray": 3,
+        }
     )
     result = imported(text, Draft(STORED))
     assert not result.draft.edited
     assert len(result.wrong) == 4
-    assert (
-        result.notes[-1]
-        == "Left alone, for this server does not have them or lets nobody change them: nonsense, secrets_store."
+    assert result.notes == (
+        "Left alone, for this server does not have them or lets nobody change them: nonsense, secrets_store.",
+        "Not read, for it is outside the table [settings]: stray.",
     )
 
 

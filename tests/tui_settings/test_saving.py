@@ -206,6 +206,7 @@ async def test_a_refusal_is_said_and_the_edits_are_kept(sit_before: Sit) -> None
             await save_a_name(seat)
             await seat.until(lambda: f"Not saved: {words}"[:60] in seat.unwrapped)  # noqa: B023
             assert seat.form.draft.changes == {"git_user_name": "Grace"}
+            assert "not saved yet" not in seat.text  # beside the words about the save
         await seat.edit("git_user_name", "Grace Hopper")
         assert "Not saved" not in seat.text
         await seat.choose("Undo save")

@@ -89,13 +89,18 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit) ->
     alike, other = one.model_copy(update={"timeout": 9}), StdioServer(name="db", command="npx")
     config = McpConfig(shttp_servers=(one, one, one, alike), stdio_servers=(other, other))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:4", sees=("f2 removes 3 that appear twice", "twice"))
+        await seat.go_to("mcp:4", sees=("f2 removes 3 that appear twice, likely from", "twice"))
         await seat.choose("Remove duplicates")
         await seat.sees("3 duplicates: gone at the next save", "config.toml", "3 edited")
         await seat.press("ctrl+z", sees=("As stored", "f2 removes 3"))
         await seat.choose("Remove duplicates")
         stored = await seat.saved_servers(3)
         await seat.go_to("mcp:0", "f2", "slash", *"alike", sees="No two MCP servers are alike in everything.")
+        await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
+        await seat.choose("Paste JSON", sees="Paste MCP servers")
+        await seat.paste('[{"command": "uvx", "name": "new"}, {"command": "uvx", "name": "new"}]')
+        await seat.press("ctrl+s", sees="f2 removes 1 that appears twice")
+        assert "likely" not in seat.text
     assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (2, 1)
 
 

@@ -26,6 +26,8 @@ from quarterdeck.settings.mcp_server import holds_hidden, missing
 VERSION = 2
 READ = (1, 2)
 """Versions that can be read: the first had the MCP servers in three lists of a table `mcp`."""
+_TOP = frozenset({"quarterdeck", "settings", "not_set", "secrets", "json", "mcp"})
+"""The members that a file of either version has."""
 _PLACE = re.compile(r"at line (\d+), column (\d+)")
 _EXPLAINED = (Control.SERVERS, Control.READ_ONLY, Control.SECRET)
 
@@ -87,7 +89,8 @@ def imported(text: str, draft: Draft) -> Imported:
     notes: list[str] = []
     foreign: list[str] = []
     values: dict[str, Any] = {}
-    for key, value in _values(_read(text)):
+    data = _read(text)
+    for key, value in _values(data):
         entry = draft.fields.by_key.get(key)
         if entry is None or entry.absent or entry.control is Control.READ_ONLY:
             foreign += [key[:60]] if value is not None else []
@@ -99,6 +102,8 @@ def imported(text: str, draft: Draft) -> Imported:
         notes.append(
             f"Left alone, for this server does not have them or lets nobody change them: {', '.join(foreign)}."
         )
+    if stray := [key[:60] for key in data if key not in _TOP]:
+        notes.append(f"Not read, for it is outside the table [settings]: {', '.join(stray)}.")
     return Imported(draft.set_all(values), tuple(wrong), tuple(notes))
 
 

@@ -129,7 +129,8 @@ class SettingsScreen(DeckScreen):
 
     def _show_edits(self) -> None:
         """Show in the bar what is edited, and the result of the last save."""
-        self.bar.say((*words.edited(self.form.view), GAP, *self._outcome) if self.record.loaded else EMPTY)
+        said = words.edited(self.form.view, tried=bool(self._outcome))
+        self.bar.say((*said, GAP, *self._outcome) if self.record.loaded else EMPTY)
 
     def _trouble(self) -> ServiceError | None:
         session = self.app.session

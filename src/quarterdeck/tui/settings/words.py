@@ -43,14 +43,14 @@ def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cel
     return [cell(Shown("Loading the settings…"), Tone.BUSY)]
 
 
-def edited(view: FormView) -> Cell:
-    """Return `3 edited · 1 error`, or that everything is as stored."""
+def edited(view: FormView, *, tried: bool) -> Cell:
+    """Return `3 edited · 1 error`, or that everything is as stored; `tried` means that it is said how a save ended."""
     if not view.draft.edited:
         known = view.draft.base is not None
         return cell(Shown("As stored" if known else "Nothing stored yet: defaults apply until you save"), Tone.MUTED)
     count = (Shown(f"{view.draft.count} edited"), Tone.EDITED)
     if not view.errors:
-        return (count, (Shown(" · not saved yet"), Tone.MUTED))
+        return (count,) if tried else (count, (Shown(" · not saved yet"), Tone.MUTED))
     return (count, (Shown(" · "), Tone.MUTED), (Shown(counted(len(view.errors), "error")), Tone.BAD))
 
 
