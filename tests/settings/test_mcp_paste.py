@@ -12,7 +12,8 @@ from quarterdeck.settings.mcp_server import bare, place_of
 from tests.settings.strategies import MARKED_SERVER
 
 FILES = StdioServer(name="files", command="npx", args=("-y", "pkg"), env={"K": SecretStr("v")})
-GIVEN_FILES = {"command": "npx", "args": ["-y", "pkg"], "env": {"K": "v"}}
+TOLD_FILES = {"args": ["-y", "pkg"], "env": {"K": "v"}}
+GIVEN_FILES = {"command": "npx", **TOLD_FILES}
 LINEAR = SseServer(url="https://mcp.linear.app/sse", api_key=SecretStr("tok"))
 TOLD_LINEAR = {"url": "https://mcp.linear.app/sse", "api_key": "tok"}
 GIVEN_LINEAR = {"url": "https://mcp.linear.app/sse", "headers": {"Authorization": "Bearer tok"}}
@@ -30,6 +31,11 @@ GIVEN_LINEAR = {"url": "https://mcp.linear.app/sse", "headers": {"Authorization"
         {"mcpServers": [{"name": "files", **GIVEN_FILES}, {"name": "linear", **GIVEN_LINEAR}]},
         {"mcp_config": {"files": GIVEN_FILES, "linear": {"transport": "sse", **GIVEN_LINEAR}}},
         {"stdio_servers": [{"name": "files", **GIVEN_FILES}], "sse_servers": [TOLD_LINEAR], "shttp_servers": None},
+        {
+            "files": {"type": "local", "command": ["npx", "-y", "pkg"], "environment": {"K": "v"}},
+            "linear": {"url": "https://mcp.linear.app/sse", "apiKey": "tok"},
+        },
+        {"context_servers": {"files": {"command": {"path": "npx", **TOLD_FILES}}, "linear": GIVEN_LINEAR}},
     ],
 )
 def test_every_usual_shape_is_read(data: object) -> None:
@@ -90,6 +96,14 @@ def test_what_this_service_cannot_hold_is_named() -> None:
     )
     (tools,) = pasted(json.dumps({"my tools": given_members}), nested=True).servers
     assert tools.model_extra == {"headers": {"X-Org": "o"}, "alwaysAllow": ["x"], "name": "my tools"}
+
+
+def test_a_wrong_one_is_named_by_its_number_and_a_map_that_is_not_read_by_its_name() -> None:
+    given = {"sse_servers": ["https://mcp.linear.app/sse", 5]}
+    result = pasted(json.dumps({"mcpServers": given, "mcp": {}, "projects": {}}))
+    assert result.servers == (SseServer(url="https://mcp.linear.app/sse"),)
+    assert result.left_out == ("Server 2: it is not an object, and is left out.",)
+    assert result.notes == ("Only mcpServers is read, not mcp, projects.",)
 
 
 @pytest.mark.parametrize(

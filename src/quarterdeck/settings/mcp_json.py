@@ -39,9 +39,11 @@ _WRAPPERS = ("mcpServers", "servers", "context_servers", "mcp_config", "mcp")
 _ADDRESSES: Mapping[str, Mapping[str, str]] = {"url": {}, "serverUrl": {}, "httpUrl": {"type": "http"}}
 """The names of an address, the last two from Windsurf and Gemini CLI (their pages on MCP servers), and what they imply.
 """
+_SYNONYMS = {"apiKey": "api_key", "environment": "env"}
 _ABOUT = ("type", "transport", "name", "disabled", "enabled")
 _MODELS: Mapping[str, type[McpServer]] = {
     "stdio": StdioServer,
+    "local": StdioServer,
     "sse": SseServer,
     "http": ShttpServer,
     "remote": ShttpServer,
@@ -75,8 +77,9 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
     off: list[McpServer] = []
     left_out: list[str] = []
     notes: list[str] = []
-    for name, given, model in _found(_data(text)):
-        title = name or "A server"
+    data = _data(text)
+    for number, (name, given, model) in enumerate(_found(data), 1):
+        title = name or f"Server {number}"
         try:
             server, said = _read(name, given, model, nested=nested)
         except PasteError as error:
@@ -87,6 +90,11 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
                 off.append(server)
                 said.append("it is switched off there, which this service has no place for.")
             notes += (f"{title}: {words}" for words in said)
+    maps = [
+        name for name in (*_WRAPPERS, "projects") if isinstance(data, dict) and isinstance(data.get(name), dict | list)
+    ]
+    if len(maps) > 1:
+        notes.append(f"Only {maps[0]} is read, not {', '.join(maps[1:])}.")
     if not servers:
         raise PasteError(" ".join(left_out) or "There is no MCP server in this text.")
     return Pasted(tuple(servers), tuple(left_out), tuple(notes), tuple(off))
@@ -126,7 +134,9 @@ def _found(data: Any) -> Iterator[tuple[str, Any, type[McpServer] | None]]:
     elif data.keys() & LISTS.keys():
         for name, model in LISTS.items():
             given = data.get(name)
-            yield from ((_own_name(one), one, model) for one in (given if isinstance(given, list) else ()))
+            for one in given if isinstance(given, list) else ():
+                is_address = isinstance(one, str) and model is not StdioServer  # as config.toml has them
+                yield _own_name(one), {"url": one} if is_address else one, model
     elif any(isinstance(data.get(member), str) for member in ("command", *_ADDRESSES)):
         yield _own_name(data), data, None
     else:
@@ -142,6 +152,9 @@ def _read(name: str, given: Any, model: type[McpServer] | None, *, nested: bool)
     """Return (server, what could not be read); empty members count as missing."""
     if not isinstance(given, dict):
         raise PasteError("it is not an object")
+    if isinstance(command := given.get("command"), dict):  # as Zed has it
+        given = {**given, "command": command.get("path"), **{name: command[name] for name in command if name != "path"}}
+    given = {member if (own := _SYNONYMS.get(member, member)) in given else own: given[member] for member in given}
     for word, told in _ADDRESSES.items():
         if word in given:
             given = {**told, **{member: value for member, value in given.items() if member != word}, "url": given[word]}
@@ -176,6 +189,8 @@ def _model_of(given: Mapping[str, Any]) -> type[McpServer]:
 def _in_words(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return members of a command as a shell expects them: numbers as text, and a command line split into arguments."""
     told = dict(given)
+    if isinstance(line := told.get("command"), list) and line and not told.get("args"):  # as opencode has it
+        told["command"], *told["args"] = line
     if isinstance(args := told.get("args"), list):
         told["args"] = [_as_text(value) for value in args]
     if isinstance(env := told.get("env"), dict):
