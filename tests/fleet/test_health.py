@@ -26,7 +26,9 @@ def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) 
         (Health(), 100.0, "loading…"),
         (GOOD, 100.4, "live now"),
         (GOOD, 102.0, "live 2s ago"),
-        (GOOD.answered(159.0), 159.5, "live now"),
+        (GOOD.answered(109.0), 109.5, "live now"),
+        (GOOD.answered(112.0), 112.5, "live now, all 12s ago"),
+        (GOOD, 226.0, "live 2m ago"),
         (GOOD.answered(225.0), 226.0, "live 1s ago, all 2m ago"),
         (GOOD._replace(incomplete=True), 103.0, "live 3s ago, incomplete"),
         (GOOD._replace(unreadable=3), 103.0, "live 3s ago, 3 unreadable"),
@@ -40,8 +42,9 @@ def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) 
         (failed(Health()), 142.0, "nothing read yet, retry in 8s"),
         (failed(Health(), times=3), 142.0, "offline, retry in 8s"),
         (failed(GOOD, ErrorKind.AUTH), 142.0, "key needed"),
-        (failed(GOOD).answered(143.0), 144.0, "back 1s ago"),
-        (failed(GOOD).answered(143.0).answered(148.0), 149.0, "live 1s ago"),
+        (failed(GOOD).answered(109.0), 110.0, "back 1s ago"),
+        (failed(GOOD).answered(143.0), 144.0, "back 1s ago, all 44s ago"),
+        (failed(GOOD).answered(143.0).answered(148.0).passed(148.0, 0), 149.0, "live 1s ago"),
     ],
 )
 def test_words_for_the_header(health: Health, now: float, words: str) -> None:

@@ -9,8 +9,8 @@ from quarterdeck.fleet.ages import JUST_NOW, age
 OFFLINE_AFTER = 3
 """How many failures in a row make a server count as offline."""
 
-WORTH_A_WORD = 60.0
-"""Seconds after which the age of the last full pass is shown beside the age of the visible rows."""
+WORTH_A_WORD = 10.0
+"""How many seconds older than the visible rows the last full pass is if its age is shown beside theirs."""
 
 
 class HealthState(StrEnum):
@@ -107,10 +107,10 @@ def health_words(health: Health, now: float) -> str:
 
 
 def _fresh(health: Health, now: float) -> list[str]:
-    """Return the age of the visible rows, and that of the last full pass if it is long ago."""
+    """Return the age of the visible rows, and that of the last full pass if it is older: counts are as old as that."""
     old = age(now - (health.read_at or now))
     words = [f"{'live' if health.state is HealthState.ONLINE else 'back'} {old if old == JUST_NOW else f'{old} ago'}"]
-    if health.whole_at is not None and now - health.whole_at >= WORTH_A_WORD:
+    if health.whole_at is not None and (health.read_at or now) - health.whole_at >= WORTH_A_WORD:
         words.append(f"all {age(now - health.whole_at)} ago")
     return words
 

@@ -16,7 +16,9 @@ IN_TRANSITION = 2.0
 ON_SCREEN = 5.0
 HIDDEN = 30.0
 FULL_PASS = 30.0
-"""Seconds between two readings of the whole list, if the visible rows are read by batch."""
+"""Seconds between two readings of a whole long list, if the visible rows are read by batch."""
+ROWS_A_SECOND = 100
+"""How many rows these readings read on average; so a shorter list is read more often."""
 PASS_REST = 8.0
 """After reading a whole list, the minimum rest as a multiple of the time it took; so a long list is read less often."""
 REFRESH = 1.0
@@ -217,7 +219,7 @@ class Watch(Generic[R]):
             return self.health.next_try_at, True
         tick = self._tick_at + self._look().interval
         whole = (self.health.whole_at or -math.inf) + self._pass_interval()
-        return (whole, True) if whole <= tick or not self._ticks else (tick, False)
+        return (whole, True) if whole <= tick + REFRESH / 2 or not self._ticks else (tick, False)
 
     @property
     def _ticks(self) -> bool:
@@ -225,12 +227,13 @@ class Watch(Generic[R]):
         return self._by_batch and not self._one_page and bool(self._look().ids)
 
     def _pass_interval(self) -> float:
-        """Return the rest after a full pass; it grows with the time the pass took, so that a long list costs little."""
+        """Return the rest after a full pass; it grows with the rows and the time it took: a long list costs little."""
         if self.health.doubted:
             return IN_TRANSITION
         if self._one_page or not self._by_batch:
             return max(self._look().interval, self._pass_took)
-        return max(FULL_PASS, PASS_REST * self._pass_took)
+        rest = FULL_PASS if self._look().hidden else min(FULL_PASS, len(self.records) / ROWS_A_SECOND)
+        return max(ON_SCREEN, rest, PASS_REST * self._pass_took)
 
     async def _rest_until(self, due: float) -> None:
         self._nap = asyncio.ensure_future(self._sleep(due - self._clock()))
@@ -273,7 +276,7 @@ class Watch(Generic[R]):
                 if not page.more and start + SLICE >= len(page.items):
                     break  # the changes of the last slice are published together with those of the whole list
                 self._tell(last)
-                if self._ticks and self._clock() >= self._tick_at + self._look().interval:
+                if self._ticks and self._clock() >= max(self._tick_at + self._look().interval, began + REFRESH):
                     await self._read_viewport()
                 await asyncio.sleep(0)
         self._pass_took = self._clock() - began
