@@ -197,8 +197,14 @@ async def test_a_connection_is_deleted_with_its_key_but_neither_the_open_nor_the
         await seat.press("up")
         for key in "edK":
             await seat.press(key, sees="The local service is part of the deck")
-        await seat.press("down", "down", "d", sees="Delete the connection two?")
-        await seat.press("enter", sees=("Connections", "two"))
+        await seat.press(
+            "down",
+            "down",
+            "d",
+            sees="Delete the connection two?",
+            until=lambda: "check" not in seat.deck.export_screenshot(),
+        )
+        await seat.press("enter", sees=("Connections", "two", "t check"))
         await seat.press("d", sees="Delete the connection two?")
         await seat.press("y", sees=("Connections", "one"), until=lambda: "two" not in seat.text)
     assert desk.keyring.held == {}

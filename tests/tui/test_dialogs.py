@@ -2,6 +2,7 @@
 
 import pytest
 
+from quarterdeck.tui.text import Shown
 from tests.client.fakes import Answer, Gated, to
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
 from tests.tui.test_typed_ahead import SPECS
@@ -61,6 +62,15 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:
         await seat.click("esc cancel", sees=("0 of 12", "Filter"))
         await seat.click("Filter", sees="esc show all")
         await seat.click("esc show all", until=lambda: "of 12" not in seat.text)
+
+
+async def test_below_a_dialog_a_message_shows_its_beginning(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("f", sees="esc cancel")
+        seat.deck.say_on_top(Shown("first " + "words " * 20 + "end"), in_dialogs=False)
+        await seat.until(lambda: "first" in seat.deck.export_screenshot())
+        assert ";end" not in seat.deck.export_screenshot()
+        await seat.press("escape", sees=("first words", "end"))
 
 
 async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(fleet: FakeFleet) -> None:

@@ -147,6 +147,7 @@ class Deck(KeysInOrder):
 
     TITLE = "Quarterdeck"
     CSS_PATH = "quarterdeck.tcss"
+    SUSPENDED_SCREEN_CLASS = "-below"
     BINDINGS = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
     edits: var[int] = var(0)
