@@ -1,5 +1,6 @@
 """Connections added, edited and deleted by keys, on two real servers; keys typed, proven and kept."""
 
+import asyncio
 import fcntl
 import logging
 
@@ -95,8 +96,21 @@ async def test_a_key_that_cannot_be_verified_is_used_for_this_run_only(desk: Des
     async with desk.sit() as seat:
         await at_list(seat, "down")
         await give_key(seat, "one", KEY)
-        await seat.sees("The key of one could not be verified", "key        typed for this run")
+        await seat.sees(
+            "The key of one is used until", "Cannot connect to 127.0.0.1:9", "key        typed for this run"
+        )
     assert desk.keyring.held == {}
+
+
+async def test_while_a_key_is_tried_escape_goes_back_and_the_key_is_not_used(desk: Desk) -> None:
+    silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1")
+    host, port = silent.sockets[0].getsockname()
+    desk.write(f'[connections.one]\nurl = "http://{host}:{port}"\n[connections.two]\nurl = "{NOBODY}"\n')
+    async with silent, desk.sit() as seat:
+        await at_list(seat, "down")
+        await give_key(seat, "one", KEY)
+        await seat.sees("Asking the server", "esc back")
+        await seat.press("escape", sees=("esc close", "key        none"))
 
 
 async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk: Desk) -> None:

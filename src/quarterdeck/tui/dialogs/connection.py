@@ -50,7 +50,8 @@ class GivenKey:
     """A key that the server accepted, or that could not be checked."""
 
     key: SecretStr
-    proven: bool
+    unproven: Shown
+    """Why it could not be checked; empty if the server accepted it."""
     to_keep: bool
     """Only an accepted key is stored."""
 
@@ -162,7 +163,7 @@ def ask_key(connection: Connection, prove: Callable[[SecretStr], Awaitable[Verdi
             refusal = "The server refused this key. It was not kept: try another one."
             raise RefusedError(refusal, "key", empty=True)
         proven = verdict.key is KeyState.ACCEPTED
-        return GivenKey(key, proven, to_keep=proven and typed.get("keep", False))
+        return GivenKey(key, Shown("") if proven else verdict.said[0], to_keep=proven and typed.get("keep", False))
 
     field = InputField("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
     keeping = InputField("keep", "Keep it", control=ChoiceLine(KEEPS, value=True))
@@ -174,6 +175,7 @@ def ask_key(connection: Connection, prove: Callable[[SecretStr], Awaitable[Verdi
         said=(said,),
         verb="check and use",
         sending="Asking the server whether it takes this key…",
+        harmless=True,
     )
 
 

@@ -48,7 +48,7 @@ FACT = 11
 """Cells for the names of facts."""
 HEALTH = {
     HealthState.REFUSED: cell(Shown("key needed"), Tone.BAD),
-    HealthState.OFFLINE: cell(Shown("no answer"), Tone.BAD),
+    HealthState.OFFLINE: cell(Shown("offline"), Tone.BAD),
     HealthState.DEGRADED: cell(Shown("stale"), Tone.WARN),
     HealthState.ONLINE: cell(Shown("live"), Tone.GOOD),
     HealthState.LOADING: cell(Shown("opening…"), Tone.BUSY),
@@ -414,9 +414,11 @@ class ConnectionsDialog(Dialog[Connection]):
                 return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
         except ConfigError as error:
             return text.line(f"{error.sentence} The key is used until the deck ends."), Tone.WARN
-        if not given.proven:
-            words = f"The key of {connection.name} could not be verified: it is used until the deck ends, kept nowhere."
-            return text.line(words), Tone.WARN
+        if given.unproven:
+            words = (
+                f"The key of {connection.name} is used until the deck ends and kept nowhere; it could not be verified"
+            )
+            return text.line(f"{words}: {given.unproven}"), Tone.WARN
         return Shown("The server takes the key. It is used until the deck ends, and kept nowhere."), Tone.GOOD
 
     async def _keep_key(self, connection: Connection, key: SecretStr) -> str:

@@ -163,7 +163,8 @@ class FormDialog(FieldsDialog[Result]):
 
     Errors of `send` are shown where they belong, and everything typed is kept: RefusedError, or ServiceError, which is
     shown at the field `blamed` if the server refused a typed value. With `on_background`, escape closes the dialog
-    while `send` runs and calls it; `send` goes on in the background, and has to say itself how it ended.
+    while `send` runs and calls it; `send` goes on in the background, and has to say itself how it ended. A `harmless`
+    one ends with the dialog.
     """
 
     def __init__(
@@ -177,12 +178,14 @@ class FormDialog(FieldsDialog[Result]):
         sending: str = "Waiting for the server…",
         blamed: str = "",
         on_background: Callable[[], None] | None = None,
+        harmless: bool = False,
     ) -> None:
         super().__init__(title, fields, said=said, verb=verb)
         self._do = send
         self._sending_words = Shown(sending)
         self._blamed = blamed
         self._on_background = on_background
+        self._harmless = harmless
         self.in_background = False
         """Whether the dialog was closed while its request runs."""
 
@@ -199,12 +202,13 @@ class FormDialog(FieldsDialog[Result]):
         """Close as every form; while a request is running, only if that can go on in the background."""
         if not self._body.disabled:
             super().action_cancel()
-        elif self._on_background is None:
+        elif self._on_background is None and not self._harmless:
             self.say(Shown("The server has not answered yet; a moment."), Tone.WARN)
         else:
             self.in_background = True
             self.dismiss(None)
-            self._on_background()
+            if self._on_background is not None:
+                self._on_background()
 
     async def _send(self, typed: Typed) -> None:
         self.say(self._sending_words, Tone.BUSY)
@@ -227,7 +231,7 @@ class FormDialog(FieldsDialog[Result]):
         """Wait for the request with the fields locked: what is typed meanwhile would be lost when the form closes."""
         focused = self.focused
         self._body.disabled = True
-        self.hint(() if self._on_background is None else (("escape", "back"),))
+        self.hint((("escape", "back"),) if self._harmless or self._on_background is not None else ())
         try:
             return await sending
         finally:
