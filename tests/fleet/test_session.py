@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
+from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of
@@ -51,6 +52,16 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_th
         fleet.tasks = [{"id": "task", "status": "READY", "app_conversation_id": "c"}]
         (session.conversations if first == "conversations" else session.sandboxes).refresh()
         await until(lambda: (row := session.sandbox_row("box")) and row.conversations)
+
+
+async def test_a_list_that_was_refused_is_read_again_once_the_key_is_known_to_be_accepted() -> None:
+    refused = Answer({"detail": "Unauthorized"}, 401)
+    fleet = FakeFleet(says={f"GET {CONVERSATIONS}/search": refused}, nested=True)
+    async with running(fleet, lambda news: None) as session:
+        await until(lambda: session.conversations.health.state is HealthState.REFUSED)
+        fleet.says.clear()
+        session.server.doubt()
+        await until(lambda: session.conversations.health.state is HealthState.ONLINE)
 
 
 async def test_a_conversation_shows_the_newer_word_of_its_sandbox_until_it_was_read_after_that() -> None:

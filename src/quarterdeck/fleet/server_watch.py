@@ -16,9 +16,12 @@ BELIEVED_FOR = 60.0
 
 
 class ServerWatch:
-    """Describes a server until that succeeds, and again later: another server may appear at the same address."""
+    """Describes a server until that succeeds, and again later: another server may appear at the same address.
 
-    def __init__(self, client: Client, publish: Callable[[News], None]) -> None:
+    `accepted` is called whenever it turned out that the server accepts the key.
+    """
+
+    def __init__(self, client: Client, publish: Callable[[News], None], accepted: Callable[[], None]) -> None:
         self.kind: Server | None = None
         """The kind of server, None until known."""
         self.trouble: ServiceError | None = None
@@ -27,6 +30,7 @@ class ServerWatch:
         """Its release, empty until known."""
         self._client = client
         self._publish = publish
+        self._accepted = accepted
         self._doubted = asyncio.Event()
 
     @property
@@ -57,6 +61,8 @@ class ServerWatch:
 
     async def _describe(self) -> None:
         before, server = self.kind, await self._client.describe()
+        if server.key is KeyState.ACCEPTED:
+            self._accepted()
         # A server that lacks all settings now is more likely a page that stands in front of it for a while.
         if server == before or (before is not None and server.generation is Generation.NONE):
             return

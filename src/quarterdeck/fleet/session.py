@@ -54,7 +54,9 @@ class Session:
         self._tell = publish
         self._clock = clock
         self._keeper = None if files is None else Keeper(files, about, self._publish)
-        self.server = ServerWatch(client, publish)
+        self.server = ServerWatch(client, publish, self._key_accepted)
+        self._refused: set[Watch[Any]] = set()
+        """The lists whose last reading was refused for its key."""
         self._beginning: frozenset[str | None] = frozenset()
         """The sandboxes in which a conversation was being started when last read."""
         self.writes = Writes()
@@ -276,12 +278,19 @@ class Session:
         If this list has just become complete (or incomplete), that concerns all rows of the other list: only a complete
         list shows which of them have no counterpart.
         """
-        if watch.health.back or watch.health.state is HealthState.REFUSED:
+        refused = {watch} if watch.health.state is HealthState.REFUSED else set()
+        if watch.health.back or refused - self._refused:
             self.server.doubt()  # another server may now answer at the address, or the key is no longer valid
+        self._refused = self._refused - {watch} | refused
         is_complete = not watch.health.incomplete
         completed = is_complete is not changes.all_known
         if (touched := frozenset(ids)) or completed:
             self._publish(News(about, touched, all_rows=completed))
+
+    def _key_accepted(self) -> None:
+        """Read again what was refused: it may have been something in front of the server."""
+        for watch in self._refused:
+            watch.refresh()
 
     def _begin(self, clock: ServerClock) -> None:
         """Compare the clocks, and request the number of conversations if the first page is not all."""
