@@ -192,6 +192,9 @@ def test_what_another_deck_asked_for_was_you_as_well() -> None:
     watched.timelines.recall(kept)
     assert watched.told("a") == other.told("a") == Watched(kept).told("a")
     assert watched.told("a")[-1] == ("Paused", Cause.YOU)
+    late = Watched()
+    late.read(4, "PAUSED")  # a deck that was opened later
+    assert Watched(late.kept(beside=kept)).told("a") == watched.told("a")
 
 
 def test_thousands_of_sandboxes_are_bounded_and_those_that_changed_last_are_kept() -> None:

@@ -216,11 +216,13 @@ class Timelines(KeptPart[KeptTimelines]):
 
 
 def _knows_more(events: tuple[Event, ...], mine: tuple[Event, ...] | None) -> bool:
-    """Whether another deck knows of a sandbox what this one does not: that it is there, or who asked for its state."""
+    """Whether another deck knows of a sandbox what this one does not: who asked for its state, or how it came to it."""
     if not mine:
         return True
     last, own = events[-1], mine[-1]
-    return last.what == own.what and last.cause is Cause.YOU and own.cause is Cause.SERVER
+    if last.what != own.what or (own.cause is Cause.YOU and last.cause is not Cause.YOU):
+        return False
+    return len(events) > len(mine) or (last.cause is Cause.YOU and own.cause is Cause.SERVER)
 
 
 def with_next(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
