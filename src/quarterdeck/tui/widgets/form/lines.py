@@ -241,6 +241,8 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[FormLine
     twice = frozenset(row for group in groups for row in group)
     for row, entry in zip(rows, entries, strict=True):
         chip = _server_chip(view, row, entry, twice=entry.row in twice)
+        if len(name_of(entry.server)) + sum(len(said) for said, _ in chip) > shared:
+            chip = chip[-1:] if entry.edited else chip[:1]  # the name goes before one of two remarks
         yield FormLine(_columns(view, entry, name_width), chip, row.id, struck=entry.removed)
         if not entry.removed:
             yield from _problem_lines(view, row, STATE, width)
