@@ -87,8 +87,9 @@ def told(story: str, rung: list[str] | None = None) -> Unread:
         ("running@0 waiting_for_confirmation@5 look@8 idle@9 waiting_for_confirmation@10", "c"),
         ("running@0 waiting_for_confirmation@5 idle@9", ""),
         ("running@0 finished@5 look@8 finished@39", ""),
-        ("running@0 finished@5 look@8 finished@60", "c"),
-        ("running@0 finished@5 look@8 finished@60 look@61 finished@62", ""),
+        ("running@0 finished@5 look@35 finished@107/77 finished@147/137", ""),
+        ("running@0 finished@5 look@8 finished@100", "c"),
+        ("running@0 finished@5 look@8 finished@100 look@101 finished@102", ""),
         # another outcome is unread again, however soon after the look
         ("running@0 waiting_for_confirmation@5 look@8 error@9", "c"),
         # the next run finds the marks before it has read anything, and then what happened meanwhile
@@ -138,7 +139,7 @@ def test_only_the_newest_are_noted_and_what_is_left_out_does_not_come_back_as_ne
         ("finished@0 watch@0 finished@1 waiting_for_confirmation@2", ["Needs you"]),
         ("running@0 watch@0 finished@1 PAUSED@2 STARTING@3 RUNNING@4 finished@5 ERROR@6", ["Finished"]),
         # what ends again between two readings rings again, though nobody has looked
-        ("running@0 watch@0 finished@5 finished@6 finished@60", ["Finished", "Finished"]),
+        ("running@0 watch@0 finished@5 finished@6 finished@100", ["Finished", "Finished"]),
     ],
 )
 def test_what_a_watched_one_comes_to_is_rung_for_once(story: str, words: list[str]) -> None:

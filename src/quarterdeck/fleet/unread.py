@@ -26,8 +26,10 @@ MOST_WATCHED = 20
 AT_WORK = ConversationWord.WORKING
 GOES_ON = frozenset({AT_WORK, ConversationWord.IDLE, ConversationWord.AGENT_PAUSED})
 """Words after which the same result is a new one: somebody has dealt with the last."""
-SETTLED = 40.0
-"""Seconds after a result in which its conversation may still change (SERVERS.md: times and ids)."""
+SETTLED = 90.0
+"""Seconds after a result, its last change or a look in which its conversation may still change: a server may take in
+what was streamed long after its end.
+"""
 Moment = Annotated[float, Field(ge=0, lt=1e11, allow_inf_nan=False)]
 """Seconds since 1970, within the range that a clock may show."""
 
@@ -199,8 +201,8 @@ class Unread(KeptPart[KeptUnread]):
             return LastResult(word, after, read_at, updated)
         if before.word == AT_WORK:
             return before._replace(word=word, updated=updated)
-        settled = 0.0 if record_id in self._elsewhere else (before.after or before.read_at) + SETTLED
-        if before.word == word and updated <= max(before.moment, settled):
+        settles = 0.0 if record_id in self._elsewhere else SETTLED
+        if before.word == word and updated <= before.moment + settles:
             return before._replace(updated=max(before.updated, updated))
         return LastResult(word, max(before.after, before.read_at, min(updated, moment)), before.read_at, updated)
 
