@@ -476,7 +476,7 @@ async def test_it_is_stopped_and_goes_on(agent: FakeAgent) -> None:
     agent.set("running")
     async with opened(agent) as seat:
         await seat.sees("Working")
-        await seat.press("p", sees=("Stopped.", "Agent paused"))
+        await seat.press("p", sees=("Stopped.", "Agent paused", "m Message  r Resume"))
         await seat.press("p", sees="The agent does not work now.")
         await seat.press("r", sees=("It was asked to go on.", "Finished"))
         await seat.press("q", "ctrl+r", sees="1 Finished")

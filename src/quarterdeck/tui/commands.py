@@ -196,7 +196,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
         Command("message_after", "right_square_bracket", "Next message", "Go to your next message"),
         Command("failure_before", "left_curly_bracket", "Failures", "Go to the failure before; } to the next", bar=7),
         Command("failure_after", "right_curly_bracket", "Next failure", "Go to the next failure"),
-        Command("go_on", "r", "Resume", "Resume the agent, or its sandbox", changes=True, row=True, bar=8),
+        Command("go_on", "r", "Resume", "Resume the agent, or its sandbox", changes=True, row=True, bar=4),
         Command("find", "slash", "Find", "Find words in all that has been read; enter finds the one before", bar=9),
         Command("copy", "y", "Copy", "Copy the entry", row=True, bar=10),
         Command("pager", "V", "Pager", "Show the entry in $PAGER", row=True, bar=11),
