@@ -19,7 +19,10 @@ from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickSeveralDialog
 from quarterdeck.tui.glyphs import signed
 from quarterdeck.tui.text import Shown
 
-NOTE = Shown("Where there is little room the last ones are left out; the first of those chosen always stays.")
+NOTE = Shown(
+    "Left out is what is empty in the rows in sight and, where there is little room, what is needed least: of those "
+    "you choose the last. The first always stays."
+)
 WORD_WIDE = 20
 STATUS_WIDE = len("◔ Resuming")
 """Cells of the longest status that a list of sandboxes shows often."""
