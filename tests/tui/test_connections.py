@@ -35,6 +35,8 @@ async def test_the_list_says_how_each_is_doing_and_where_its_key_is(desk: Desk, 
 @pytest.mark.usefixtures("no_colour")
 async def test_without_colour_only_the_chosen_one_has_a_sign_and_stands_in_reverse_video(desk: Desk) -> None:
     async with desk.sit() as seat:
+        await seat.press("T", sees="There are no colours to switch: NO_COLOR is set.")
+        await seat.press("z", sees="z does nothing here; ? shows the keys.")
         await at_list(seat, "down", "down", sees="read-only")
         assert "■" not in seat.text
         strips = seat.deck.screen._compositor.render_strips()

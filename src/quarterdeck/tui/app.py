@@ -314,6 +314,9 @@ class Deck(KeysInOrder):
 
     def action_switch_theme(self) -> None:
         """Switch between the dark and the light theme."""
+        if self.no_color:
+            self.say_on_top(Shown("There are no colours to switch: NO_COLOR is set."))
+            return
         dark, light = (own.name for own in THEMES)
         self.theme = light if self.theme == dark else dark
         self.connecting.remember(theme=self.theme)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
-from textual.events import DescendantBlur, DescendantFocus, Resize, ScreenResume, Unmount
+from textual.events import DescendantBlur, DescendantFocus, Key, Resize, ScreenResume, Unmount
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -150,6 +150,15 @@ class DeckScreen(Screen[None]):
         done = getattr(owner, f"action_{name}")()
         if isawaitable(done):
             await done
+
+    def on_key(self, event: Key) -> None:
+        """Say that a letter does nothing."""
+        if event.is_printable:
+            self.say(text.line(f"{event.character} does nothing here; {self.where_keys_are()}."), Tone.WARN)
+
+    def where_keys_are(self) -> str:
+        """What helps somebody who pressed a key that does nothing."""
+        return "? shows the keys"
 
     async def action_help(self) -> None:
         """Show the keys that work here."""

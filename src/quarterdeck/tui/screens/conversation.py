@@ -205,11 +205,9 @@ class ConversationScreen(DeckScreen):
         moment = self._following.moment(at)
         return moment.astimezone() if moment is not None else None
 
-    def on_key(self, event: events.Key) -> None:
-        """Say that a letter does nothing, as those of an answer outside of the question."""
-        if event.is_printable:
-            more = "tab goes to what the agent asks" if self._question.actions else "? shows the keys"
-            self.say(text.line(f"{event.character} does nothing here; {more}."), Tone.WARN)
+    def where_keys_are(self) -> str:
+        """Where the letters of an answer mean something, if there is a question."""
+        return "tab goes to what the agent asks" if self._question.actions else super().where_keys_are()
 
     # Reading and searching
 
