@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
 import pytest
@@ -12,11 +13,13 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui import app
+from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer, Gated
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, at_conversations, at_sandboxes
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, Record, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE, Seat, answering, seated
 
 LOST = httpx.ReadError("reset")
+CREATION = {"initial_message": {"content": [{"type": "text", "text": "port it"}]}}
 
 
 def slow(fleet: FakeFleet, holds: Callable[[httpx.Request], bool]) -> Gated:
@@ -136,17 +139,52 @@ async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_name
         await seat.press("2", until=lambda: seat.list_screen.table.cursor_id == "new1")
 
 
-async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_its_words(fleet: FakeFleet) -> None:
+@pytest.mark.parametrize(
+    ("request_told", "keeps"), [({}, False), ({"request": {"title": "Port"}}, True), ({"request": CREATION}, False)]
+)
+async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_only_words_that_are_in_none(
+    fleet: FakeFleet, tmp_path: Path, request_told: Record, keeps: bool
+) -> None:
+    state = KeptState(tmp_path)
     server = slow(fleet, posts(CONVERSATIONS))
     server.lost = LOST
-    async with at_conversations(fleet, server=server, size=WIDE) as seat:
+    async with at_conversations(fleet, server=server, size=WIDE, state=state) as seat:
         await seat.press("n", *"port it", "ctrl+s", until=lambda: fleet.created)
         now = datetime.now(UTC).isoformat()
-        fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now}]
+        fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now, **request_told}]
         server.gate.set()
         await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "t" * 32)
-        await seat.press("n", sees=("First message", "port it", "Unknown whether it happened."))
+        await seat.press("n", sees="First message")
+        assert ("port it" in seat.text) is ("Unknown whether it happened." in seat.text) is keeps
+        await seat.until(lambda: len([*tmp_path.rglob("unsent-conversation/*.json")]) == keeps)
+
+
+@pytest.mark.parametrize("left", ["after the refusal", "before the answer"])
+async def test_what_was_not_created_is_offered_by_the_next_run_until_it_is_created_or_dropped(
+    fleet: FakeFleet, tmp_path: Path, left: str
+) -> None:
+    server, state = slow(fleet, posts(CONVERSATIONS)), KeptState(tmp_path)
+    fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
+    async with at_conversations(fleet, server=server, state=state) as seat:
+        await seat.press("n", *"port it", "tab", *"Port", "ctrl+s", until=lambda: server.waited)
+        if left == "after the refusal":
+            await seat.press("escape", sees="what comes of it is said here")
+            server.gate.set()
+            await seat.sees("Not so")
+    server.gate.set()
+    fleet.says.clear()
+    why = "Not so" if left == "after the refusal" else "It was not known to be created when the deck was left."
+    async with at_conversations(fleet, state=state) as seat:
+        await seat.sees("A conversation was not created; n shows what you entered.")
+        await seat.press("n", sees=("Try it again", "port it", "Port", why))
+    async with at_conversations(fleet, state=state) as seat:
+        await seat.sees("A conversation was not created; n shows what you entered.")
+        await seat.press("n", sees=("Try it again", "port it"))
+        await seat.press(*(("escape",) if left == "after the refusal" else ("ctrl+s",)))
+        await seat.until(lambda: len(fleet.created) == (left == "before the answer"))
+        await seat.until(lambda: not list(tmp_path.rglob("unsent-conversation/*.json")))
+        await seat.press("n", sees="New conversation")
 
 
 async def test_what_was_not_created_on_one_server_is_offered_on_no_other(fleet: FakeFleet) -> None:

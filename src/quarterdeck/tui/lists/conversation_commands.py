@@ -1,10 +1,11 @@
 """Commands for conversations: the dialog, the request and the message. Dialogs open before anything is awaited."""
 
 import asyncio
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import ClassVar
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
@@ -13,6 +14,7 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.bulk import CONVERSATIONS, STARTS, BulkAction, Plan, RowState, plan
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Filter, Kind
+from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
@@ -35,8 +37,17 @@ TRAJECTORY: tuple[Cell, ...] = (
 NOT_FAILED = "Its start has not failed."
 FORGOTTEN = cell(Shown("What was asked for in them is then shown nowhere; nothing is changed on the server."))
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
+LEFT = "It was not known to be created when the deck was left."
 SHORTEST = 2
 """Minimum letters of a word that a server is searched for."""
+
+
+class UnsentConversation(KeptModel):
+    """The contents of the state file: what a person entered that was not created, and why."""
+
+    kind: ClassVar[str] = "unsent-conversation"
+    entered: Mapping[str, str | None]
+    because: str
 
 
 class ConversationCommands:
@@ -44,8 +55,11 @@ class ConversationCommands:
 
     def __init__(self, screen: ListScreen[ConversationRow]) -> None:
         self._screen = screen
-        self._unsent: dict[str, tuple[NewConversation, Shown]] = {}
-        """By server, what a person entered there that was not created, and the reason."""
+        self._unsent: dict[str, UnsentConversation] = {}
+        """By server, what a person entered there that was not created."""
+        self._recalled: set[str] = set()
+        """The servers for which the state file was read."""
+        self._keeping = asyncio.Lock()
         self._unable: dict[str, tuple[Server | None, str]] = {}
         """Commands that a server turned out not to offer, with its words."""
 
@@ -69,6 +83,42 @@ class ConversationCommands:
                 self._unable[name] = (session.server.kind, error.words)
             raise
 
+    # What was not created
+
+    def recall(self) -> None:
+        """Offer what an earlier run did not create on this connection, once."""
+        if (about := self._screen.app.endpoint.about) not in self._recalled:
+            self._recalled.add(about)
+            self._screen.run_worker(self._recall(about), group="unsent")
+
+    async def _recall(self, about: str) -> None:
+        with self._screen.saying_errors():
+            if (kept := await self._screen.app.state.read(UnsentConversation, about)) is not None:
+                self._unsent.setdefault(about, kept)
+                self._screen.say(Shown("A conversation was not created; n shows what you entered."), Tone.WARN)
+
+    def found(self, session: Session, task_id: str) -> None:
+        """Drop what was entered for a conversation whose answer was lost, because it was created."""
+        about = self._screen.app.endpoint.about
+        task, unsent = session.start_tasks.records.get(task_id), self._unsent.get(about)
+        if task is None or unsent is None:
+            return
+        if task.request is None or (task.request.message or "") == (unsent.entered.get("message") or ""):
+            del self._unsent[about]
+            self._screen.run_worker(self._keep(about, unsent, drop=True), group="unsent")
+
+    async def _keep(self, about: str, unsent: UnsentConversation, *, drop: bool = False) -> None:
+        """Keep it for a later run, or drop it there unless another deck has replaced it."""
+
+        def change(kept: UnsentConversation | None) -> UnsentConversation | None:
+            if drop:
+                return None if kept is None or kept.entered == unsent.entered else kept
+            return unsent
+
+        async with self._keeping:
+            with self._screen.saying_errors():
+                await self._screen.app.state.change(UnsentConversation, about, change)
+
     # Create
 
     async def action_new_conversation(self) -> None:
@@ -87,34 +137,44 @@ class ConversationCommands:
         """Create a conversation; `retried` is a failed start, which is dismissed once there is a new one."""
         choices, said = _choices(session, self._screen.app.clock()), _applies(session)
         endpoint = self._screen.app.endpoint
-        about = endpoint.about
-        if asked is None and about in self._unsent:
-            asked, because = self._unsent.pop(about)
-            said.append(cell(because, Tone.BAD))
+        about, unsent = endpoint.about, None
+        if asked is None and (unsent := self._unsent.pop(endpoint.about, None)) is not None:
+            asked = NewConversation().model_copy(update=unsent.entered)
+            said.append(cell(text.line(unsent.because), Tone.BAD))
         begun = asked or NewConversation()
         if begun.sandbox_id and begun.sandbox_id not in [sandbox_id for _, sandbox_id in choices]:
             said.append(cell(text.line(f"It was to live in {begun.sandbox_id}, which cannot take it now."), Tone.WARN))
             begun = begun.model_copy(update={"sandbox_id": None})
 
-        async def create(typed: Typed) -> None:
+        async def create(typed: Typed) -> bool:
+            nonlocal unsent
             if typed["selected_branch"] and not typed["selected_repository"]:
                 raise RefusedError("A branch needs its repository.", "selected_repository")
             new = begun.model_copy(update={name: value or None for name, value in typed.items()})
+            unsent = UnsentConversation(entered=new.model_dump(), because=LEFT)
+            await self._keep(about, unsent)
             try:
                 created = await session.create(new)
             except ServiceError as error:
                 if not dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
-                self._unsent[about] = new, text.line(error.sentences)
+                self._unsent[about] = unsent = unsent.model_copy(update={"because": error.sentences})
                 if self._screen.app.endpoint == endpoint:
                     self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
                 else:
                     self._screen.say(text.line(f"{endpoint.name}: {error.sentences} n there has its words."), Tone.BAD)
-                return
+                self._screen.run_worker(self._keep(about, unsent), group="unsent")
+                return True
             self._screen.app.wanted = created
             self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
             if retried is not None:
                 session.unread.dismiss((retried,))
+            self._screen.run_worker(self._keep(about, unsent, drop=True), group="unsent")
+            return True
+
+        def closed(done: bool | None) -> None:
+            if unsent is not None and not done and not dialog.in_background:
+                self._screen.run_worker(self._keep(about, unsent, drop=True), group="unsent")
 
         def on_background() -> None:
             self._screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
@@ -129,7 +189,7 @@ class ConversationCommands:
             sending="Creating the conversation… esc goes back to the list meanwhile.",
             on_background=on_background,
         )
-        await self._screen.app.push_screen(dialog)
+        await self._screen.app.push_screen(dialog, closed)
 
     # Delete
 

@@ -16,7 +16,7 @@ from quarterdeck.fleet.conversations import (
     ConversationWord,
     why_not,
 )
-from quarterdeck.fleet.news import About
+from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
@@ -107,6 +107,13 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         folding = self.listing.folding
         folded = [self.rows[each] for each in folding.hidden.get(row.id, ()) if each in self.rows]
         return family_title(row, now, folded, is_part=folding.head(row.id) != row.id)
+
+    def on_news(self, news: News) -> None:
+        """Handle news: another connection has other words that were not sent, and a lost creation may be found."""
+        super().on_news(news)
+        self._conversation_commands.recall()
+        if news.wanted is not None and news.about is About.CONVERSATIONS and self.app.session is not None:
+            self._conversation_commands.found(self.app.session, news.wanted)
 
     def why_not(self, command: Command) -> str | None:
         """Return why a command cannot be done with these rows or on this server."""
