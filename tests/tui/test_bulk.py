@@ -79,7 +79,7 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
         await seat.press("asterisk", "p", "y", sees=("the server asked to wait", "1 asked for"))
         assert "B shows it" not in seat.text
         await seat.pilot.resize_terminal(40, 24)
-        await seat.sees("1 skipped", " asked to wait")
+        await seat.sees("1 skipped", " asked to wait", "esc stop the rest", "b go on in the background", "y copy")
         await seat.pilot.resize_terminal(*WIDE)
         await seat.press("escape", sees=("5 stopped", "1 skipped", "esc close"))
         assert fleet.orders == [("pause", "box00")]

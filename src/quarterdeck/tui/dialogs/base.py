@@ -9,6 +9,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import reactive
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widget import AwaitMount, Widget
@@ -28,6 +30,37 @@ Hints = Sequence[tuple[str, str]]
 """Keys by Textual's names, each with what it does; one that begins with a space is only shown."""
 SCROLLING: list[BindingType] = [*MOVING, Binding("space", "page(1.0)", "Page down", show=False)]
 """Key bindings of a dialog without a focused widget, whose body may be long."""
+
+
+class KeyHints(Widget):
+    """Key hints, as many whole ones on a line as fit; a click on a hint acts like its key."""
+
+    hints: reactive[Hints] = reactive((), layout=True)
+
+    def __init__(self, hints: Hints) -> None:
+        super().__init__(id="hints")
+        self.auto_links = False
+        self.set_reactive(KeyHints.hints, hints)
+
+    def render(self) -> Content:
+        """The hints on their lines."""
+        return Content("\n").join(self._lines(self.size.width))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return how many lines they take at this width."""
+        return len(self._lines(width))
+
+    def _lines(self, width: int) -> list[Content]:
+        lines = [Content("")]
+        for key, label in self.hints:
+            hint = hint_content(shown_key(key.strip()), label)
+            if not key.startswith(" "):
+                hint = hint.stylize(Style.from_meta({"@click": f"app.simulate_key('{key}')"}))
+            if lines[-1] and lines[-1].cell_length + hint.cell_length > width:
+                lines.append(hint)
+            else:
+                lines[-1] += hint
+        return lines
 
 
 class Dialog(ModalScreen[Result | None]):
@@ -55,9 +88,7 @@ class Dialog(ModalScreen[Result | None]):
             with Vertical(id="foot"):
                 yield from self.foot()
                 yield Static(id="problem")
-                hints = Static(hints_line(self.HINTS), id="hints")
-                hints.auto_links = False
-                yield hints
+                yield KeyHints(self.HINTS)
 
     def body(self) -> Iterable[Widget]:
         """The widgets inside the frame: the first lines, and what a dialog adds."""
@@ -92,7 +123,7 @@ class Dialog(ModalScreen[Result | None]):
 
     def hint(self, hints: Hints) -> None:
         """Show other key hints."""
-        self.query_one("#hints", Static).update(hints_line(hints))
+        self.query_one(KeyHints).hints = hints
 
     def action_cancel(self) -> None:
         """Close without an answer."""
@@ -118,14 +149,3 @@ class Dialog(ModalScreen[Result | None]):
 def ask(app: Deck, dialog: Dialog[Answer], then: Callable[[Answer], Any]) -> AwaitMount:
     """Open a dialog; once it has an answer, `then` is called with it."""
     return app.push_screen(dialog, lambda answer: then(answer) if answer is not None else None)
-
-
-def hints_line(hints: Hints) -> Content:
-    """Return hints on one line; a click on a hint acts like its key."""
-    line = Content("")
-    for key, label in hints:
-        hint = hint_content(shown_key(key.strip()), label)
-        if not key.startswith(" "):
-            hint = hint.stylize(Style.from_meta({"@click": f"app.simulate_key('{key}')"}))
-        line += hint
-    return line
