@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui import app
+from quarterdeck.tui import app, connecting
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer, Gated
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, Record, at_conversations, at_sandboxes
@@ -62,6 +62,41 @@ async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
         await seat.until(lambda: seat.deck.return_code is not None)
         left = (0, ()) if then == "it is answered" else (1, ("start of default-spec",))
         assert (seat.deck.return_code, seat.deck.unanswered) == left
+
+
+@pytest.mark.parametrize("answered", [True, False])
+async def test_another_connection_is_opened_a_moment_later_where_something_is_not_answered(
+    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, answered: bool
+) -> None:
+    monkeypatch.setattr(connecting, "ANSWERED_WITHIN", 30.0 if answered else 0.5)
+    server, other = slow(fleet, posts(SANDBOXES)), FakeFleet().server
+
+    def connect(endpoint: Connection, key: SecretStr | None) -> AbstractAsyncContextManager[Client]:
+        return answering(server if endpoint == PROD else other)(endpoint, key)
+
+    async with seated(connect, PROD, size=WIDE) as seat:
+        await start(seat)
+        await seat.press("c", sees="Connections")
+        await seat.press("g", "enter", sees="Waiting for the answer to: start of default-spec; then local service is")
+        if answered:
+            server.gate.set()
+        else:
+            await seat.sees("prod was left without the answer to: start of default-spec; look there")
+        await seat.sees("local service", "No sandboxes.")
+        assert "Unknown" not in seat.text
+
+
+async def test_what_is_agreed_to_after_the_connection_was_opened_anew_is_not_sent(fleet: FakeFleet) -> None:
+    fleet.add("box1")
+    async with at_sandboxes(fleet) as seat:
+        await seat.until(lambda: seat.session.server.kind)
+        before = seat.session
+        await seat.press("asterisk", "p", sees="Pause 2 sandboxes?")
+        fleet.nested = True
+        before.refresh()
+        await seat.until(lambda: seat.deck.session not in (before, None))
+        await seat.press("y", sees="opened anew meanwhile, so nothing was sent.")
+        assert not fleet.orders
 
 
 async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_once(fleet: FakeFleet) -> None:

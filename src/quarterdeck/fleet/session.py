@@ -97,6 +97,10 @@ class Session:
                     group.create_task(self._keeper.keep(part))
             for watch in self._watches.values():
                 group.create_task(watch.run())
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self._tasks = None
 
     def refresh(self, *, asked: bool = False) -> None:
         """Read everything again now; `asked` means that a person requested it, which is shown until it is done."""
@@ -376,9 +380,12 @@ class Session:
 
     def begin(self, job: BulkJob) -> None:
         """Run a bulk job; it continues whatever is shown, and ends with the connection."""
-        if self._tasks is not None:
-            self.job = job
-            self._tasks.create_task(self._carry_out(job))
+        if self._tasks is None:
+            words = "The connection was left or opened anew meanwhile, so nothing was sent."
+            self._tell(News(About.SANDBOXES, words=words, everywhere=True))
+            return
+        self.job = job
+        self._tasks.create_task(self._carry_out(job))
 
     async def _carry_out(self, job: BulkJob) -> None:
         await job.run()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from quarterdeck.client.errors import ServiceError
@@ -13,7 +14,7 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
-from quarterdeck.tui.app import Deck
+from quarterdeck.tui.app import ANSWERED_WITHIN, Deck
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.conversation.drafts import Drafts
 from quarterdeck.tui.dialogs.base import ask
@@ -58,10 +59,19 @@ class Connecting:
         self._app.run_worker(self._switch(connection), group="dialog")
 
     async def _switch(self, connection: Connection) -> None:
-        stays = connection.place == self._app.endpoint.place
+        before, session = self._app.endpoint, self._app.session
+        if session is not None and session.writes.words and self._app.running_job is None:
+            words = f"Waiting for the answer to: {', '.join(session.writes.words)}; then {connection.name} is opened."
+            self._app.say_on_top(text.line(words))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
+        stays = connection.place == before.place
         if await (self.may_end_job() if stays else self._app.may_leave()):
             self._by_choice = True
             self.open(connection)
+            if session is not None and (left := ", ".join(session.writes.words)):
+                words = f"{before.name} was left without the answer to: {left}; look there whether it happened."
+                self._app.say_on_top(text.line(words))
 
     async def may_end_job(self) -> bool:
         """Ask whether to give up the rest of a running bulk job, if there is one. Runs inside a worker."""
