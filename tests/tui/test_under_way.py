@@ -191,7 +191,7 @@ async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_only_w
         await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "t" * 32)
         await seat.press("n", sees="First message")
-        assert ("port it" in seat.text) is ("Unknown whether it happened." in seat.text) is keeps
+        assert ("Try it again" in seat.text) is ("Unknown whether it happened." in seat.text) is keeps
         await seat.until(lambda: len([*tmp_path.rglob("unsent-conversation/*.json")]) == keeps)
 
 

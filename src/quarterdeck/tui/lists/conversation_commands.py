@@ -92,10 +92,12 @@ class ConversationCommands:
             self._screen.run_worker(self._recall(about), group="unsent")
 
     async def _recall(self, about: str) -> None:
-        with self._screen.saying_errors():
-            if (kept := await self._screen.app.state.read(UnsentConversation, about)) is not None:
-                self._unsent.setdefault(about, kept)
-                self._screen.say(Shown("A conversation was not created; n shows what you entered."), Tone.WARN)
+        async with self._keeping:  # what this run enters is noted after it
+            with self._screen.saying_errors():
+                kept = await self._screen.app.state.read(UnsentConversation, about)
+                if kept is not None:
+                    self._unsent.setdefault(about, kept)
+                    self._screen.say(Shown("A conversation was not created; n shows what you entered."), Tone.WARN)
 
     def found(self, session: Session, task_id: str) -> None:
         """Drop what was entered for a conversation whose answer was lost, because it was created."""

@@ -108,6 +108,10 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         folded = [self.rows[each] for each in folding.hidden.get(row.id, ()) if each in self.rows]
         return family_title(row, now, folded, is_part=folding.head(row.id) != row.id)
 
+    def on_screen_resume(self) -> None:
+        """Offer what an earlier run did not create."""
+        self._conversation_commands.recall()
+
     def on_news(self, news: News) -> None:
         """Handle news: another connection has other words that were not sent, and a lost creation may be found."""
         super().on_news(news)
