@@ -209,17 +209,32 @@ async def test_what_was_not_created_is_offered_by_the_next_run_until_it_is_creat
             await seat.sees("Not so")
     server.gate.set()
     fleet.says.clear()
-    why = "Not so" if left == "after the refusal" else "It was not known to be created when the deck was left."
+    why = "Not so" if left == "after the refusal" else "It was not known whether it was created"
     async with at_conversations(fleet, state=state) as seat:
-        await seat.sees("A conversation was not created; n shows what you entered.")
+        await seat.sees("A conversation was perhaps not created; n shows what you entered.")
         await seat.press("n", sees=("Try it again", "port it", "Port", why))
     async with at_conversations(fleet, state=state) as seat:
-        await seat.sees("A conversation was not created; n shows what you entered.")
+        await seat.sees("A conversation was perhaps not created; n shows what you entered.")
         await seat.press("n", sees=("Try it again", "port it"))
-        await seat.press(*(("escape",) if left == "after the refusal" else ("ctrl+s",)))
+        if left == "after the refusal":
+            await seat.press("escape", "n", sees=("Try it again", "port it"))
+            await seat.press("x", "escape", "escape")
+        else:
+            await seat.press("ctrl+s")
         await seat.until(lambda: len(fleet.created) == (left == "before the answer"))
         await seat.until(lambda: not list(tmp_path.rglob("unsent-conversation/*.json")))
         await seat.press("n", sees="New conversation")
+
+
+async def test_what_was_created_after_the_deck_was_left_is_not_offered(fleet: FakeFleet, tmp_path: Path) -> None:
+    server, state = slow(fleet, posts(CONVERSATIONS)), KeptState(tmp_path)
+    async with at_conversations(fleet, server=server, state=state) as seat:
+        await seat.press("n", *"port it", "ctrl+s", until=lambda: server.waited)
+    now = datetime.now(UTC).isoformat()
+    fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "request": CREATION}]
+    async with at_conversations(fleet, state=state) as seat:
+        await seat.until(lambda: not list(tmp_path.rglob("unsent-conversation/*.json")))
+        assert "perhaps not created" not in seat.text
 
 
 async def test_what_was_not_created_on_one_server_is_offered_on_no_other(fleet: FakeFleet) -> None:

@@ -53,7 +53,8 @@ class ServerWatch:
                     self.trouble = error
                     self._publish(News(About.SERVER))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._doubted.wait(), wait)
+                async with asyncio.timeout(wait):  # wait_for of Python 3.11 can swallow a cancellation
+                    await self._doubted.wait()
 
     def doubt(self) -> None:
         """Describe again now, because something was unexpected or somebody wants to know."""

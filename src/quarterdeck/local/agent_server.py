@@ -134,7 +134,8 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
             await socket.send_text(json.dumps(now))
             while True:
                 try:
-                    event = await asyncio.wait_for(happening.get(), LISTENS_EVERY)
+                    async with asyncio.timeout(LISTENS_EVERY):
+                        event = await happening.get()
                 except TimeoutError:
                     await store.changes.run(sandboxes.catch_up())
                 else:

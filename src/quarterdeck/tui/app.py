@@ -224,7 +224,8 @@ class Deck(KeysInOrder):
         if self.notices:
             self.say_on_top(text.line(" ".join(self.notices)))
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.connected.wait(), CONNECTED_WITHIN)
+            async with asyncio.timeout(CONNECTED_WITHIN):
+                await self.connected.wait()
         self.release_keys()
         await asyncio.sleep(FIRST_ROWS_WITHIN)
         for place in SCREENS:
@@ -401,7 +402,8 @@ class Deck(KeysInOrder):
         waits, then = ", ".join(self.unanswered), "asks" if any(screen.unsaved for screen in self.opened) else "leaves"
         self.say_on_top(text.line(f"Waiting for the answer to: {waits}; ctrl+q again {then} now."))
         with suppress(TimeoutError):
-            await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
+            async with asyncio.timeout(ANSWERED_WITHIN):
+                await session.writes.all_answered()
         self.forget_messages()
 
 

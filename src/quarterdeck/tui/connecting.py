@@ -64,7 +64,8 @@ class Connecting:
             words = f"Waiting for the answer to: {', '.join(session.writes.words)}; then {connection.name} is opened."
             self._app.say_on_top(text.line(words))
             with suppress(TimeoutError):
-                await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
+                async with asyncio.timeout(ANSWERED_WITHIN):
+                    await session.writes.all_answered()
         stays = connection.place == before.place
         if await (self.may_end_job() if stays else self._app.may_leave()):
             self._by_choice = True

@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
 
+from pydantic import AwareDatetime
+
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.server import Server
 from quarterdeck.config.files import ConfigError
+from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import CONVERSATIONS, STARTS, BulkAction, Plan, RowState, plan
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Filter, Kind
@@ -37,7 +40,9 @@ TRAJECTORY: tuple[Cell, ...] = (
 NOT_FAILED = "Its start has not failed."
 FORGOTTEN = cell(Shown("What was asked for in them is then shown nowhere; nothing is changed on the server."))
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
-LEFT = "It was not known to be created when the deck was left."
+LEFT = "It was not known whether it was created when the deck was left; look in the list."
+CLOCKS_DIFFER = timedelta(seconds=5)
+"""How far a server's clock may be off after it was compared."""
 SHORTEST = 2
 """Minimum letters of a word that a server is searched for."""
 
@@ -48,6 +53,14 @@ class UnsentConversation(KeptModel):
     kind: ClassVar[str] = "unsent-conversation"
     entered: Mapping[str, str | None]
     because: str
+    at: AwareDatetime
+
+    def was_made(self, task: StartTask, clock: ServerClock) -> bool:
+        """Whether a start was asked for with the same message at that time or since."""
+        created = clock.here(task.created_at)
+        if task.request is None or created is None or created < self.at - CLOCKS_DIFFER:
+            return False
+        return (task.request.message or "") == (self.entered.get("message") or "")
 
 
 class ConversationCommands:
@@ -59,6 +72,8 @@ class ConversationCommands:
         """By server, what a person entered there that was not created."""
         self._recalled: set[str] = set()
         """The servers for which the state file was read."""
+        self._to_offer: set[str] = set()
+        """The servers for which a person has not been told yet that something was left there."""
         self._keeping = asyncio.Lock()
         self._unable: dict[str, tuple[Server | None, str]] = {}
         """Commands that a server turned out not to offer, with its words."""
@@ -96,18 +111,22 @@ class ConversationCommands:
             with self._screen.saying_errors():
                 kept = await self._screen.app.state.read(UnsentConversation, about)
                 if kept is not None:
+                    self._to_offer.add(about)
                     self._unsent.setdefault(about, kept)
-                    self._screen.say(Shown("A conversation was not created; n shows what you entered."), Tone.WARN)
 
-    def found(self, session: Session, task_id: str) -> None:
-        """Drop what was entered for a conversation whose answer was lost, because it was created."""
-        about = self._screen.app.endpoint.about
-        task, unsent = session.start_tasks.records.get(task_id), self._unsent.get(about)
-        if task is None or unsent is None:
+    def look(self, session: Session, found: str | None) -> None:
+        """Drop what was entered for a conversation that was created; `found` is the start whose answer was lost."""
+        about, tasks = self._screen.app.endpoint.about, session.start_tasks.records
+        if (unsent := self._unsent.get(about)) is None:
             return
-        if task.request is None or (task.request.message or "") == (unsent.entered.get("message") or ""):
+        start = tasks.get(found or "")
+        untold = start is not None and start.request is None
+        if untold or any(unsent.was_made(task, session.server_clock) for task in tasks.values()):
             del self._unsent[about]
             self._screen.run_worker(self._keep(about, unsent, drop=True), group="unsent")
+        elif about in self._to_offer and session.start_tasks.health.whole:
+            self._to_offer.remove(about)
+            self._screen.say(Shown("A conversation was perhaps not created; n shows what you entered."), Tone.WARN)
 
     async def _keep(self, about: str, unsent: UnsentConversation, *, drop: bool = False) -> None:
         """Keep it for a later run, or drop it there unless another deck has replaced it."""
@@ -153,7 +172,7 @@ class ConversationCommands:
             if typed["selected_branch"] and not typed["selected_repository"]:
                 raise RefusedError("A branch needs its repository.", "selected_repository")
             new = begun.model_copy(update={name: value or None for name, value in typed.items()})
-            unsent = UnsentConversation(entered=new.model_dump(), because=LEFT)
+            unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=self._screen.app.clock())
             await self._keep(about, unsent)
             try:
                 created = await session.create(new)
@@ -175,7 +194,11 @@ class ConversationCommands:
             return True
 
         def closed(done: bool | None) -> None:
-            if unsent is not None and not done and not dialog.in_background:
+            if unsent is None or done or dialog.in_background:
+                return
+            if all((value or None) == unsent.entered.get(name) for name, value in dialog.typed.items()):
+                self._unsent[about] = unsent  # only what was typed anew is dropped by escape
+            else:
                 self._screen.run_worker(self._keep(about, unsent, drop=True), group="unsent")
 
         def on_background() -> None:

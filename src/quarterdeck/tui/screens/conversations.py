@@ -116,8 +116,8 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         """Handle news: another connection has other words that were not sent, and a lost creation may be found."""
         super().on_news(news)
         self._conversation_commands.recall()
-        if news.wanted is not None and news.about is About.CONVERSATIONS and self.app.session is not None:
-            self._conversation_commands.found(self.app.session, news.wanted)
+        if news.about is About.CONVERSATIONS and self.app.session is not None:
+            self._conversation_commands.look(self.app.session, news.wanted)
 
     def why_not(self, command: Command) -> str | None:
         """Return why a command cannot be done with these rows or on this server."""

@@ -118,7 +118,8 @@ class KeptEdits:
     async def _write_soon(self) -> None:
         while self._waiting:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._hurried.wait(), STORED_AFTER)
+                async with asyncio.timeout(STORED_AFTER):
+                    await self._hurried.wait()
             waiting, self._waiting = self._waiting, {}
             for about, draft in waiting.items():
                 await self._change(about, partial(self._with, draft))
