@@ -13,7 +13,7 @@ from quarterdeck.settings import kept as kept_here
 from quarterdeck.settings.changes import FieldChange, KeptChanges, Restored, restored
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Unreadable
-from quarterdeck.settings.kept import MOST_RUNS, Journal, Saved, UnsavedEdits, undone
+from quarterdeck.settings.kept import MOST_RUNS, Journal, UnsavedEdits, last_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import as_data, bare, members, missing
 from tests.settings.strategies import PLAIN_FIELDS, counted, errors, marked_drafts, saved
@@ -40,12 +40,15 @@ def unedited(draft: Draft) -> Draft:
     return Draft(draft.base, disabled=draft.disabled)
 
 
-def noted(meant: Draft, found: Settings | None) -> Saved:
-    """A save, after it went through a file."""
-    journal = kept_here.with_save(None, meant, found, NOON)
-    last = kept_here.last(Journal.model_validate_json(journal.model_dump_json()))
+def noted(meant: Draft, found: Settings | None, before: Journal | None = None) -> Journal:
+    """A journal with a save, after it went through a file."""
+    return Journal.model_validate_json(kept_here.with_save(before, meant, found, NOON).model_dump_json())
+
+
+def undone(journal: Journal, now: Draft) -> Restored:
+    last = last_save(journal, now)
     assert last is not None
-    return last
+    return last[1]
 
 
 def undo_of(meant: Draft) -> Restored:
@@ -218,10 +221,14 @@ def test_what_was_changed_again_since_or_never_arrived_is_left_alone() -> None:
     assert not undone(noted(never, STORED), Draft(STORED)).draft.edited
 
 
-def test_what_could_not_be_read_back_is_undone_if_it_is_there() -> None:
+def test_what_could_not_be_read_back_is_undone_if_it_is_there_else_the_save_before_it() -> None:
     meant = Draft(STORED).set("language", "fr").change_servers(Servers.remove, 1)
     assert undone(noted(meant, None), saved(meant)).draft.changes["language"] == "de"
-    assert undone(noted(meant, None), Draft(STORED)).moved == ("Language",)
+    assert last_save(noted(meant, None), Draft(STORED)) is None
+    earlier = Draft(STORED).set("language", "it")
+    after = saved(earlier)
+    journal = noted(after.set("language", "fr"), None, noted(earlier, after.base))
+    assert undone(journal, after).draft.changes["language"] == "de"
 
 
 def test_secrets_of_servers_come_from_what_is_there_and_are_named_where_they_are_gone() -> None:

@@ -43,8 +43,12 @@ async def listed(
     read_only: bool = False,
     gate: asyncio.Event | None = None,
     held: str = f"{C}/events",
+    acts_first: bool = False,
 ) -> AsyncIterator[Seat]:
-    """A deck on the list with the conversation of that agent; `gate` holds messages, or what is asked at `held`."""
+    """A deck on the list with the conversation of that agent; `gate` holds messages, or what is asked at `held`.
+
+    It may act first, and hold the answer.
+    """
     fleet = FakeFleet()
     fleet.add("box")
     fleet.talk(ID, "box", "Fix login", execution_status="running")
@@ -62,7 +66,7 @@ async def listed(
         return fleet.answer(asked)
 
     prod = replace(PROD, read_only=read_only)
-    server = FakeServer(answer) if gate is None else Gated(answer, to(held), gate)
+    server = FakeServer(answer) if gate is None else Gated(answer, to(held), gate, acts_first=acts_first)
     async with seated(answering(server), prod, size=NARROW, state=state) as seat:
         await seat.sees("Fix login")
         yield seat
@@ -426,9 +430,25 @@ async def test_what_a_deck_was_sending_when_it_ended_is_perhaps_sent(
         monkeypatch.setattr(drafts, "is_running", lambda process: False)
         async with opened(agent, state=KeptState(folder)) as other:
             await other.sees("perhaps sent before: look above")
-            assert composer(other).text == "three\none\ntwo"
-            await other.press("m", "ctrl+u", "escape", sees=("a draft, not sent", "three", "one"))
+            assert composer(other).text == "one\ntwo\nthree"
+            await left_and_entered(other)
+            await other.sees("perhaps sent before: look above")
+            assert composer(other).text == "one\ntwo\nthree"
+            await other.press("m", "end", "up", "ctrl+u", "escape", sees="a draft, not sent")
         gate.set()
+
+
+async def test_a_message_that_the_log_shows_before_its_answer_is_lost_was_sent(agent: FakeAgent) -> None:
+    agent.says("hello", "user")
+    gate = asyncio.Event()
+    agent.loses_answers = True
+    agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
+    async with opened(agent, gate=gate, acts_first=True) as seat:
+        await seat.press("m", *"go on", "ctrl+s", "ctrl+r", until=lambda: "sending" not in seat.text)
+        gate.set()
+        await seat.sees("Sent.", "done")
+        assert composer(seat).text == ""
+        assert seat.text.count("go on") == 1
 
 
 async def test_two_decks_lose_no_draft_of_each_other(agent: FakeAgent, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
-from quarterdeck.settings.kept import Journal, last, undone, with_save
+from quarterdeck.settings.kept import Journal, last_save, with_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import Pasted, PasteError, pasted
 from quarterdeck.settings.mcp_server import missing, paired, versions
@@ -77,14 +77,15 @@ async def undo(arguments: CommandLine, config: Config) -> int:
     """Undo the last save; 0 only if all of it was verified by reading."""
     about = choose(arguments, config, os.environ).about
     try:
-        saved = last(StateFiles(config.folders.kept).read(Journal, about))
+        journal = StateFiles(config.folders.kept).read(Journal, about)
     except ConfigError as error:
         raise CommandError(f"{error}.") from None
-    if saved is None:
-        advice = " ".join(f"{each}." for each in config.folders.left_behind)
-        raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
     async with client_for(arguments, config) as client:
-        back = undone(saved, await read_draft(client))
+        last = last_save(journal, await read_draft(client))
+        if last is None:
+            advice = " ".join(f"{each}." for each in config.folders.left_behind)
+            raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
+        _, back = last
         for label in back.left_out:
             note(f"{label}: cannot be brought back, for secrets are not kept.")
         for label in back.moved:
@@ -182,7 +183,7 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     result = await save(draft, store, Caller(_give_up, agree, noted))
     if arguments.dry_run and not result.saved and not result.error:
         return 0
-    if result.meant is None and result.error:
+    if result.error and (result.meant is None or result.found is None):
         raise CommandError(" ".join((result.words, *(f"{each.key}: {each.words}" for each in result.complaints))))
     return _report(result, as_data=arguments.json)
 

@@ -212,6 +212,8 @@ class Answering:
         A log that cannot be read is read again for some time. Raises ServiceError if the message is not found.
         """
         outgoing, rested = self._following.transcript.outgoing, 0
+        if message.id not in outgoing:
+            return  # the stream was faster than the answer
         outgoing[message.id] = message._replace(title=NOT_KNOWN)
         clock = asyncio.get_running_loop().time
         read_at = clock()

@@ -23,6 +23,8 @@ class Saved(KeptChanges):
     """What one save changed, and when."""
 
     when: AwareDatetime
+    unsure: bool = False
+    """It was not found out whether it was stored."""
 
 
 class Journal(BaseModel, frozen=True):
@@ -39,18 +41,20 @@ def with_save(kept: Journal | None, meant: Draft, found: Settings | None, when: 
     Changes that were not stored are left out.
     """
     changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields))
-    saved = Saved(when=when, fields=changes.fields, servers=changes.servers)
+    saved = Saved(when=when, unsure=found is None, fields=changes.fields, servers=changes.servers)
     return Journal(saves=(*(kept.saves if kept is not None else ()), saved)[-MOST_SAVES:])
 
 
-def last(kept: Journal | None) -> Saved | None:
-    """Return the last save of a journal, None if there is none."""
-    return kept.saves[-1] if kept is not None and kept.saves else None
+def last_save(kept: Journal | None, now: Draft) -> tuple[Saved, Restored] | None:
+    """Return the last save of a journal and its reverse applied to the current record; None if there is none.
 
-
-def undone(saved: Saved, now: Draft) -> Restored:
-    """Return the reverse of a save applied to the current record; values that were changed again are left alone."""
-    return restored(saved.back, now, over_others=False)
+    Values that were changed again are left alone. A save that turns out not to be stored does not count.
+    """
+    for saved in reversed(kept.saves if kept is not None else ()):
+        is_stored = not saved.unsure or restored(saved, now, over_others=False).moved
+        if is_stored:
+            return saved, restored(saved.back, now, over_others=False)
+    return None
 
 
 class Run(KeptChanges):

@@ -31,10 +31,11 @@ class DeckDrafts(BaseModel, frozen=True):
 
 
 class MessageDrafts(KeptModel):
-    """The contents of the state file; `texts` are those that no deck has open."""
+    """The contents of the state file; `texts` are those that no deck has open, `perhaps_sent` may have been sent."""
 
     kind: ClassVar[str] = "message-drafts"
     texts: Texts = {}
+    perhaps_sent: Texts = {}
     decks: Mapping[str, DeckDrafts] = {}
 
 
@@ -48,23 +49,30 @@ class Drafts:
         self._about = about
         self._name = uuid4().hex
         self._open: dict[str, str] = {}
+        """What is typed here, by conversation."""
+        self._perhaps_sent: dict[str, str] = {}
+        """The part of it that an earlier run was sending when it ended."""
         self._turn = asyncio.Lock()
 
     async def open(self, conversation_id: str) -> str:
         """Take over what is kept for a conversation and open nowhere; returns which part of it was perhaps sent."""
-        perhaps_sent = ""
 
         def take(kept: MessageDrafts) -> MessageDrafts:
-            nonlocal perhaps_sent
             ended = {name: deck for name, deck in kept.decks.items() if not is_running(deck.process)}
-            perhaps_sent = _joined(deck.sending.get(conversation_id, "") for deck in ended.values())
-            typed = (texts.get(conversation_id, "") for texts in (kept.texts, *(deck.texts for deck in ended.values())))
-            self._open[conversation_id] = _joined((*typed, perhaps_sent, self._open.get(conversation_id, "")))
+            sent = (kept.perhaps_sent, *(deck.sending for deck in ended.values()))
+            perhaps_sent = _joined(texts.get(conversation_id, "") for texts in sent)
+            typed = (kept.texts, *(deck.texts for deck in ended.values()), self._open)
+            text = _joined((perhaps_sent, *(texts.get(conversation_id, "") for texts in typed)))
+            self._open[conversation_id], self._perhaps_sent[conversation_id] = text, perhaps_sent
             rest = {name: _without(deck, conversation_id) for name, deck in ended.items()}
-            return MessageDrafts(texts={**kept.texts, conversation_id: ""}, decks={**kept.decks, **rest})
+            return MessageDrafts(
+                texts={**kept.texts, conversation_id: ""},
+                perhaps_sent={**kept.perhaps_sent, conversation_id: ""},
+                decks={**kept.decks, **rest},
+            )
 
         await self._change(take)
-        return perhaps_sent
+        return self._perhaps_sent[conversation_id]
 
     def text(self, conversation_id: str) -> str:
         """Return what is typed in a conversation, or was when it could not be stored."""
@@ -83,8 +91,13 @@ class Drafts:
 
         def give(kept: MessageDrafts) -> MessageDrafts:
             self._open.pop(conversation_id, None)
-            text = _joined((kept.texts.get(conversation_id, ""), words))
-            return MessageDrafts(texts={**kept.texts, conversation_id: text}, decks=kept.decks)
+            sent = self._perhaps_sent.pop(conversation_id, "")
+            sent, typed = (sent, words.replace(sent, "", 1).strip("\n")) if sent and sent in words else ("", words)
+            return MessageDrafts(
+                texts=_more(kept.texts, conversation_id, typed),
+                perhaps_sent=_more(kept.perhaps_sent, conversation_id, sent),
+                decks=kept.decks,
+            )
 
         words = _joined((more, self._open.get(conversation_id, "")))
         try:
@@ -103,8 +116,9 @@ class Drafts:
             decks = {
                 name: deck for name, deck in {**after.decks, self._name: mine}.items() if deck.texts or deck.sending
             }
-            texts = _not_blank(after.texts)
-            return MessageDrafts(texts=texts, decks=decks) if texts or decks else None
+            texts, perhaps_sent = _not_blank(after.texts), _not_blank(after.perhaps_sent)
+            left = MessageDrafts(texts=texts, perhaps_sent=perhaps_sent, decks=decks)
+            return left if texts or perhaps_sent or decks else None
 
         async with self._turn:  # what is closed is written before it is opened again
             await self._state.change(MessageDrafts, self._about, changed)
@@ -121,6 +135,10 @@ async def drop_draft(drafts: Drafts, session: Session, conversation_id: str) -> 
 
 def _joined(texts: Iterable[str]) -> str:
     return "\n".join(text for text in texts if text.strip())
+
+
+def _more(texts: Texts, conversation_id: str, words: str) -> Texts:
+    return {**texts, conversation_id: _joined((texts.get(conversation_id, ""), words))}
 
 
 def _not_blank(texts: Texts) -> dict[str, str]:

@@ -382,6 +382,7 @@ class ConversationScreen(DeckScreen):
 
     def action_send(self) -> None:
         """Send the draft."""
+        self.message_line.clear()
         if words := self._composer.text.strip():
             self._talk.submit(words, self._question.ids, self._send)
         else:

@@ -13,7 +13,7 @@ from quarterdeck.client.options import SchemaField
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
-from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, last
+from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in
 from quarterdeck.settings.merge import changed_rows, except_for, merge
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.tui import text
@@ -108,7 +108,8 @@ class Record:
         self._tried = client, self.app.clock()
         about = self.app.endpoint.about
         with suppress(ServiceError):  # undoing tells it
-            self.has_save = last(await self.app.state.read(Journal, about)) is not None
+            journal = await self.app.state.read(Journal, about)
+            self.has_save = journal is not None and bool(journal.saves)
         found = await self._store_of(client).load()
         try:
             self._schema = self._schema or await client.settings.schema()

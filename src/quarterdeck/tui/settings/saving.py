@@ -11,13 +11,13 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.kept import DisabledServers, Journal, last, undone, with_replaced, with_save
+from quarterdeck.settings.kept import DisabledServers, Journal, last_save, with_replaced, with_save
 from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, problems, until_when
 from quarterdeck.settings.save import Caller, SaveResult, save
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.dialogs.saving import ReviewDialog, conflict_dialog
 from quarterdeck.tui.settings import words
@@ -70,7 +70,7 @@ class Saves:
         await self.app.push_screen(dialog)
         dialog.tell("Reading what is stored now…")
         try:
-            saved = last(await self.app.state.read(Journal, endpoint.about))
+            journal = await self.app.state.read(Journal, endpoint.about)
             found = await store.load()
         except ServiceError as error:
             dialog.action_cancel()
@@ -78,11 +78,12 @@ class Saves:
             return
         if dialog.answer.done():
             return
-        if saved is None:
+        last = last_save(journal, merge(self.form.draft, found).draft)
+        if last is None:
             dialog.action_cancel()
             self.say(Shown(NO_SAVE), Tone.PLAIN)
             return
-        undo = undone(saved, merge(self.form.draft, found).draft)
+        saved, undo = last
         said = words.undo_lines(saved, undo, self.app.clock())
         missing = any(problem.stops for problem in problems(undo.draft, self.record.server))
         if missing or not undo.draft.edited:
@@ -159,6 +160,7 @@ class Saves:
         if self.record.endpoint.place != endpoint.place:
             elsewhere = text.line(f"The save of the settings of {endpoint.name}: {result.words}")
             self.say(elsewhere, Tone.BAD if result.error else Tone.PLAIN)
+            self.bar(EMPTY)
             return
         self.record.put(result.draft)
         kept = " Your edits are kept." if result.error and result.draft.edited else ""
