@@ -56,6 +56,9 @@ async def listed(
     def answer(asked: Asked) -> Answer | Exception:
         if asked.headers["host"] == AGENT.partition("//")[2] or asked.path == COPY:
             return agent(asked)
+        if agent.sandbox is None:
+            fleet.conversations.clear()
+            return fleet.answer(asked)
         up = agent.sandbox == "RUNNING"
         fleet.conversations[ID] |= {
             "sandbox_status": agent.sandbox,
@@ -587,6 +590,14 @@ async def test_it_closes_with_what_is_above_it_when_another_connection_is_opened
         await seat.sees("The key has a blank", "[1 Conversations]")
         assert not seat.deck.screen.is_modal
         assert not seat.deck.screen.query(Log)
+
+
+async def test_one_that_was_deleted_elsewhere_takes_no_more_messages(agent: FakeAgent) -> None:
+    agent.says("hello")
+    async with opened(agent) as seat:
+        agent.sandbox = None
+        await seat.press("ctrl+r", sees="The server does not have this conversation any more.")
+        await seat.press("m", sees="The server does not have this conversation any more.")
 
 
 async def test_the_words_of_a_person_stand_as_they_were_typed(agent: FakeAgent) -> None:

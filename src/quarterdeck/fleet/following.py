@@ -95,6 +95,8 @@ class Following:
         self._of_agent = False
         """Whether the known events come from the agent server and not from a copy."""
         self._live = False
+        self._doubted = False
+        """Whether its record has to be read again, though its agent server answers."""
         self._wake = asyncio.Event()
         self._reading = asyncio.Lock()
 
@@ -136,7 +138,8 @@ class Following:
                     await self._catch_up()
             except ServiceError as error:
                 self._lose(Origin.SILENT, error.words)
-            if self.agent is None:
+            if self.agent is None or self._doubted:
+                self._doubted = False
                 try:
                     await self._find()
                 except ServiceError as error:
@@ -167,8 +170,9 @@ class Following:
             await self._catch_up()
         self._changed()
 
-    def refresh(self) -> None:
-        """Poll now, because something happened to the conversation or its sandbox."""
+    def refresh(self, *, gone: bool = False) -> None:
+        """Poll now, because something happened to the conversation or its sandbox; `gone` means that no list has it."""
+        self._doubted |= gone
         self._wake.set()
 
     @property

@@ -115,7 +115,7 @@ class ConversationScreen(DeckScreen):
         if self.app.session is not self._session:
             self._leave()
         elif self.conversation_id in news.ids or (record is not None and record.sandbox_id in news.ids):
-            self._following.refresh()
+            self._following.refresh(gone=self.conversation_id not in self._session.conversations.records)
 
     @on(events.ScreenResume)
     def _leave(self) -> None:
