@@ -134,11 +134,12 @@ async def test_a_pasted_line_with_variables_falls_into_command_arguments_and_env
         assert (server.command, server.args) == ("npx", ("-y", "@acme/files server", "--root=/workspace"))
         assert server.env == {"API_TOKEN": SecretStr("sentinel")}
         await seat.go_to("mcp:0", "enter", "tab", "ctrl+u", sees="•••• kept")
-        await seat.paste("API_TOKEN=sentinel-anew FOO=bar uvx")
+        await seat.paste("API_TOKEN=sentinel-anew FOO=bar uvx other")
         await seat.sees("API_TOKEN", "FOO")
         assert seat.text.count("•••• pasted") == 2
         assert "•••• kept" not in seat.text
         (server,) = (await save_dialog(seat)).stdio_servers
+    assert (server.command, server.args) == ("uvx", ("other",))
     assert server.env == {"API_TOKEN": SecretStr("sentinel-anew"), "FOO": SecretStr("bar")}
 
 

@@ -212,12 +212,14 @@ class CommandInput(LineInput):
         self._variables = variables
 
     def paste(self, pasted: str) -> None:
-        """Take the command, and pass on the other parts."""
+        """Take the command, and pass on the other parts; arguments that are there stay only beside their command."""
         words = _shell_words(pasted.strip().removeprefix("$ "))
         env: dict[str, str] = {}
         while len(words) > 1 and (assigned := _ASSIGNMENT.fullmatch(words[0])):
             env[assigned[1]] = assigned[2]
             words = words[1:]
+        if not self.value and len(words) > 1:
+            self._arguments.text = ""
         super().paste(words[0] if words else "")
         if env or len(words) > 1:
             self._arguments.add(words[1:])
