@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.fleet import kept
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to, shown
@@ -65,8 +66,10 @@ async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFle
 
 
 async def test_the_next_run_knows_what_was_seen_in_two_decks_even_if_the_look_was_the_last_thing(
-    fleet: FakeFleet, tmp_path: Path
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(kept, "REST", 2.0)
+
     def state() -> KeptState:
         return KeptState(tmp_path / "state")
 
