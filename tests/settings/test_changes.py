@@ -225,6 +225,9 @@ def test_what_could_not_be_read_back_is_undone_if_it_is_there_else_the_save_befo
     meant = Draft(STORED).set("language", "fr").change_servers(Servers.remove, 1)
     assert undone(noted(meant, None), saved(meant)).draft.changes["language"] == "de"
     assert last_save(noted(meant, None), Draft(STORED)) is None
+    added = Draft(STORED).change_servers(Servers.add, SseServer(url="https://a.example/sse"))
+    assert undone(noted(added, None), saved(added)).draft.edited
+    assert last_save(noted(added, None), Draft(STORED)) is None
     earlier = Draft(STORED).set("language", "it")
     after = saved(earlier)
     journal = noted(after.set("language", "fr"), None, noted(earlier, after.base))

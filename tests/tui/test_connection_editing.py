@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import logging
+import os
 
 import pytest
 from keyring.errors import KeyringLocked
@@ -152,15 +153,16 @@ async def test_a_list_that_was_long_to_read_opens_nothing_over_what_is_typed_int
     [release] = home.state.rglob("release/*.json")
     release.write_text("damaged, so that whoever reads it waits for its lock")
     refused, both = desk.connection("two"), desk.file.read_text()
-    with release.with_suffix(".lock").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        async with desk.sit(refused) as seat:
-            await seat.until(lambda: seat.deck.session and seat.session.server.key_refused)
-            desk.write(both[both.index("[connections.two]") :])
-            await seat.press("c", sees=("Connections", "two"))
-            await seat.press("K", "x", sees="Key of two")
-            fcntl.flock(lock, fcntl.LOCK_UN)
-            await seat.sees("Key of two", "The key is missing or wrong: K in the connections (c) gives one.")
+    lock = os.open(release.parent, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    async with desk.sit(refused) as seat:
+        await seat.until(lambda: seat.deck.session and seat.session.server.key_refused)
+        desk.write(both[both.index("[connections.two]") :])
+        await seat.press("c", sees=("Connections", "two"))
+        await seat.press("K", "x", sees="Key of two")
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        await seat.sees("Key of two", "The key is missing or wrong: K in the connections (c) gives one.")
+    os.close(lock)
 
 
 # Editing

@@ -3,11 +3,8 @@
 A file is written only if reading it back would return exactly what was meant.
 """
 
-import fcntl
-import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,23 +94,10 @@ def _change(path: Path, edit: Callable[[str, dict[str, Any]], str], *, private: 
     Raises ConfigError, without changing the file, if it cannot be read, safely changed, or written.
     """
     try:
-        files.make_folder(path.parent)
-        with _alone_in(path.parent):
+        with files.alone_in(path.parent):
             _change_alone(path, edit, private=private)
     except OSError as error:
         raise ConfigError(f"{path} could not be written: {error.strerror}") from error
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep other decks, and other threads of this one, from changing a folder's files meanwhile."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with suppress(OSError):  # some network file systems cannot lock a folder
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _change_alone(path: Path, edit: Callable[[str, dict[str, Any]], str], *, private: bool) -> None:

@@ -1,9 +1,12 @@
 """Small private files: read without trusting their content, written completely or not at all."""
 
+import fcntl
 import os
 import stat
 import tempfile
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +83,22 @@ def make_folder(path: Path) -> None:
     """Create a folder and those above it, as far as they are missing, for this user alone (XDG base directories)."""
     for folder in (*reversed(path.parents), path):
         folder.mkdir(mode=0o700, exist_ok=True)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Create a folder if it is missing, and keep all others of ours from changing its files meanwhile.
+
+    Others are processes and threads; a process that ends lets them go on. Raises OSError if there can be no folder.
+    """
+    make_folder(folder)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # some network file systems cannot lock a folder
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -1,10 +1,7 @@
 """State kept between runs: a small JSON file for each kind of model and each server."""
 
-import fcntl
 import hashlib
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import ClassVar, Protocol, Self, TypeVar
@@ -68,7 +65,7 @@ class StateFiles:
         """
         path = self._path(model, about)
         try:
-            with _locked(path):
+            with files.alone_in(path.parent):
                 before = _undamaged(path, model)
                 after = change(before)
                 if after is None:
@@ -111,15 +108,3 @@ def _write(path: Path, content: StateModel) -> None:
     if len(text.encode()) > LARGEST:
         raise ConfigError(f"{path} would be larger than {LARGEST // 1024} kB")
     files.write(path, text)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file; a process that ends releases it."""
-    files.make_folder(path.parent)
-    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

@@ -30,6 +30,7 @@ ENDS_WITHIN = 40.0
 RAN_OTHERS = (
     "Somebody else answered at the same moment, and something else was run than what you accepted; it was stopped."
 )
+OTHERS_ANSWERED = "Somebody else answered at the same moment; it was not rejected."
 WAITING = ExecutionStatus.WAITING_FOR_CONFIRMATION
 
 
@@ -131,14 +132,15 @@ class Answering:
         """Refuse the actions that were shown; the agent receives the reason as a message and continues with it."""
         async with self._alone():
             agent, last = await self._still(shown), self._following.transcript.last_id
+            failure = ServiceError(ErrorKind.CONFLICT, OTHERS_ANSWERED)
             try:
                 await agent.answer(accept=False)
             except ServiceError as error:
-                if error.outcome is not Outcome.UNKNOWN or not await self._rejected(last):
+                if error.outcome is not Outcome.UNKNOWN:
                     raise
+                failure = error
             if not await self._rejected(last):
-                words = "Somebody else answered at the same moment; it was not rejected."
-                raise ServiceError(ErrorKind.CONFLICT, words)
+                raise failure
         if not reason:
             return "Rejected; the agent rests until you write to it."
         try:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Container, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -42,11 +42,13 @@ class Writes:
             if not self._words:
                 self._all_answered.set()
 
-    async def all_answered(self) -> None:
-        """Wait until no request is under way."""
-        while self._words:
-            self._all_answered.clear()
-            await self._all_answered.wait()
+    async def all_answered(self, within: float) -> None:
+        """Wait until no request is under way, at most some seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while self._words:
+                    self._all_answered.clear()
+                    await self._all_answered.wait()
 
 
 class Starts:

@@ -51,10 +51,16 @@ def last_save(kept: Journal | None, now: Draft) -> tuple[Saved, Restored] | None
     Values that were changed again are left alone. A save that turns out not to be stored does not count.
     """
     for saved in reversed(kept.saves if kept is not None else ()):
-        is_stored = not saved.unsure or restored(saved, now, over_others=False).moved
-        if is_stored:
-            return saved, restored(saved.back, now, over_others=False)
+        back = restored(saved.back, now, over_others=False)
+        if not saved.unsure or _seems_stored(saved, back, now):
+            return saved, back
     return None
+
+
+def _seems_stored(saved: Saved, back: Restored, now: Draft) -> bool:
+    """Whether what a save changed is not as it was before, or what it only added is there."""
+    adds = any(change.old is None for change in saved.servers)
+    return bool(restored(saved, now, over_others=False).moved) or (adds and not back.moved)
 
 
 class Run(KeptChanges):

@@ -81,7 +81,7 @@ class Connector(Protocol):
 
     connections: Connections
     drafts: Drafts
-    """The messages to the open connection that were not sent."""
+    """The messages to the open connection that were not sent; there once it is open."""
     state: KeptState
     """The state kept between runs."""
 
@@ -401,9 +401,7 @@ class Deck(KeysInOrder):
         self.unanswered = session.writes.words
         waits, then = ", ".join(self.unanswered), "asks" if any(screen.unsaved for screen in self.opened) else "leaves"
         self.say_on_top(text.line(f"Waiting for the answer to: {waits}; ctrl+q again {then} now."))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ANSWERED_WITHIN):
-                await session.writes.all_answered()
+        await session.writes.all_answered(ANSWERED_WITHIN)
         self.forget_messages()
 
 

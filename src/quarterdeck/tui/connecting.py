@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from quarterdeck.client.errors import ServiceError
@@ -29,11 +28,13 @@ KEY_REFUSED = Shown("The key is missing or wrong: K in the connections (c) gives
 class Connecting:
     """Opens one connection at a time."""
 
+    drafts: Drafts
+    """The messages to the open connection that were not sent; there once it is open."""
+
     def __init__(
         self, app: Deck, connections: Connections, state: KeptState, preferences: Path, *, by_choice: bool = True
     ) -> None:
         self.connections = connections
-        self.drafts = Drafts(state, app.endpoint.about)
         self.state = state
         self._app = app
         self._preferences = preferences
@@ -63,9 +64,7 @@ class Connecting:
         if session is not None and session.writes.words and self._app.running_job is None:
             words = f"Waiting for the answer to: {', '.join(session.writes.words)}; then {connection.name} is opened."
             self._app.say_on_top(text.line(words))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(ANSWERED_WITHIN):
-                    await session.writes.all_answered()
+            await session.writes.all_answered(ANSWERED_WITHIN)
         stays = connection.place == before.place
         if await (self.may_end_job() if stays else self._app.may_leave()):
             self._by_choice = True

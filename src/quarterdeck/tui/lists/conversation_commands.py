@@ -1,23 +1,18 @@
 """Commands for conversations: the dialog, the request and the message. Dialogs open before anything is awaited."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import ClassVar
-
-from pydantic import AwareDatetime
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.conversation import NewConversation, StartTask
+from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.models.server import Server
 from quarterdeck.config.files import ConfigError
-from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import CONVERSATIONS, STARTS, BulkAction, Plan, RowState, plan
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Filter, Kind
-from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
@@ -30,6 +25,7 @@ from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.file_path import choose_dialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.lists.screen import ListScreen
+from quarterdeck.tui.lists.unsent import LEFT, Unsent, UnsentConversation
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.inputs import OneOf, PlainArea
 
@@ -40,27 +36,8 @@ TRAJECTORY: tuple[Cell, ...] = (
 NOT_FAILED = "Its start has not failed."
 FORGOTTEN = cell(Shown("What was asked for in them is then shown nowhere; nothing is changed on the server."))
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
-LEFT = "It was not known whether it was created when the deck was left; look in the list."
-CLOCKS_DIFFER = timedelta(seconds=5)
-"""How far a server's clock may be off after it was compared."""
 SHORTEST = 2
 """Minimum letters of a word that a server is searched for."""
-
-
-class UnsentConversation(KeptModel):
-    """The contents of the state file: what a person entered that was not created, and why."""
-
-    kind: ClassVar[str] = "unsent-conversation"
-    entered: Mapping[str, str | None]
-    because: str
-    at: AwareDatetime
-
-    def was_made(self, task: StartTask, clock: ServerClock) -> bool:
-        """Whether a start was asked for with the same message at that time or since."""
-        created = clock.here(task.created_at)
-        if task.request is None or created is None or created < self.at - CLOCKS_DIFFER:
-            return False
-        return (task.request.message or "") == (self.entered.get("message") or "")
 
 
 class ConversationCommands:
@@ -68,13 +45,7 @@ class ConversationCommands:
 
     def __init__(self, screen: ListScreen[ConversationRow]) -> None:
         self._screen = screen
-        self._unsent: dict[str, UnsentConversation] = {}
-        """By server, what a person entered there that was not created."""
-        self._recalled: set[str] = set()
-        """The servers for which the state file was read."""
-        self._to_offer: set[str] = set()
-        """The servers for which a person has not been told yet that something was left there."""
-        self._keeping = asyncio.Lock()
+        self.unsent = Unsent(screen)
         self._unable: dict[str, tuple[Server | None, str]] = {}
         """Commands that a server turned out not to offer, with its words."""
 
@@ -98,48 +69,6 @@ class ConversationCommands:
                 self._unable[name] = (session.server.kind, error.words)
             raise
 
-    # What was not created
-
-    def recall(self) -> None:
-        """Offer what an earlier run did not create on this connection, once."""
-        if (about := self._screen.app.endpoint.about) not in self._recalled:
-            self._recalled.add(about)
-            self._screen.run_worker(self._recall(about), group="unsent")
-
-    async def _recall(self, about: str) -> None:
-        async with self._keeping:  # what this run enters is noted after it
-            with self._screen.saying_errors():
-                kept = await self._screen.app.state.read(UnsentConversation, about)
-                if kept is not None:
-                    self._to_offer.add(about)
-                    self._unsent.setdefault(about, kept)
-
-    def look(self, session: Session, found: str | None) -> None:
-        """Drop what was entered for a conversation that was created; `found` is the start whose answer was lost."""
-        about, tasks = self._screen.app.endpoint.about, session.start_tasks.records
-        if (unsent := self._unsent.get(about)) is None:
-            return
-        start = tasks.get(found or "")
-        untold = start is not None and start.request is None
-        if untold or any(unsent.was_made(task, session.server_clock) for task in tasks.values()):
-            del self._unsent[about]
-            self._screen.run_worker(self._keep(about, unsent, drop=True), group="unsent")
-        elif about in self._to_offer and session.start_tasks.health.whole:
-            self._to_offer.remove(about)
-            self._screen.say(Shown("A conversation was perhaps not created; n shows what you entered."), Tone.WARN)
-
-    async def _keep(self, about: str, unsent: UnsentConversation, *, drop: bool = False) -> None:
-        """Keep it for a later run, or drop it there unless another deck has replaced it."""
-
-        def change(kept: UnsentConversation | None) -> UnsentConversation | None:
-            if drop:
-                return None if kept is None or kept.entered == unsent.entered else kept
-            return unsent
-
-        async with self._keeping:
-            with self._screen.saying_errors():
-                await self._screen.app.state.change(UnsentConversation, about, change)
-
     # Create
 
     async def action_new_conversation(self) -> None:
@@ -159,7 +88,7 @@ class ConversationCommands:
         choices, said = _choices(session, self._screen.app.clock()), _applies(session)
         endpoint = self._screen.app.endpoint
         about, unsent = endpoint.about, None
-        if asked is None and (unsent := self._unsent.pop(endpoint.about, None)) is not None:
+        if asked is None and (unsent := self.unsent.take(about)) is not None:
             asked = NewConversation().model_copy(update=unsent.entered)
             said.append(cell(text.line(unsent.because), Tone.BAD))
         begun = asked or NewConversation()
@@ -173,33 +102,33 @@ class ConversationCommands:
                 raise RefusedError("A branch needs its repository.", "selected_repository")
             new = begun.model_copy(update={name: value or None for name, value in typed.items()})
             unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=self._screen.app.clock())
-            await self._keep(about, unsent)
+            await self.unsent.keep(about, unsent)
             try:
                 created = await session.create(new)
             except ServiceError as error:
                 if not dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
-                self._unsent[about] = unsent = unsent.model_copy(update={"because": error.sentences})
+                unsent = unsent.model_copy(update={"because": error.sentences})
+                self.unsent.offer(about, unsent)
                 if self._screen.app.endpoint == endpoint:
                     self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
                 else:
                     self._screen.say(text.line(f"{endpoint.name}: {error.sentences} n there has its words."), Tone.BAD)
-                self._screen.run_worker(self._keep(about, unsent), group="unsent")
                 return True
             self._screen.app.wanted = created
             self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
             if retried is not None:
                 session.unread.dismiss((retried,))
-            self._screen.run_worker(self._keep(about, unsent, drop=True), group="unsent")
+            self.unsent.drop(about, unsent)
             return True
 
         def closed(done: bool | None) -> None:
             if unsent is None or done or dialog.in_background:
                 return
             if all((value or None) == unsent.entered.get(name) for name, value in dialog.typed.items()):
-                self._unsent[about] = unsent  # only what was typed anew is dropped by escape
+                self.unsent.offer(about, unsent)  # only what was typed anew is dropped by escape
             else:
-                self._screen.run_worker(self._keep(about, unsent, drop=True), group="unsent")
+                self.unsent.drop(about, unsent)
 
         def on_background() -> None:
             self._screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)

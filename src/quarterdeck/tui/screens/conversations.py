@@ -110,14 +110,14 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     def on_screen_resume(self) -> None:
         """Offer what an earlier run did not create."""
-        self._conversation_commands.recall()
+        self._conversation_commands.unsent.recall()
 
     def on_news(self, news: News) -> None:
         """Handle news: another connection has other words that were not sent, and a lost creation may be found."""
         super().on_news(news)
-        self._conversation_commands.recall()
+        self._conversation_commands.unsent.recall()
         if news.about is About.CONVERSATIONS and self.app.session is not None:
-            self._conversation_commands.look(self.app.session, news.wanted)
+            self._conversation_commands.unsent.look(self.app.session, news.wanted)
 
     def why_not(self, command: Command) -> str | None:
         """Return why a command cannot be done with these rows or on this server."""
