@@ -192,7 +192,7 @@ async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_only_w
         await seat.until(lambda: seat.list_screen.table.cursor_id == "t" * 32)
         await seat.press("n", sees="First message")
         assert ("Try it again" in seat.text) is ("Unknown whether it happened." in seat.text) is keeps
-        await seat.until(lambda: len([*tmp_path.rglob("unsent-conversation/*.json")]) == keeps)
+        await seat.until(lambda: len([*tmp_path.rglob("unsent-conversations/*.json")]) == keeps)
 
 
 @pytest.mark.parametrize("left", ["after the refusal", "before the answer"])
@@ -222,8 +222,31 @@ async def test_what_was_not_created_is_offered_by_the_next_run_until_it_is_creat
         else:
             await seat.press("ctrl+s")
         await seat.until(lambda: len(fleet.created) == (left == "before the answer"))
-        await seat.until(lambda: not list(tmp_path.rglob("unsent-conversation/*.json")))
+        await seat.until(lambda: not list(tmp_path.rglob("unsent-conversations/*.json")))
         await seat.press("n", sees="New conversation")
+
+
+async def test_words_of_several_that_were_not_created_by_two_decks_are_all_offered_the_newest_first(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    state = KeptState(tmp_path)
+    servers = [slow(fleet, posts(CONVERSATIONS)) for _ in range(2)]
+    async with (
+        at_conversations(fleet, server=servers[0], state=state) as one,
+        at_conversations(fleet, server=servers[1], state=state) as other,
+    ):
+        await one.press("n", *"port it", "ctrl+s", until=lambda: servers[0].waited)
+        await other.press("n", *"name it", "ctrl+s", until=lambda: servers[1].waited)
+    fleet.created.clear()
+    async with at_conversations(fleet, state=state) as seat:
+        await seat.sees("A conversation was perhaps not created; n shows what you entered.")
+        await seat.press("n", sees=("Try it again", "name it"))
+        await seat.press("!", "ctrl+s", sees="Created.")
+        await seat.press("n", sees=("Try it again", "port it"))
+        await seat.press("ctrl+s", sees="Created.", until=lambda: len(fleet.created) == 2)
+        await seat.press("n", sees="New conversation")
+        await seat.until(lambda: not list(tmp_path.rglob("unsent-conversations/*.json")))
+    assert [each["initial_message"]["content"][0]["text"] for each in fleet.created] == ["name it!", "port it"]
 
 
 async def test_what_was_created_after_the_deck_was_left_is_not_offered(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -233,7 +256,7 @@ async def test_what_was_created_after_the_deck_was_left_is_not_offered(fleet: Fa
     now = datetime.now(UTC).isoformat()
     fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "request": CREATION}]
     async with at_conversations(fleet, state=state) as seat:
-        await seat.until(lambda: not list(tmp_path.rglob("unsent-conversation/*.json")))
+        await seat.until(lambda: not list(tmp_path.rglob("unsent-conversations/*.json")))
         assert "perhaps not created" not in seat.text
 
 

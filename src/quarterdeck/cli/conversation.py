@@ -68,10 +68,13 @@ class Conversation:
         loop = asyncio.get_running_loop()
         heard = loop.time()
         reading = asyncio.create_task(self.following.run())
+        reading.add_done_callback(lambda _: self._news.set())
         try:
             async with asyncio.timeout(seconds):
                 while not reached():
                     self._news.clear()
+                    if reading.done():
+                        await reading  # it ends only with an error
                     if self.following.origin not in _UNKNOWN:
                         heard = loop.time()
                     elif loop.time() - heard > SILENCE:

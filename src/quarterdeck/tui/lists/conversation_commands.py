@@ -101,7 +101,8 @@ class ConversationCommands:
             if typed["selected_branch"] and not typed["selected_repository"]:
                 raise RefusedError("A branch needs its repository.", "selected_repository")
             new = begun.model_copy(update={name: value or None for name, value in typed.items()})
-            unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=self._screen.app.clock())
+            at = self._screen.app.clock() if unsent is None else unsent.at
+            unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=at)
             await self.unsent.keep(about, unsent)
             try:
                 created = await session.create(new)
@@ -319,8 +320,10 @@ def title_words(typed: Filter[ConversationRow]) -> str:
 def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:
     """Return the fields for message, title, repository, branch and sandbox; every one may be left empty."""
     choices = [(Shown("a new one"), ""), *sandboxes]
+    message = PlainArea(asked.message or "")
+    message.move_cursor(message.document.end)
     return (
-        InputField("message", "First message", control=PlainArea(asked.message or "")),
+        InputField("message", "First message", control=message),
         InputField("title", "Title", asked.title or "", placeholder="empty: the server names it"),
         InputField(
             "selected_repository",
