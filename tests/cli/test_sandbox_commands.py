@@ -64,7 +64,10 @@ def test_a_filter_that_is_not_understood_whole_or_names_nothing_is_wrong_usage_a
     assert listed(on) == before
     for command in (("sandboxes", "list"), ("sandboxes", "pause"), ("conversations", "list")):
         assert "is called" not in on(*command, "--filter", "nobody-is-called-so status:start", status=3).err
-        assert "is called bogus; there are " in on(*command, "--filter", "status:start,bogus id:none", status=3).err
+        for typed in ("status:start,bogus", "!status:bogus"):
+            refused = on(*command, "--filter", typed, status=2)
+            assert (refused.out, "is called bogus. There are " in refused.err) == ("", True)
+    assert "is called bogus." in on("sandboxes", "list", "--watch", "--filter", "!status:bogus", status=2).err
     assert "--yes deletes 0 of 1." in on("sandboxes", "delete", "nobody", status=2).err
 
 

@@ -32,9 +32,9 @@ def test_it_is_given_cleaned_text_in_a_private_file_that_is_gone_afterwards(
     monkeypatch.setenv("EDITOR", keep)
     monkeypatch.setenv("PAGER", keep)
     monkeypatch.delenv("VISUAL", raising=False)
-    assert edit(Lending(), "old \x1b[2J\u202e\nline") == "new"
+    assert edit(Lending(), "old \x1b[2J\u202e\n\tline") == "new"
     assert (tmp_path / "mode").read_text() == "600\n"
-    assert (tmp_path / "seen").read_text() == "old \\u001b[2J\\u202e\nline"
+    assert (tmp_path / "seen").read_text() == "old \\u001b[2J\\u202e\n\tline"
     assert not Path((tmp_path / "name").read_text().strip()).exists()
     view(Lending(), "all \x07")
     assert (tmp_path / "seen").read_text() == "all \\u0007"

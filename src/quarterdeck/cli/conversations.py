@@ -5,7 +5,15 @@ import re
 from dataclasses import replace
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import client_for, nothing_matched, session_for, table, typed_filter, utc_minute
+from quarterdeck.cli.oneshot import (
+    NOTHING_MATCHED,
+    client_for,
+    refuse_unknown_status,
+    session_for,
+    table,
+    typed_filter,
+    utc_minute,
+)
 from quarterdeck.cli.output import CommandError, answer, note, typed_message
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
@@ -36,6 +44,7 @@ async def show(arguments: CommandLine, config: Config) -> int:
     async with session_for(arguments, config) as session:
         # Without the list of sandboxes, only a sandbox that the server calls missing counts as missing.
         await session.conversations.read_all()
+        refuse_unknown_status(wanted, STATE_WORDS, session.conversation_rows)
         rows = kept(session.conversation_rows, wanted, utc_now())
         cells = [(row.id, row.state.word, row.title, utc_minute(row.told.changed_at)) for row in rows]
         records = [conversation_plain(row.record) for row in rows if row.record is not None]
@@ -43,7 +52,7 @@ async def show(arguments: CommandLine, config: Config) -> int:
         if unreadable := session.conversations.health.unreadable:
             note(f"{unreadable} of {unreadable + len(session.conversations.records)} records could not be read.")
             return 1
-        return nothing_matched(wanted, STATE_WORDS, session.conversation_rows) if wanted and not rows else 0
+        return NOTHING_MATCHED if wanted and not rows else 0
 
 
 async def create(arguments: CommandLine, config: Config) -> int:

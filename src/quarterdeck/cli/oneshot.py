@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import connect
-from quarterdeck.cli.output import CommandError, note
+from quarterdeck.cli.output import CommandError
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -63,15 +63,18 @@ def typed_filter(typed: str | None, grammar: Grammar[R]) -> Filter[R]:
     return wanted
 
 
-def nothing_matched(wanted: Filter[R], words: Iterable[str], rows: Iterable[R]) -> int:
-    """Note each status of a filter that is neither among the known `words` nor in a row; returns the exit status."""
+def refuse_unknown_status(wanted: Filter[R], words: Iterable[str], rows: Iterable[R]) -> None:
+    """Raise CommandError (status 2) for a status of a filter that is neither among the known `words` nor in a row.
+
+    With `!` in front, a misspelt one would let everything through.
+    """
     shown, now = tuple(rows), utc_now()
     for term in wanted.terms:
-        if term.name in ("status", "state") and not term.inverted:
+        if term.name in ("status", "state"):
             known = "\n".join((*words, *(str(term.token.of(row, now)) for row in shown))).casefold()
             for typed in (text for text in term.texts if text not in known):
-                note(f"No {term.name} is called {typed}; there are {', '.join(words)}.")
-    return NOTHING_MATCHED
+                advice = f"There are {', '.join(words)}."
+                raise CommandError(f"--filter: no {term.name} is called {typed}.", advice, status=2)
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Iterator[Shown]:

@@ -5,7 +5,15 @@ from datetime import datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import client_for, nothing_matched, session_for, table, typed_filter, utc_minute
+from quarterdeck.cli.oneshot import (
+    NOTHING_MATCHED,
+    client_for,
+    refuse_unknown_status,
+    session_for,
+    table,
+    typed_filter,
+    utc_minute,
+)
 from quarterdeck.cli.output import CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -72,12 +80,13 @@ async def show(arguments: CommandLine, config: Config) -> int:
     wanted = typed_filter(arguments.filter, GRAMMAR)
     async with session_for(arguments, config) as session:
         unreadable, now = await read(session, wanted), utc_now()
+        refuse_unknown_status(wanted, StateWord, session.sandbox_rows)
         found = kept(session.sandbox_rows, wanted, now)
         answer(arguments, [row_plain(row, now) for row in found], _table(found, now))
         if unreadable:
             note(f"Records that could not be read: {unreadable:,}.")
             return 1
-        return nothing_matched(wanted, StateWord, session.sandbox_rows) if wanted and not found else 0
+        return NOTHING_MATCHED if wanted and not found else 0
 
 
 def _table(rows: list[SandboxRow], now: datetime) -> Iterator[Shown]:

@@ -5,7 +5,7 @@ import signal
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import nothing_matched, session_for, table, typed_filter
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, refuse_unknown_status, session_for, table, typed_filter
 from quarterdeck.cli.output import CommandError, answer, note, print_json, say
 from quarterdeck.cli.sandboxes import GRAMMAR, read
 from quarterdeck.config.load import Config
@@ -30,11 +30,12 @@ async def run(arguments: CommandLine, config: Config) -> int:
         if unreadable:
             note(f"Records that could not be read and are left alone: {unreadable:,}.")
         known = {row.id: row for row in session.sandbox_rows}
+        refuse_unknown_status(wanted, StateWord, known.values())
         rows = kept([known[each] for each in ids or known if each in known], wanted, now)
         unknown = [each for each in ids if each not in known]
         if not rows and not unknown:
             note("No sandbox matches the filter.")
-            return 1 if unreadable else nothing_matched(wanted, StateWord, known.values())
+            return 1 if unreadable else NOTHING_MATCHED
 
         def tell(row: BulkRow) -> None:
             """Print the result of a row: success on standard output, the rest on standard error."""

@@ -4,7 +4,7 @@ import sys
 from itertools import islice
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import client_for, typed_filter, until_signal, words_of
+from quarterdeck.cli.oneshot import client_for, refuse_unknown_status, typed_filter, until_signal, words_of
 from quarterdeck.cli.output import note, print_json, say
 from quarterdeck.cli.sandboxes import GRAMMAR, lists_for
 from quarterdeck.client.client import Client
@@ -13,6 +13,7 @@ from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.fleet.filters import Filter
 from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.timeline import Cause
@@ -60,6 +61,7 @@ class _Watching:
             self._compare(sandbox_id)
         if not self._begun and not any(watch.health.incomplete for watch in self._asked_about):
             self._begun = True
+            refuse_unknown_status(self._wanted, StateWord, self._rows.values())
             note(f"watching {sum(map(self._passes, self._rows.values()))} sandboxes.")
         if self._begun:
             matching = (row.id for row in self._rows.values() if self._passes(row))

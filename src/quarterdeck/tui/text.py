@@ -57,14 +57,14 @@ def whole(value: str) -> Shown:
 def escaped(value: str) -> str:
     """Return a text that is safe to paste or view elsewhere: control characters are escaped as in JSON.
 
-    Line breaks, joiners and characters of uncertain width are kept; JSON reads the same value from the result.
+    Tabs, line breaks, joiners and characters of uncertain width are kept; JSON reads the same value from the result.
     """
     return "".join(map(_escaped, value))
 
 
 def editable(value: str) -> str:
     """Return a text as a field holds it, and gives it back: without what acts on a terminal, otherwise unchanged."""
-    return "".join(each for each in _LINE_ENDS.sub("\n", value) if each == "\t" or not _acts(each))
+    return "".join(each for each in _LINE_ENDS.sub("\n", value) if not _acts(each))
 
 
 def editable_line(value: str) -> str:
@@ -109,7 +109,7 @@ def _visible(character: str) -> str:
 
 
 def _acts(character: str) -> bool:
-    return unicodedata.category(character) in _ACTING and character not in "\n\u200c\u200d"
+    return unicodedata.category(character) in _ACTING and character not in "\t\n\u200c\u200d"
 
 
 @lru_cache(4096)
