@@ -11,6 +11,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import utc_now
+from quarterdeck.fleet.bulk import SANDBOXES
 from quarterdeck.fleet.filters import Filter
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import StateWord
@@ -62,7 +63,7 @@ class _Watching:
         if not self._begun and not any(watch.health.incomplete for watch in self._asked_about):
             self._begun = True
             refuse_unknown_status(self._wanted, StateWord, self._rows.values())
-            note(f"watching {sum(map(self._passes, self._rows.values()))} sandboxes.")
+            note(f"watching {SANDBOXES.counted(sum(map(self._passes, self._rows.values())))}.")
         if self._begun:
             matching = (row.id for row in self._rows.values() if self._passes(row))
             self._session.set_viewport(About.SANDBOXES, tuple(islice(matching, MOST_POLLED)))
