@@ -355,12 +355,19 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
         assert composer(seat).text == ""
         agent.asks("rm -r build")
         await seat.press("escape", "ctrl+r", sees="rm -r build")
-        await seat.press("m", *"not that", "ctrl+s", sees=("The agent waits for an answer", "Keep the draft"))
-        await seat.press("d")
+        await seat.press("m", *"not that", "ctrl+s", sees=("The agent waits for an answer", "esc keep the draft"))
+        await seat.press("escape")
         await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that")
-        assert not any(event["kind"] == "UserRejectObservation" for event in agent.log)
-        await seat.press("ctrl+s", "n", sees="Rejected, and your reason sent.")
+        seat.at_once("ctrl+s", *" yes", "enter", *"quick")  # who still types answers nothing
+        await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that yes\nquick")
         assert agent.ran == []
+        assert not any(event["kind"] == "UserRejectObservation" for event in agent.log)
+        await seat.press("ctrl+s", "ctrl+n", sees="Rejected, and your reason sent.")
+        assert agent.ran == []
+        agent.asks("ls build")
+        await seat.press("ctrl+r", sees="ls build")
+        await seat.press(*"this", "ctrl+s", sees="^y accept and say")
+        await seat.press("ctrl+y", until=lambda: agent.ran)
 
 
 async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(agent: FakeAgent) -> None:

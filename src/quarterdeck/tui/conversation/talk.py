@@ -2,6 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
 
 from quarterdeck.client.agent_server import ALWAYS, NEVER, RISKY
 from quarterdeck.client.errors import Outcome, ServiceError
@@ -12,14 +16,47 @@ from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.dialogs.base import Dialog, Hints, ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, Typed
-from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
 
 Tell = Callable[[], Awaitable[str]]
 """Sends something to the agent and returns a sentence about the result; raises ServiceError."""
+
+
+class WaitingDialog(Dialog[str]):
+    """Asks what to do with a message to an agent that waits: `accept` or `reject` what it asks, and send this.
+
+    No letter answers, because the person may still be typing: what is typed goes to `write` instead.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+n", "dismiss('reject')", "Reject and say", show=False),
+        Binding("ctrl+y", "dismiss('accept')", "Accept and say", show=False),
+    ]
+    HINTS: ClassVar[Hints] = (("ctrl+n", "reject and say"), ("ctrl+y", "accept and say"), ("escape", "keep the draft"))
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        said = (
+            cell(Shown("Reject and say: refuse what it asks, then send this.")),
+            cell(Shown("Accept and say: send this, then let it do what it asks.")),
+            cell(Shown("Keep the draft: send nothing now, and go on writing."), Tone.MUTED),
+        )
+        super().__init__(Shown("The agent waits for an answer"), said)
+        self._write = write
+
+    def on_key(self, event: events.Key) -> None:
+        """Go on with the message."""
+        if event.is_printable or event.key == "enter":
+            self._write("\n" if event.key == "enter" else event.character or "")
+            self.dismiss(None)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Go on with the message."""
+        self._write(text.editable(event.text))
+        self.dismiss(None)
 
 
 class Talk:
@@ -32,25 +69,34 @@ class Talk:
         self._changed = changed
         self.answering = Answering(following)
 
-    def submit(self, words: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
-        """Send a message; while the agent waits, first ask what to do with the shown actions."""
+    def submit(
+        self,
+        words: str,
+        shown: frozenset[str],
+        send: Callable[[str, Tell], None],
+        write: Callable[[str], object] = lambda typed: None,
+    ) -> None:
+        """Send a message; while the agent waits, first ask what to do with the shown actions.
+
+        `write` takes what is typed instead of an answer.
+        """
         answering = self.answering
         if not self._following.transcript.waiting:
             send(words, lambda: answering.send(words))
             return
-        choices = (
-            choice("keep", "d", Shown("Keep the draft"), Shown("send nothing now")),
-            choice("reject", "n", Shown("Reject and say"), Shown("refuse what it asks, then send this")),
-            choice("accept", "y", Shown("Accept and say"), Shown("send this, then let it do what it asks")),
-        )
+        if not shown:
+            self._screen.say(
+                Shown("The agent waits for an answer to what is not shown yet; nothing was sent."), Tone.WARN
+            )
+            return
 
-        def chosen(answer: str | None) -> None:
+        def chosen(answer: str) -> None:
             if answer == "reject":
                 send(words, lambda: answering.reject(shown, words))
-            elif answer == "accept":
+            else:
                 send(words, lambda: answering.accept(shown, saying=words))
 
-        self._screen.app.push_screen(PickDialog(Shown("The agent waits for an answer"), choices), chosen)
+        ask(self._screen.app, WaitingDialog(write), chosen)
 
     def answer(self, answer: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
         """Answer the actions that were shown; `send` sends the reason of a rejection."""

@@ -384,7 +384,7 @@ class ConversationScreen(DeckScreen):
         """Send the draft."""
         self.message_line.clear()
         if words := self._composer.text.strip():
-            self._talk.submit(words, self._question.ids, self._send)
+            self._talk.submit(words, self._question.ids, self._send, self._composer.insert)
         else:
             self.say(Shown("There is nothing to send."), Tone.WARN)
 
@@ -412,7 +412,7 @@ class ConversationScreen(DeckScreen):
     def action_send_on(self) -> None:
         """Send a message again that the agent has not read; the draft stays."""
         if (entry := self._following.transcript.unanswered) is not None:
-            self._talk.submit(entry.text, frozenset(), lambda _, send: self._talk.tell(send))
+            self._talk.submit(entry.text, self._question.ids, lambda _, send: self._talk.tell(send))
 
     # Answers
 
