@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pytest
+import rich.color
 from textual.color import Color
 from textual.theme import Theme
 
@@ -15,6 +16,9 @@ from quarterdeck.tui.widgets.bars import HeaderState, right_side
 
 READABLE = 4.5
 """WCAG 2.2, 1.4.3: the least contrast of text."""
+
+PALE = {3, 7, *range(9, 16)}
+"""The numbers of the terminal's own colours that are seen on black, not on white."""
 
 
 def luminance(colour: Color) -> float:
@@ -39,6 +43,16 @@ def test_every_tone_is_readable_on_every_background(theme: Theme, tone: Tone) ->
     colour = theme.variables[tone_variable(tone)]
     ratios = {name: round(contrast(colour, ground), 2) for name, ground in grounds(theme).items()}
     assert min(ratios.values()) >= READABLE, ratios
+
+
+@pytest.mark.parametrize("tone", [each for each in Tone if each is not Tone.WARN])
+def test_with_sixteen_colours_a_tone_is_neither_pale_on_white_nor_dark_on_black(tone: Tone) -> None:
+    dark, light = (
+        rich.color.Color.parse(theme.variables[tone_variable(tone)]).downgrade(rich.color.ColorSystem.STANDARD).number
+        for theme in THEMES
+    )
+    assert dark in PALE
+    assert light not in PALE
 
 
 @pytest.mark.parametrize("colour", Colour)
