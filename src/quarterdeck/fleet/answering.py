@@ -6,8 +6,9 @@ again right before an answer is sent.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from uuid import uuid4
 
 from quarterdeck.client.agent_server import ALWAYS, NEVER, AgentServer
@@ -54,12 +55,11 @@ class Answering:
         message = Entry(uuid4().hex, EntryKind.PERSON, self._following.now, "you", how_far, text)
         outgoing[message.id] = message
         try:
-            await agent.send(text)
-        except ServiceError as error:
-            if error.outcome is not Outcome.UNKNOWN:
-                outgoing.pop(message.id, None)
-                raise
-            await self._look_for(message, error)
+            if (error := await _lost(agent.send(text))) is not None:
+                await self._look_for(message, error)
+        except ServiceError:
+            outgoing.pop(message.id, None)
+            raise
         try:
             await self._following.catch_up()
             outgoing.pop(message.id, None)
@@ -89,7 +89,7 @@ class Answering:
                 if not saying:
                     raise
                 words = f"Your message was sent. {error.words}"
-                raise ServiceError(error.kind, words, error.advice, outcome=Outcome.APPLIED) from None
+                raise replace(error, words=words, outcome=Outcome.APPLIED) from None
 
     async def _ask_again(self, agent: AgentServer, policy: Policy, because: ServiceError) -> None:
         """Restore the policy after a failed answer; if that fails too, raises ServiceError with both facts."""
@@ -108,19 +108,15 @@ class Answering:
         transcript = self._following.transcript
         async for _ in self._tries():
             await self._still(shown)
-            last, lost = transcript.last_id, None
+            last = transcript.last_id
             try:
-                await agent.answer(accept=True)
-            except ServiceError as error:
-                if error.outcome is not Outcome.UNKNOWN:
-                    raise
-                lost = error
+                lost = await _lost(agent.answer(accept=True))
             finally:
                 await self._following.catch_up()
             if _ran_others(transcript.listed_after(last), shown):
                 await agent.interrupt()
                 raise ServiceError(ErrorKind.CONFLICT, RAN_OTHERS, "Check what it did.")
-            if await self._taken(last):
+            if await self._shows(_ran_since, last):
                 if _was_rejected(transcript.listed_after(last)):
                     raise ServiceError(ErrorKind.CONFLICT, "Somebody else rejected it at the same moment.")
                 return "Accepted."
@@ -132,33 +128,17 @@ class Answering:
         """Refuse the actions that were shown; the agent receives the reason as a message and continues with it."""
         async with self._alone():
             agent, last = await self._still(shown), self._following.transcript.last_id
-            failure = ServiceError(ErrorKind.CONFLICT, OTHERS_ANSWERED)
-            try:
-                await agent.answer(accept=False)
-            except ServiceError as error:
-                if error.outcome is not Outcome.UNKNOWN:
-                    raise
-                failure = error
-            if not await self._rejected(last):
-                raise failure
+            lost = await _lost(agent.answer(accept=False))
+            if not await self._shows(_was_rejected, last):
+                raise lost or ServiceError(ErrorKind.CONFLICT, OTHERS_ANSWERED)
         if not reason:
             return "Rejected; the agent rests until you write to it."
         try:
             await self.send(reason)
         except ServiceError as error:
-            raise ServiceError(
-                error.kind, f"Rejected, but your reason was not sent: {error.words}", error.advice
-            ) from None
+            words = f"Rejected, but your reason was not sent: {error.words}"
+            raise replace(error, words=words, outcome=Outcome.NOT_APPLIED) from None
         return "Rejected, and your reason sent."
-
-    async def _rejected(self, last: str | None) -> bool:
-        """Whether the log shows, now or after a few more reads, a rejection after that event."""
-        for _ in range(TOLD_WITHIN):
-            await self._following.catch_up()
-            if _was_rejected(self._following.transcript.listed_after(last)):
-                return True
-            await asyncio.sleep(SETTLES)
-        return False
 
     async def stop(self) -> str:
         """Stop the agent: during its step if the server can do that, otherwise after the step."""
@@ -219,23 +199,20 @@ class Answering:
         outgoing[message.id] = message._replace(title=NOT_KNOWN)
         clock = asyncio.get_running_loop().time
         read_at = clock()
-        try:
-            while rested < TOLD_WITHIN:
-                try:
-                    status = await self._status(self._agent())
-                except ServiceError:
-                    if clock() > read_at + READ_WITHIN:
-                        words = "The log cannot be read, so it is not known whether your message arrived."
-                        advice = "Look there before you send it again."
-                        raise ServiceError(error.kind, words, advice, outcome=Outcome.UNKNOWN) from None
-                else:
-                    if message.id not in outgoing:
-                        return
-                    rested, read_at = rested + (status != ExecutionStatus.RUNNING), clock()
-                await asyncio.sleep(SETTLES)
-            raise ServiceError(error.kind, f"{error.cause} The log does not have your message.", "Send it again.")
-        finally:
-            outgoing.pop(message.id, None)
+        while rested < TOLD_WITHIN:
+            try:
+                status = await self._status(self._agent())
+            except ServiceError:
+                if clock() > read_at + READ_WITHIN:
+                    words = "The log cannot be read, so it is not known whether your message arrived."
+                    advice = "Look there before you send it again."
+                    raise ServiceError(error.kind, words, advice, outcome=Outcome.UNKNOWN) from None
+            else:
+                if message.id not in outgoing:
+                    return
+                rested, read_at = rested + (status != ExecutionStatus.RUNNING), clock()
+            await asyncio.sleep(SETTLES)
+        raise ServiceError(error.kind, f"{error.cause} The log does not have your message.", "Send it again.")
 
     def _agent(self) -> AgentServer:
         agent = self._following.agent
@@ -279,22 +256,37 @@ class Answering:
             status = await self._status(agent)
         except ServiceError as error:
             words = f"It could not be read whether it still waits, so no answer was sent now: {error.words}"
-            raise ServiceError(error.kind, words, error.advice, outcome=Outcome.NOT_SENT) from None
+            raise replace(error, words=words, outcome=Outcome.NOT_SENT) from None
         if status != WAITING:
             raise _not_sent("It did not wait for an answer any more; no answer was sent.")
         if self._following.transcript.open_actions != shown:
             raise _not_sent("It asks for something else by now; no answer was sent.")
         return agent
 
-    async def _taken(self, last: str | None) -> bool:
-        """Whether the log shows, now or after a few more reads, that the agent ran after that event."""
+    async def _shows(self, what: Callable[[Iterable[Event]], bool], last: str | None) -> bool:
+        """Whether the log shows something, now or after a few more reads, after that event."""
         for _ in range(TOLD_WITHIN):
-            events = self._following.transcript.listed_after(last)
-            if {event.state.execution_status for event in events if isinstance(event, StateEvent)} - {"", WAITING}:
+            await self._following.catch_up()
+            if what(self._following.transcript.listed_after(last)):
                 return True
             await asyncio.sleep(SETTLES)
-            await self._following.catch_up()
         return False
+
+
+async def _lost(response: Awaitable[None]) -> ServiceError | None:
+    """Await a response; returns the error if it was lost, so that the log decides."""
+    try:
+        await response
+    except ServiceError as error:
+        if error.outcome is not Outcome.UNKNOWN:
+            raise
+        return error
+    return None
+
+
+def _ran_since(events: Iterable[Event]) -> bool:
+    """Whether the agent ran."""
+    return bool({each.state.execution_status for each in events if isinstance(each, StateEvent)} - {"", WAITING})
 
 
 def _ran_others(events: Iterable[Event], shown: frozenset[str]) -> bool:
