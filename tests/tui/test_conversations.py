@@ -120,7 +120,7 @@ async def test_a_draft_goes_with_its_conversation_once_the_server_does_not_have_
     fleet.deaf = set() if gone else {"c3"}
 
     def drafts() -> str:
-        return "".join(file.read_text() for file in (tmp_path / "state" / "message-drafts").glob("*.json"))
+        return "".join(file.read_text() for file in (tmp_path / "state" / "drafts").glob("*.json"))
 
     async with seated(answering(fleet.server), PROD, state=state) as seat:
         for move in ("down", "up"):

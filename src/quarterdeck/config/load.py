@@ -49,7 +49,7 @@ class Folders:
     @property
     def left_behind(self) -> list[str]:
         """A sentence about each folder with state files of an older format, which are no longer read."""
-        folders = (self.state / "notebook", self.kept / "watched")
+        folders = (self.state / "notebook", self.kept / "watched", self.kept / "message-drafts")
         what = "what an earlier Quarterdeck kept between runs; it is not read, and left as it is"
         return [f"{folder}: {what}" for folder in folders if any(folder.rglob("*.json"))]
 

@@ -39,8 +39,6 @@ class Composer(PlainArea):
         self.placeholder = HOW_TO_WRITE
         self._conversation_id = conversation_id
         self._drafts = drafts
-        self._perhaps_sent = ""
-        """The part of the text that an earlier run was sending when it ended."""
         self._keeping: Timer | None = None
         self._recalled = False
         """Whether it has what was kept."""
@@ -68,9 +66,10 @@ class Composer(PlainArea):
         self._entitle()
 
     def _entitle(self) -> None:
-        if self._drafts.sending.get(self._conversation_id):
+        perhaps_sent = self._drafts.of(self._conversation_id).perhaps_sent
+        if any(each.conversation == self._conversation_id for each in self._drafts.sending):
             self.border_title = "a message is being sent"
-        elif self._perhaps_sent and self._perhaps_sent in self.text:
+        elif perhaps_sent and all(part in self.text for part in perhaps_sent):
             self.border_title = "perhaps sent before: look above"
         else:
             self.border_title = "a draft, not sent" if self.text.strip() and not self.has_focus else ""
@@ -87,23 +86,20 @@ class Composer(PlainArea):
         self._entitle()
         await self.saying(self._drafts.keep())
 
-    async def saying(self, stored: Awaitable[None]) -> None:
-        """Say so if drafts cannot be stored."""
+    async def saying(self, done: Awaitable[None], otherwise: str = "The draft is not kept") -> None:
+        """Say so if drafts cannot be stored or read."""
         try:
-            await stored
+            await done
         except ServiceError as error:
-            self.app.say_on_top(text.line(f"The draft is not kept: {error.words}"))
+            self.app.say_on_top(text.line(f"{otherwise}: {error.words}"))
 
     def _note(self) -> None:
         if self._recalled:
             self._drafts.typed(self._conversation_id, self.text)
 
     async def _recall(self) -> None:
-        try:
-            self._perhaps_sent = await self._drafts.open(self._conversation_id)
-        except ServiceError as error:
-            self.app.say_on_top(text.line(f"Drafts cannot be read: {error.words}"))
-        if kept := self._drafts.text(self._conversation_id):
+        await self.saying(self._drafts.open(self._conversation_id), "Drafts cannot be read")
+        if kept := self._drafts.of(self._conversation_id).text:
             self.put_before(kept)
         self._recalled = True
 

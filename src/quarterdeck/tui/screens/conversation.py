@@ -26,6 +26,7 @@ from quarterdeck.tui.columns.conversations import detail
 from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.conversation.composer import Composer
+from quarterdeck.tui.conversation.drafts import Draft
 from quarterdeck.tui.conversation.entry_lines import copied
 from quarterdeck.tui.conversation.head import about_line, origin_cell
 from quarterdeck.tui.conversation.log import Log
@@ -391,22 +392,20 @@ class ConversationScreen(DeckScreen):
     def _send(self, words: str, send: Tell) -> None:
         """Send a message; it is kept until it was sent, even if the person leaves the screen."""
         self._composer.text = ""
-        self._drafts.sending.setdefault(self.conversation_id, []).append(words)
-        self.app.run_worker(self._sent(words, send), group="telling")
+        message = Draft(conversation=self.conversation_id, text=words, perhaps_sent=(words,))
+        self._drafts.sending.append(message)
+        self.app.run_worker(self._sent(message, send), group="telling")
 
-    async def _sent(self, words: str, send: Tell) -> None:
+    async def _sent(self, message: Draft, send: Tell) -> None:
         sent = await self._talk.carry_out(send)
-        self._drafts.sending[self.conversation_id].remove(words)
-        opened = (self, *(screen for screen in self.app.opened if isinstance(screen, ConversationScreen)))
-        composer = next(
-            (each._composer for each in opened if each.is_attached and each.conversation_id == self.conversation_id),
-            None,
-        )
+        self._drafts.sending.remove(message)
+        opened = [screen for screen in self.app.opened if isinstance(screen, ConversationScreen) and screen.is_attached]
+        composer = next((each._composer for each in opened if each.conversation_id == self.conversation_id), None)
         if composer is None:
-            await self._composer.saying(self._drafts.close(self.conversation_id, "" if sent else words))
+            await self._composer.saying(self._drafts.close(self.conversation_id, "" if sent else message.text))
             return
         if not sent:
-            composer.put_before(words)
+            composer.put_before(message.text)
         await composer.keep()
 
     def action_send_on(self) -> None:
