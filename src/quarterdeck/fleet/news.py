@@ -21,8 +21,6 @@ class News(NamedTuple):
     """Every row may look different, not only those in `ids`."""
     another_server: bool = False
     """Another server now answers at the same address."""
-    job_ended: bool = False
-    """The bulk job has ended."""
     wanted: str | None = None
     """The id that the cursor should move to."""
     words: str = ""

@@ -13,6 +13,7 @@ from quarterdeck.fleet.watch import backoff
 
 BELIEVED_FOR = 60.0
 """Seconds for which a description is trusted if there is no reason to doubt it."""
+ANOTHER = "Another server answers at this address than before; everything is read anew."
 
 
 class ServerWatch:
@@ -70,6 +71,6 @@ class ServerWatch:
         self.kind, self.trouble = server, None
         # The key and release of the same server may change, its abilities do not.
         another = before is not None and server._replace(key=before.key, release=before.release) != before
-        self._publish(News(About.SERVER, all_rows=another, another_server=another))
+        self._publish(News(About.SERVER, all_rows=another, another_server=another, words=ANOTHER if another else ""))
         self.release = await self._client.release()
         self._publish(News(About.SERVER))

@@ -389,7 +389,7 @@ class Session:
 
     async def _carry_out(self, job: BulkJob) -> None:
         await job.run()
-        self._publish(News(About.SANDBOXES, job_ended=True))
+        self._publish(News(About.SANDBOXES, words=f"{job.result} B shows it."))
 
     # Requests about conversations
 

@@ -117,7 +117,7 @@ class Connecting:
             screen.call_later(screen.on_news, news)
         if news.another_server:
             self.open(app.endpoint)  # nothing that was read is true of it
-        words = text.line(_sentence(news, session))
+        words = text.line(news.words)
         if words and not app.loaded.is_set():
             app.notices.append(words)  # there is no screen yet that could show it
         elif words:
@@ -137,11 +137,3 @@ class Connecting:
             app.say_on_top(KEY_REFUSED)
         else:
             await self._show(*found)
-
-
-def _sentence(news: News, session: Session | None) -> str:
-    if news.another_server:
-        return "Another server answers at this address than before; everything is read anew."
-    if news.job_ended and session is not None and session.job is not None:
-        return f"{session.job.result} B shows it."
-    return news.words
