@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.base import Listed, read_as
+from quarterdeck.client.models.base import read_as
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page, Records, first
 from quarterdeck.client.refusals import FAILED, NEWER, not_offered, offers_nothing
@@ -33,7 +33,7 @@ class ConversationsResource:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._conversations = Records(transport, Listed[Conversation], _undashed)
+        self._conversations = Records(transport, Conversation, _undashed)
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Conversation]]:
         """Read all conversations, newest first, page by page.
@@ -155,7 +155,7 @@ class StartTasksResource:
     """Reads the tasks that create conversations, if a server has them; every failure is a ServiceError."""
 
     def __init__(self, transport: Transport) -> None:
-        self._tasks = Records(transport, Listed[StartTask], _undashed)
+        self._tasks = Records(transport, StartTask, _undashed)
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
         """Read the newest start tasks, only one page: servers list them for ever."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import ValidationError
 
-from quarterdeck.client.models.base import Listed, NullIsEmpty, Wire
+from quarterdeck.client.models.base import NullIsEmpty, Wire
 from quarterdeck.client.nested import AGENT, CONVERSATION, PLACES
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import is_secret_name
@@ -105,7 +105,7 @@ class OptionsResource:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._models = Records(transport, Listed[SuggestedModel])
+        self._models = Records(transport, SuggestedModel)
 
     async def models(self) -> tuple[str, ...]:
         """Return models as provider/name; from a nested server, the first page of verified ones."""

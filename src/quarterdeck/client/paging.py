@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Generic, Protocol, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.base import Listed, T
+from quarterdeck.client.models.base import T, page_id
 from quarterdeck.client.refusals import not_offered
 from quarterdeck.client.request import UNKNOWN_RELEASE, Query, Request, Response, decoded
 from quarterdeck.client.transport import Transport
@@ -62,9 +62,9 @@ class Page(Generic[T]):
 class Records(Generic[R]):
     """One kind of record on one server; `same` normalizes different spellings of an id."""
 
-    def __init__(self, transport: Transport, listed: type[Listed[R]], same: Callable[[str], str] = str) -> None:
+    def __init__(self, transport: Transport, kind: type[R], same: Callable[[str], str] = str) -> None:
         self._transport = transport
-        self._listed = listed
+        self._reader = TypeAdapter(kind)
         self._same = same
         self._read: dict[bytes, list[Page[R]]] = {}
         """The parsed pages by digest of the response, the latest last."""
@@ -80,25 +80,24 @@ class Records(Generic[R]):
         not end. Pages before the error are valid.
         """
         limits = self._transport.limits
-        page_id: str | None = None
+        wanted: str | None = None
         asked: set[str | None] = set()
         seen: set[str] = set()
         empty = 0
         while len(asked) < limits.pages:
-            asked.add(page_id)
-            found, next_page_id = False, None
-            following = query if page_id is None else (*query, ("page_id", page_id))
+            asked.add(wanted)
+            found = False
+            following = query if wanted is None else (*query, ("page_id", wanted))
             async for page in self._get(path, following, background=background):
                 found = found or bool(page.items or page.unreadable)
-                next_page_id = page.next_page_id
+                wanted = page.next_page_id
                 yield _unseen(page, seen)
-            page_id = next_page_id
-            if page_id is None:
+            if wanted is None:
                 return
             empty = 0 if found else empty + 1
             if empty > limits.empty_pages:
                 raise _endless(ErrorKind.SHAPE, "The list goes on without anything new in it.", path)
-            if page_id in asked:
+            if wanted in asked:
                 raise _endless(ErrorKind.SHAPE, "The list runs in a circle: a page came twice.", path)
         raise _endless(ErrorKind.TOO_LARGE, f"The list does not end within {limits.pages} pages.", path)
 
@@ -182,12 +181,11 @@ class Records(Generic[R]):
         Nulls are left out, unreadable records are counted. Raises ServiceError: SHAPE for a page without a list,
         WRONG_API for anything else, BROKEN for incomplete JSON.
         """
-        if (page := self._at_once(response.body)) is not None:
-            yield page
-            return
         total, full = 0, self._transport.limits.page
         for members, answer in _slices(response):
-            items, unreadable = self._readable(members)
+            given = [member for member in members if member is not None]
+            items = tuple(self._readable(given))
+            unreadable = len(given) - len(items)
             total += len(members)
             if answer is None:
                 yield Page(items, more=True, unreadable=unreadable)
@@ -195,32 +193,14 @@ class Records(Generic[R]):
             elif isinstance(answer, list):
                 yield Page(items, unreadable=unreadable, perhaps_partial=total == full)
             else:
-                page_id = self._listed.model_validate({**answer, "items": ()}).next_page_id
-                yield Page(items, page_id is not None, unreadable, next_page_id=page_id)
+                following = page_id(answer.get("next_page_id"))
+                yield Page(items, following is not None, unreadable, next_page_id=following)
 
-    def _at_once(self, body: bytes) -> Page[R] | None:
-        """Return a page if the response is small and all its records are readable, otherwise None."""
-        if len(body) > LARGE:
-            return None
-        bare = body.lstrip().startswith(b"[")
-        try:
-            listed = self._listed.model_validate_json(b'{"items":%b}' % body if bare else body)
-        except ValidationError:
-            return None
-        partial = bare and len(listed.items) == self._transport.limits.page
-        page_id = listed.next_page_id
-        return Page(_without_nulls(listed.items), page_id is not None, 0, partial, page_id)
-
-    def _readable(self, members: list[Any]) -> tuple[tuple[R, ...], int]:
-        """Return the readable records of a list, and the number of unreadable ones."""
-        items: list[R | None] = []
-        try:
-            items += self._listed.model_validate({"items": members}).items
-        except ValidationError:
-            for member in members:
-                with suppress(ValidationError):
-                    items += self._listed.model_validate({"items": [member]}).items
-        return _without_nulls(items), len(members) - len(items)
+    def _readable(self, members: Iterable[Any]) -> Iterator[R]:
+        """Yield the readable records of a list."""
+        for member in members:
+            with suppress(ValidationError):
+                yield self._reader.validate_python(member)
 
 
 async def first(pages: AsyncIterator[Page[R]], record_id: str) -> R | None:
@@ -230,10 +210,6 @@ async def first(pages: AsyncIterator[Page[R]], record_id: str) -> R | None:
             if record.id == record_id:
                 return record
     return None
-
-
-def _without_nulls(items: Iterable[R | None]) -> tuple[R, ...]:
-    return tuple(item for item in items if item is not None)
 
 
 _Slice = tuple[list[Any], list[Any] | dict[str, Any] | None]

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.base import Listed, read_as
+from quarterdeck.client.models.base import read_as
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.client.paging import Page, Records, first
@@ -25,8 +25,8 @@ class SandboxesResource:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._sandboxes = Records(transport, Listed[Sandbox])
-        self._specs = Records(transport, Listed[SandboxSpec])
+        self._sandboxes = Records(transport, Sandbox)
+        self._specs = Records(transport, SandboxSpec)
 
     def pages(self, *, background: bool = False) -> AsyncIterator[Page[Sandbox]]:
         """Read all sandboxes, newest first, page by page."""

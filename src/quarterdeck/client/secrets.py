@@ -7,7 +7,6 @@ from dataclasses import replace
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.base import Listed
 from quarterdeck.client.models.settings import CustomSecret, CustomSecrets, ProviderToken
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import invalid, refuse_unsendable
@@ -30,7 +29,7 @@ class SecretsResource:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._records = Records(transport, Listed[CustomSecret])
+        self._records = Records(transport, CustomSecret)
 
     async def list(self) -> tuple[CustomSecret, ...]:
         """Return the names and descriptions of all custom secrets, in the server's order."""

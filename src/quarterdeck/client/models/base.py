@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -88,16 +88,9 @@ def moment(value: object) -> datetime | None:
 Moment = Annotated[datetime | None, BeforeValidator(moment)]
 
 
-def _page_id(value: object) -> str | None:
+def page_id(value: object) -> str | None:
+    """Return a page id as it was given, also a number; None for an empty one, which means the end of the list."""
     return str(value) if isinstance(value, str | int) and value != "" else None
 
 
-PageId = Annotated[str | None, BeforeValidator(_page_id)]
-"""The page id as it was given, also a number; an empty one means the end of the list."""
-
-
-class Listed(Wire, Generic[T]):
-    """A page of a list as servers return it."""
-
-    items: tuple[T | None, ...]
-    next_page_id: PageId = None
+PageId = Annotated[str | None, BeforeValidator(page_id)]
