@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui import app, connecting
+from quarterdeck.tui import app
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer, Gated
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, Record, at_conversations, at_sandboxes
@@ -68,7 +68,7 @@ async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
 async def test_another_connection_is_opened_a_moment_later_where_something_is_not_answered(
     fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, answered: bool
 ) -> None:
-    monkeypatch.setattr(connecting, "ANSWERED_WITHIN", 30.0 if answered else 0.5)
+    monkeypatch.setattr(app, "ANSWERED_WITHIN", 30.0 if answered else 0.5)
     server, other = slow(fleet, posts(SANDBOXES)), FakeFleet().server
 
     def connect(endpoint: Connection, key: SecretStr | None) -> AbstractAsyncContextManager[Client]:

@@ -185,7 +185,7 @@ class Deck(KeysInOrder):
         self.reading_positions: dict[str, ReadingPosition] = {}
         """The place last read in each conversation, by id."""
         self.unanswered: tuple[str, ...] = ()
-        """Phrases for the writes that were unanswered when the person left."""
+        """Phrases for the writes that were unanswered when the person left, or wanted to."""
         self.exit_messages: dict[str, None] = {}
         """Messages printed after the deck has ended, each once."""
         self.connected = asyncio.Event()
@@ -363,11 +363,13 @@ class Deck(KeysInOrder):
     async def leave(self) -> None:
         """Leave the deck, unless the person wants to keep unsaved edits; unanswered writes get some time first.
 
-        They come before the edits because one of them may be the save of those edits, but not before the question
-        about a bulk job, which goes on writing. Leaving a second time does not wait.
+        They come before the edits because one of them may be the save of those edits. Leaving a second time does not
+        wait.
         """
-        if not self.unanswered and self.running_job is None:
-            await self._wait_for_writes()
+        if not self.unanswered and self.session is not None:
+            self.unanswered = self.session.writes.words
+            then = "asks" if any(screen.unsaved for screen in self.opened) else "leaves"
+            await self.wait_for_writes(f"ctrl+q again {then} now")
         leaving = await self.may_leave()
         self.unanswered = self.session.writes.words if leaving and self.session is not None else ()
         if self.unanswered:
@@ -393,16 +395,14 @@ class Deck(KeysInOrder):
                     return False
         return True
 
-    async def _wait_for_writes(self) -> None:
-        """Wait a moment for unanswered writes; `unanswered` lists them while they are."""
+    async def wait_for_writes(self, then: str) -> None:
+        """Wait a moment for unanswered writes, but for none of a bulk job, which goes on; `then` says what follows."""
         session = self.session
-        if session is None or not session.writes.words:
-            return
-        self.unanswered = session.writes.words
-        waits, then = ", ".join(self.unanswered), "asks" if any(screen.unsaved for screen in self.opened) else "leaves"
-        self.say_on_top(text.line(f"Waiting for the answer to: {waits}; ctrl+q again {then} now."))
-        await session.writes.all_answered(ANSWERED_WITHIN)
-        self.forget_messages()
+        if session is not None and session.writes.words and self.running_job is None:
+            waits = ", ".join(session.writes.words)
+            self.say_on_top(text.line(f"Waiting for the answer to: {waits}; {then}."))
+            await session.writes.all_answered(ANSWERED_WITHIN)
+            self.forget_messages()
 
 
 def notice(words: Shown, environ: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
-from quarterdeck.tui.app import ANSWERED_WITHIN, Deck
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.conversation.drafts import Drafts
 from quarterdeck.tui.dialogs.base import ask
@@ -61,10 +61,7 @@ class Connecting:
 
     async def _switch(self, connection: Connection) -> None:
         before, session = self._app.endpoint, self._app.session
-        if session is not None and session.writes.words and self._app.running_job is None:
-            words = f"Waiting for the answer to: {', '.join(session.writes.words)}; then {connection.name} is opened."
-            self._app.say_on_top(text.line(words))
-            await session.writes.all_answered(ANSWERED_WITHIN)
+        await self._app.wait_for_writes(f"then {connection.name} is opened")
         stays = connection.place == before.place
         if await (self.may_end_job() if stays else self._app.may_leave()):
             self._by_choice = True
