@@ -1,4 +1,4 @@
-"""The form of a connection and the form of its key, which is never shown and is checked before it is stored."""
+"""The form of a connection, and its key: asked for, never shown, checked before it is stored, bound to its address."""
 
 import re
 from collections.abc import Awaitable, Callable, Collection
@@ -10,11 +10,15 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from quarterdeck.client.models.server import KeyState
+from quarterdeck.client.network import origin_of
 from quarterdeck.config.connections import Colour, Connection, check_member, check_name, check_url
 from quarterdeck.config.files import ConfigError
+from quarterdeck.config.keys import KeyringUnavailableError, Keys
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.connections import Verdict
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.cells import Span, Tone, cell
+from quarterdeck.tui.connections import Connections, check
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog, YesNoDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.paint import mark
 from quarterdeck.tui.text import Shown
@@ -23,6 +27,7 @@ from quarterdeck.tui.widgets.inputs import ChoiceLine, OneOf
 HEADERS = {"session": Shown("X-Session-API-Key"), "bearer": Shown("Authorization: Bearer")}
 """How a key is sent, in words."""
 READ_ONLY = {False: Shown("no"), True: Shown("yes, change nothing")}
+CHANGED = Shown("The address has changed")
 KEEPS = {True: Shown("in the keyring"), False: Shown("for this run")}
 
 
@@ -153,12 +158,63 @@ def _problem_with_file(path: str) -> str | None:
     return _checked(partial(check_member, "ca_file"))(path)
 
 
-def ask_key(connection: Connection, prove: Callable[[SecretStr], Awaitable[Verdict]]) -> FormDialog[GivenKey]:
+async def moves_key(app: Deck, old: Connection, filled: Filled) -> bool | None:
+    """Whether the key goes to the new address, to another origin only after a yes; None if there is none to go."""
+    new, other = filled.connection, filled.key in (KeyChoice.NONE, KeyChoice.ENTER)
+    if other or old.place == new.place or not await app.connecting.connections.keys.is_given(old):
+        return None
+    was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
+    said = (
+        cell(text.line(f"The key belongs to {was}.")),
+        cell(text.line(f"Send it to {becomes} from now on?"), Tone.STRONG),
+    )
+    agreed = await app.push_screen_wait(YesNoDialog(CHANGED, said)) if was != becomes else True
+    if agreed is None:
+        raise RefusedError("Nothing is saved yet.", "address")
+    return agreed
+
+
+async def ask_key(app: Deck, connection: Connection) -> Span | None:
+    """Ask for a key and use it from now on; returns a message about it, None if none was given."""
+    keys = app.connecting.connections.keys
+    given = await app.push_screen_wait(_key_form(app.connecting.connections, connection))
+    if given is None:
+        return None
+    keys.type(connection, given.key)
+    try:
+        if given.to_keep and (place := await _keep_key(app, keys, connection, given.key)):
+            return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
+    except ConfigError as error:
+        return text.line(f"{error.sentence} The key is used until the deck ends."), Tone.WARN
+    if given.unproven:
+        words = f"The key of {connection.name} is used until the deck ends and kept nowhere; it could not be verified"
+        return text.line(f"{words}: {given.unproven}"), Tone.WARN
+    return Shown("The server takes the key. It is used until the deck ends, and kept nowhere."), Tone.GOOD
+
+
+async def _keep_key(app: Deck, keys: Keys, connection: Connection, key: SecretStr) -> str:
+    """Store a key in the keyring, or in a file if the person agrees; returns where, empty for nowhere."""
+    try:
+        await keys.keep(connection, key, in_file=False)
+    except KeyringUnavailableError:
+        said = (
+            cell(Shown("The system keyring is not available."), Tone.WARN),
+            cell(text.line(f"Keep the key in {keys.file}, in plain text, readable by you alone?"), Tone.STRONG),
+            cell(Shown("Without it the key is used until the deck ends."), Tone.MUTED),
+        )
+        if not await app.push_screen_wait(ConfirmDialog(Shown("Keep the key in a file?"), said)):
+            return ""
+        await keys.keep(connection, key, in_file=True)
+        return str(keys.file)
+    return "the system keyring"
+
+
+def _key_form(connections: Connections, connection: Connection) -> FormDialog[GivenKey]:
     """Return the form for the key of a connection; after a refused key it asks again."""
 
     async def give(typed: Typed) -> GivenKey:
         key = SecretStr(typed["key"])
-        verdict = await prove(key)
+        verdict = await check(connections.client_of(connection, key), with_release=False)
         if verdict.key is KeyState.REFUSED:
             refusal = "The server refused this key. It was not kept: try another one."
             raise RefusedError(refusal, "key", empty=True)

@@ -2,11 +2,10 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pydantic import SecretStr
 from rich.cells import cell_len
 from textual import on, work
 from textual.binding import Binding, BindingType
@@ -19,15 +18,13 @@ from quarterdeck.client.network import origin_of, sends_in_clear
 from quarterdeck.config import connections, edit
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.files import ConfigError
-from quarterdeck.config.keys import KeyringUnavailableError
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.connections import Connections, Verdict, check
-from quarterdeck.tui.dialogs.base import Dialog, Result, ask
-from quarterdeck.tui.dialogs.confirm import ConfirmDialog, YesNoDialog
-from quarterdeck.tui.dialogs.connection import HEADERS, Filled, GivenKey, KeyChoice, ask_key, edit_connection
-from quarterdeck.tui.dialogs.form import FormDialog, RefusedError
+from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.dialogs.connection import HEADERS, Filled, KeyChoice, ask_key, edit_connection, moves_key
 from quarterdeck.tui.paint import content, lines, mark, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.choices import ChoiceList
@@ -35,7 +32,6 @@ from quarterdeck.tui.widgets.lines import Lines
 
 ASKING = Verdict((Shown("asking…"), Tone.BUSY))
 EMBEDDED = Shown("The local service is part of the deck: it has no key or address of yours.")
-CHANGED = Shown("The address has changed")
 PLAIN_HTTP = Shown("http:// to another machine: the key can be read on the way")
 NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
 CHANGING = Shown("The last change is still under way; a moment.")
@@ -87,7 +83,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self._verdicts: dict[Connection, Verdict] = {}
         self._list = ChoiceList()
         self._about = Lines(hang=FACT, id="about")
-        self._changing = False
+        self._changing = asyncio.Lock()
         self._place: tuple[str, str | None] = ("", None)
         """Where the connection under the cursor is."""
 
@@ -122,14 +118,6 @@ class ConnectionsDialog(Dialog[Connection]):
     def _chosen(self) -> Connection:
         """The connection under the cursor."""
         return self._listed[self._list.highlighted or 0]
-
-    @property
-    def _own(self) -> Connection | None:
-        """The connection under the cursor; for the local service, shows a message and returns None."""
-        if not self._chosen.embedded:
-            return self._chosen
-        self.say(EMBEDDED, Tone.WARN)
-        return None
 
     def _is_open(self, connection: Connection) -> bool:
         return connection.place == self.app.endpoint.place
@@ -251,11 +239,11 @@ class ConnectionsDialog(Dialog[Connection]):
     # Open, check, delete
 
     @on(OptionList.OptionSelected)
-    async def _open(self) -> None:
+    def _open(self) -> None:
         connection = self._chosen
         session = self.app.session if self._is_open(connection) else None
         if session is not None and session.server.key_refused:
-            await self.action_key()
+            self.action_key()
         elif session is not None and session.server.trouble is None:
             self.dismiss(None)
         else:
@@ -277,72 +265,72 @@ class ConnectionsDialog(Dialog[Connection]):
         if connection == self._chosen:
             self._body.scroll_end(animate=False)
 
-    async def action_delete(self) -> None:
+    def action_delete(self) -> None:
         """Delete a connection and its key."""
-        connection = self._own
-        if connection is None:
-            return
+        self._change(self._delete, self._chosen)
+
+    async def _delete(self, connection: Connection) -> Connection | None:
         if not connection.kept:
             self.say(text.line(f"{connection.name} was given by its address: it is written in no file."), Tone.WARN)
-        elif self._is_open(connection):
+            return None
+        if self._is_open(connection):
             self.say(text.line(f"{connection.name} is open: open another one before you delete it."), Tone.WARN)
-        else:
-            said = (
-                cell(text.line(f"{connection.url} is forgotten, and so is the key kept for it here.")),
-                cell(Shown("Nothing changes on the server."), Tone.MUTED),
-            )
-            question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said)
-            await self._ask(question, lambda agreed: self._delete(connection))
-
-    async def _delete(self, connection: Connection) -> Connection:
+            return None
+        said = (
+            cell(text.line(f"{connection.url} is forgotten, and so is the key kept for it here.")),
+            cell(Shown("Nothing changes on the server."), Tone.MUTED),
+        )
+        question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said)
+        if not await self.app.push_screen_wait(question):
+            return None
         await asyncio.to_thread(edit.delete_table, self._connections.file, connections.TABLE, connection.name)
         await self._connections.keys.forget(connection)
         return connection
 
-    async def _ask(self, dialog: Dialog[Result], then: Callable[[Result], Coroutine[Any, Any, Connection]]) -> None:
-        """Show a dialog and carry out its answer; `then` returns where the cursor goes.
+    @work(group="change")
+    async def _change(
+        self, change: Callable[[Connection], Awaitable[Connection | None]], connection: Connection
+    ) -> None:
+        """Ask about a change and carry it out, then show the current connections.
 
-        A change may ask something itself, so nothing is opened while there is one: what is typed there would answer.
+        `change` returns where the cursor goes, None if nothing was changed. It may ask more than once, so there is only
+        one at a time: what is typed here in between would answer.
         """
-        if self._changing:
-            self.say(CHANGING, Tone.WARN)
+        if self._changing.locked() or connection.embedded:
+            self.say(CHANGING if self._changing.locked() else EMBEDDED, Tone.WARN)
             return
         self.complain(None)
-        await ask(self.app, dialog, lambda answer: self._carry_out(then(answer)))
-
-    @work(group="change")
-    async def _carry_out(self, change: Coroutine[Any, Any, Connection]) -> None:
-        """Change something in the background, then show the current connections."""
-        at, self._changing = self._chosen, True
-        try:
-            at = await change
-        except ConfigError as error:
-            self.complain(text.line(error.sentence))
-        self._changing = False
-        self._read = await self._connections.read()
-        self._list_them(at)
+        async with self._changing:
+            try:
+                at = await change(connection)
+            except ConfigError as error:
+                self.complain(text.line(error.sentence))
+                at = self._chosen
+        if at is not None:
+            self._read = await self._connections.read()
+            self._list_them(at)
 
     # Add and edit
 
-    async def action_add(self) -> None:
+    def action_add(self) -> None:
         """Add a connection."""
-        await self._edit(Connection("", ""))
+        self._change(self._edit, Connection("", ""))
 
-    async def action_edit(self) -> None:
+    def action_edit(self) -> None:
         """Edit the connection; one that is in no file is added."""
-        if (connection := self._own) is not None:
-            await self._edit(connection)
+        self._change(self._edit, self._chosen)
 
-    async def _edit(self, old: Connection) -> None:
+    async def _edit(self, old: Connection) -> Connection | None:
         taken = {each.name for each in self._listed if each.kept} - ({old.name} if old.kept else set())
         instead_of = old.name if old.kept else None
 
         async def write(filled: Filled) -> Filled:
-            moves = await self._moves_key(old, filled)
+            moves = await moves_key(self.app, old, filled)
             await asyncio.to_thread(edit.save_connection, self._connections.file, filled.connection, instead_of)
             return replace(filled, moves_key=moves)
 
-        await self._ask(edit_connection(old, taken, write), lambda filled: self._saved(old, filled))
+        filled = await self.app.push_screen_wait(edit_connection(old, taken, write))
+        return None if filled is None else await self._saved(old, filled)
 
     async def _saved(self, old: Connection, filled: Filled) -> Connection:
         """Set the key as chosen, and open the connection again if it is open."""
@@ -354,8 +342,7 @@ class ConnectionsDialog(Dialog[Connection]):
         elif filled.moves_key is not None:
             was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
             self.say(text.line(f"The key of {was} is not used for {becomes}. K: enter one."), Tone.WARN)
-        given = await self.app.push_screen_wait(self._key_form(new)) if filled.key is KeyChoice.ENTER else None
-        said = await self._take_key(new, given) if given is not None else None
+        said = await ask_key(self.app, new) if filled.key is KeyChoice.ENTER else None
         if was_open and (old != new or said is not None or filled.key is KeyChoice.NONE):
             self._open_anew(new, said)
         elif said is not None:
@@ -370,73 +357,19 @@ class ConnectionsDialog(Dialog[Connection]):
         if said is not None:
             self.app.say_on_top(said[0])
 
-    async def _moves_key(self, old: Connection, filled: Filled) -> bool | None:
-        """Whether the key goes to the new address, to another origin only after a yes; None if there is none to go."""
-        new, other = filled.connection, filled.key in (KeyChoice.NONE, KeyChoice.ENTER)
-        if other or old.place == new.place or not await self._connections.keys.is_given(old):
-            return None
-        was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
-        said = (
-            cell(text.line(f"The key belongs to {was}.")),
-            cell(text.line(f"Send it to {becomes} from now on?"), Tone.STRONG),
-        )
-        agreed = await self.app.push_screen_wait(YesNoDialog(CHANGED, said)) if was != becomes else True
-        if agreed is None:
-            raise RefusedError("Nothing is saved yet.", "address")
-        return agreed
-
-    # Keys
-
-    async def action_key(self) -> None:
+    def action_key(self) -> None:
         """Enter another key."""
-        if (connection := self._own) is not None:
-            await self._ask(self._key_form(connection), lambda given: self._give_key(connection, given))
+        self._change(self._give_key, self._chosen)
 
-    async def _give_key(self, connection: Connection, given: GivenKey) -> Connection:
-        said = await self._take_key(connection, given)
+    async def _give_key(self, connection: Connection) -> Connection | None:
+        said = await ask_key(self.app, connection)
+        if said is None:
+            return None
         if self._is_open(connection):
             self._open_anew(connection, said)
         else:
             self.say(*said)
         return connection
-
-    def _key_form(self, connection: Connection) -> FormDialog[GivenKey]:
-        async def prove(key: SecretStr) -> Verdict:
-            return await check(self._connections.client_of(connection, key), with_release=False)
-
-        return ask_key(connection, prove)
-
-    async def _take_key(self, connection: Connection, given: GivenKey) -> Span:
-        """Use a key from now on; returns a message about it."""
-        self._connections.keys.type(connection, given.key)
-        try:
-            if given.to_keep and (place := await self._keep_key(connection, given.key)):
-                return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
-        except ConfigError as error:
-            return text.line(f"{error.sentence} The key is used until the deck ends."), Tone.WARN
-        if given.unproven:
-            words = (
-                f"The key of {connection.name} is used until the deck ends and kept nowhere; it could not be verified"
-            )
-            return text.line(f"{words}: {given.unproven}"), Tone.WARN
-        return Shown("The server takes the key. It is used until the deck ends, and kept nowhere."), Tone.GOOD
-
-    async def _keep_key(self, connection: Connection, key: SecretStr) -> str:
-        """Store a key in the keyring, or in a file if the person agrees; returns where, empty for nowhere."""
-        keys = self._connections.keys
-        try:
-            await keys.keep(connection, key, in_file=False)
-        except KeyringUnavailableError:
-            said = (
-                cell(Shown("The system keyring is not available."), Tone.WARN),
-                cell(text.line(f"Keep the key in {keys.file}, in plain text, readable by you alone?"), Tone.STRONG),
-                cell(Shown("Without it the key is used until the deck ends."), Tone.MUTED),
-            )
-            if not await self.app.push_screen_wait(ConfirmDialog(Shown("Keep the key in a file?"), said)):
-                return ""
-            await keys.keep(connection, key, in_file=True)
-            return str(keys.file)
-        return "the system keyring"
 
 
 def _address(connection: Connection) -> Shown:
