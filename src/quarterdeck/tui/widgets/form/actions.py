@@ -7,7 +7,7 @@ from quarterdeck.settings.fields import Control
 from quarterdeck.settings.mcp import converted, duplicates
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bar_commands, command_at
 from quarterdeck.tui.widgets.bars import Hint
-from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Row, RowKind
+from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, NOWHERE, FormView, Row, RowKind
 
 LIST_COMMANDS = frozenset(("edit", "add", "delete", "rename", "new_value"))
 """Commands for a row of a list that is saved at once, by name."""
@@ -74,7 +74,7 @@ _OF_ROW: Mapping[RowKind, tuple[Command, ...]] = {
 _OF_ALL = tuple(map(_command, ("detail", "undo_save", "export", "import", "unsaved_edits")))
 """Commands for every row and for all settings, at the end of each menu."""
 _BY_NAME = {kind: {command.name: command for command in commands} for kind, commands in _OF_ROW.items()}
-_ANYWHERE = frozenset({"add", "import_servers", "servers_file", "copy_servers", "check_all", "remove_duplicates"})
+_ANYWHERE = frozenset({"import_servers", "servers_file", "copy_servers", "check_all", "remove_duplicates"})
 """Commands among them that need no row."""
 _OF_A_ROW = frozenset().union(*_BY_NAME.values()) - _ANYWHERE
 LLM_EDITED = "You have edits of the LLM settings: save or drop them first."
@@ -117,15 +117,14 @@ def acts_at_once(name: str, row: Row) -> bool:
 
 def why_not(name: str, view: FormView, row: Row) -> str | None:
     """Return why a command cannot be applied to a row, None if it can."""
-    if row.kind is RowKind.NONE and name in _OF_A_ROW | {"add", "detail"}:
-        return NO_ROW
-    offered = name in _BY_NAME[row.kind]
-    if name in _OF_A_ROW and not (offered and (row.name or (name == "edit" and row.group))):
-        return NONE_YET if offered and not row.name else NOT_HERE
+    if name in _OF_A_ROW and name not in _BY_NAME[row.kind]:
+        return NO_ROW if row is NOWHERE else NOT_HERE
+    if name in _OF_A_ROW and name not in ("add", "edit") and not row.name:
+        return NONE_YET
     draft, field, entry = view.draft, row.field, row.entry
     match name:
-        case "add" if not offered:
-            return NOT_HERE
+        case "detail" if row is NOWHERE:
+            return NO_ROW
         case "save" if not draft.edited:
             return "Nothing is edited, so there is nothing to save."
         case "undo" if not draft.past:

@@ -1,6 +1,6 @@
 """The list of fields: a cursor over its rows, and an editor that opens in place of a row."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -17,9 +17,12 @@ from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.widgets.form.editors import FieldEditor
 from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, FormLine
+from quarterdeck.tui.widgets.form.rows import NOWHERE, Row
 from quarterdeck.tui.widgets.strips import BLANK, CURSOR, Highlight, Palette, cell_length, fit_cell
 
 STRUCK = Style(strike=True)
+ROW = "row"
+"""In the style of a line: the row it belongs to, for the mouse."""
 
 
 class LinePainter(Widget):
@@ -33,7 +36,10 @@ class LinePainter(Widget):
         self._palette: Palette | None = None
 
     def show(self, lines: Sequence[FormLine], cursor: str, *, focused: bool) -> None:
-        """Show these lines, with the cursor on the lines of a row (empty: on none); paints only what changed."""
+        """Show these lines, with the cursor on the lines of a row (empty: on none); paints only what changed.
+
+        All of them would be 9 kB for each key, over SSH too.
+        """
         at_cursor, elsewhere = Highlight(cursor=True, focused=focused), Highlight()
         before = self._lines
         self._lines = [(line, at_cursor if line.row and line.row == cursor else elsewhere) for line in lines]
@@ -46,10 +52,6 @@ class LinePainter(Widget):
         changed = [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old != new]
         if changed:
             self.refresh(*changed)
-
-    def row_at(self, y: int) -> str:
-        """Return the row of a line, empty if it belongs to none."""
-        return self._lines[y][0].row if y < len(self._lines) else ""
 
     def notify_style_update(self) -> None:
         """Discard the styles, because the theme may have changed."""
@@ -77,7 +79,7 @@ class LinePainter(Widget):
             x += room
         segments.append(Segment(BLANK * (end - x), plain))
         segments += [Segment(text, tones[tone]) for text, tone in fit_cell(line.chip, chip_cells)]
-        return Strip(filter(None, segments)).adjust_cell_length(width, plain).simplify()
+        return Strip(filter(None, segments)).adjust_cell_length(width, plain).simplify().apply_meta({ROW: line.row})
 
 
 class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
@@ -97,9 +99,10 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         super().__init__(self.above, self.below)
         self.cursor = ""
         self.editor: FieldEditor | None = None
+        self._rows: Mapping[str, Row] = {}
         self._lines: Sequence[FormLine] = ()
-        self._spans: dict[str, range] = {}
-        """The lines of each row, in the order shown."""
+        self._spans: Mapping[str, range] = {}
+        """The lines of each row."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a field is edited, the list's keys are disabled."""
@@ -107,15 +110,15 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     # Methods for the form
 
-    def show(self, lines: Sequence[FormLine]) -> None:
-        """Show these lines; if the cursor's row is gone, the cursor moves to the row in its place in the group."""
-        place = self._rows.index(self.cursor) if self.cursor in self._spans else 0
-        was_first = self.cursor in dict(self._firsts()).values()
-        self._lines, self._spans = lines, _spans(lines)
-        if self.cursor not in self._spans:
-            others_first = {first for _, first in self._firsts()}.intersection(self._rows[place : place + 1])
-            place -= bool(place and others_first and not was_first)
-            self.cursor = self._rows[min(place, len(self._rows) - 1)] if self._rows else ""
+    def show(self, rows: Mapping[str, Row], lines: Sequence[FormLine]) -> None:
+        """Show rows by their lines; if the cursor's row is gone, it moves to the row in its place in the group."""
+        group = self._rows.get(self.cursor, NOWHERE).group
+        before = self._in_group(group)
+        self._rows, self._lines, self._spans = rows, lines, _spans(lines)
+        if self.cursor not in rows:
+            left = self._in_group(group) or [*rows]
+            place = before.index(self.cursor) if self.cursor in before else 0
+            self.cursor = left[min(place, len(left) - 1)] if left else ""
             self.post_message(self.Moved())
         self._lay()
 
@@ -142,7 +145,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def move_to(self, row: str) -> None:
         """Move the cursor to a row, if it exists."""
-        if row in self._spans and row != self.cursor:
+        if row in self._rows and row != self.cursor:
             self.cursor = row
             self._paint()
             self._reveal()
@@ -150,19 +153,18 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def move_to_group(self, group: str) -> None:
         """Move the cursor to the first row of a group."""
-        self.move_to(dict(self._firsts()).get(group, ""))
+        self.move_to(next(iter(self._in_group(group)), ""))
 
-    @property
-    def _rows(self) -> Sequence[str]:
-        return tuple(self._spans)
+    def _in_group(self, group: str) -> list[str]:
+        return [row.id for row in self._rows.values() if row.group == group]
 
     # Keys and mouse
 
     def action_move(self, rows: int) -> None:
         """Move the cursor by rows."""
         if self._rows:
-            place = self._rows.index(self.cursor) + rows
-            self.move_to(self._rows[max(0, min(place, len(self._rows) - 1))])
+            ids = [*self._rows]
+            self.move_to(ids[max(0, min(ids.index(self.cursor) + rows, len(ids) - 1))])
 
     def action_page(self, pages: float) -> None:
         """Move the cursor by pages, counted in lines."""
@@ -184,16 +186,15 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     def action_group(self, step: int) -> None:
         """Move to the first row of the next or previous group, wrapping at the ends."""
         if self._rows:
-            here = self._spans[self.cursor].start
-            firsts = [row for _, row in self._firsts()]
-            later = [row for row in firsts if self._spans[row].start > here]
-            earlier = [row for row in firsts if self._spans[row].start < here]
-            self.move_to((later or firsts)[0] if step > 0 else (earlier or firsts)[-1])
+            here = self._rows[self.cursor].group
+            groups = list(dict.fromkeys(row.group for row in self._rows.values()))
+            at_first = self._in_group(here)[0] == self.cursor
+            place = groups.index(here) + (step if step > 0 or at_first else 0)
+            self.move_to_group(groups[place % len(groups)])
 
     async def on_click(self, event: events.Click) -> None:
         """A click moves the cursor; a click on the cursor's row edits it."""
-        places = ((painter, event.get_content_offset(painter)) for painter in (self.above, self.below))
-        row = next((painter.row_at(place.y) for painter, place in places if place is not None), "")
+        row = event.style.meta.get(ROW, "")
         if row and row == self.cursor:
             await self.run_action("screen.command('edit')")
         else:
@@ -221,16 +222,6 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         cursor = self.cursor if self.editor is None else ""
         self.above.show(self._lines[: own.start], cursor, focused=self.has_focus)
         self.below.show(self._lines[own.stop :], cursor, focused=self.has_focus)
-
-    def _firsts(self) -> Iterator[tuple[str, str]]:
-        """Yield each group with its first row."""
-        group = ""
-        for line in self._lines:
-            if line.heading:
-                group = line.heading
-            elif group and line.row:
-                yield group, line.row
-                group = ""
 
     def _reveal(self) -> None:
         """Scroll just enough to show the row under the cursor, its sentences and the heading above it."""

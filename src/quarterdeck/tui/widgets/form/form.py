@@ -282,7 +282,7 @@ class SettingsForm(Vertical):
 
     def _paint(self) -> None:
         if self.help_short.is_mounted:  # otherwise it is not mounted yet, or the deck was left
-            self.list.show(form_lines(self.view, self.list.scrollable_content_region.width))
+            self.list.show(self.view.rows, form_lines(self.view, self.list.scrollable_content_region.width))
             self._paint_around()
 
     def _paint_around(self) -> None:

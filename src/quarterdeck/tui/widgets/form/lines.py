@@ -41,7 +41,6 @@ class FormLine:
     cells: tuple[tuple[Cell, int], ...] = ()
     chip: Cell = ()
     row: str = ""
-    heading: str = ""
     struck: bool = False
 
 
@@ -75,7 +74,7 @@ def _heading(view: FormView, group: str) -> FormLine:
     counted = [cell(Shown(f"{edits} edited"), Tone.EDITED)] if edits else []
     counted += [cell(Shown(words.counted(errors, "error")), Tone.BAD)] if errors else []
     chip = _joined(GAP, *counted) if group not in AT_ONCE else cell(Shown("changes act at once"), Tone.MUTED)
-    return FormLine(((cell(line(group), Tone.KEY), 0),), chip, heading=group)
+    return FormLine(((cell(line(group), Tone.KEY), 0),), chip)
 
 
 def _joined(between: tuple[Shown, Tone], *cells: Cell) -> Cell:
