@@ -88,7 +88,9 @@ def _lines(view: FormView, row: Row, width: int) -> Iterator[FormLine]:
     if row.field is not None:
         dim = row.field.absent or view.draft.off_for(row.name) is not None
         label = cell(brief(row.field.label), Tone.MUTED if dim else Tone.PLAIN)
-        value, chip = _value(view, row.field), _chip(view, row, row.field)
+        value, state = _stands(view, row.field)
+        effect = effect_word(row.field, view.server)
+        chip = _change_chip(view, row) or _joined(DOT, state, cell(Shown(effect), Tone.REST) if effect else EMPTY)
         if sum(len(said) for said, _ in (*value, *chip)) > width - LABEL_WIDTH - EDGES:
             chip = chip[-1:]  # the value goes before the first of two remarks
         yield FormLine(((label, LABEL_WIDTH), (value, 0)), chip, row.id)
@@ -144,31 +146,28 @@ def _why_empty(view: FormView, row: Row) -> Cell:
 # Fields
 
 
-def _value(view: FormView, entry: Field) -> Cell:
-    """Return the value of a field, and its former value if it is edited."""
-    draft, edited = view.draft, entry.key in view.draft.edits
-    if entry.absent and not edited:
-        return cell(NOTHING, Tone.MUTED)
-    was: Cell = (GAP, (brief(f"was {words.former(draft, entry.key)}"), Tone.MUTED)) if edited else ()
+def _stands(view: FormView, entry: Field) -> tuple[Cell, Cell]:
+    """Return the value of a field, with its former one if it is edited, and its state in one or two words."""
+    draft, key, off = view.draft, entry.key, view.draft.off_for(entry.key)
+    former = brief(words.former(draft, key))
+    unset = (line(entry.default) or NOTHING, Tone.MUTED)
+    if key in draft.edits:
+        value, state = (brief(words.after_save(draft, key)), Tone.STRONG), cell(Shown("edited"), Tone.EDITED)
+        if draft.edits[key] is None:
+            value, state = unset, cell(Shown("will be cleared"), Tone.WARN) if entry.secret else state
+        elif entry.secret:
+            value, state = (HIDDEN, Tone.EDITED), cell(Shown("new value"), Tone.EDITED)
+        return (value, GAP, (brief(f"was {former}"), Tone.MUTED)), state
+    if entry.absent:
+        here = "not on this server" if entry.absent == NOT_HERE else "not for this agent"
+        return cell(NOTHING, Tone.MUTED), cell(Shown(here), Tone.MUTED)
+    value, state = (former, Tone.MUTED if off else Tone.PLAIN), EMPTY
     if entry.secret:
-        held = draft.edits[entry.key] is not None if edited else draft.stored(entry.key)
-        return ((HIDDEN, Tone.EDITED if edited else Tone.MUTED) if held else (NOTHING, Tone.MUTED), *was)
-    if draft.value(entry.key) is None:
-        return ((line(entry.default) or NOTHING, Tone.MUTED), *was)
-    if edited:
-        return ((brief(words.after_save(draft, entry.key)), Tone.STRONG), *was)
-    tone = Tone.PLAIN if draft.off_for(entry.key) is None else Tone.MUTED
-    return cell(brief(words.former(draft, entry.key)), tone)
-
-
-def _chip(view: FormView, row: Row, entry: Field) -> Cell:
-    """Return the state of a field in one or two words, and whether this server's conversations use it."""
-    changed = _change_chip(view, row)
-    if changed:
-        return changed
-    state = _state(view, entry)
-    effect = effect_word(entry, view.server)
-    return _joined(DOT, state, cell(Shown(effect), Tone.REST) if effect else EMPTY)
+        held = draft.stored(key)
+        value, state = (HIDDEN if held else NOTHING, Tone.MUTED), cell(former, Tone.GOOD if held else Tone.MUTED)
+    elif draft.was(key) is None:
+        value, state = unset, cell(Shown("server default" if entry.default else "not set"), Tone.MUTED)
+    return (value,), cell(brief(f"needs {off.label}"), Tone.MUTED) if off else state
 
 
 def _change_chip(view: FormView, row: Row) -> Cell:
@@ -177,24 +176,6 @@ def _change_chip(view: FormView, row: Row) -> Cell:
     if problem is not None and problem.stops:
         return cell(Shown("error"), Tone.BAD)
     return cell(Shown("changed on server"), Tone.WARN) if view.is_news(row) else EMPTY
-
-
-def _state(view: FormView, entry: Field) -> Cell:
-    """Return how a field is edited, or its state without an edit."""
-    draft, off, secret = view.draft, view.draft.off_for(entry.key), entry.secret
-    if entry.key in draft.edits:
-        if secret and draft.edits[entry.key] is None:
-            return cell(Shown("will be cleared"), Tone.WARN)
-        return cell(Shown("new value" if secret else "edited"), Tone.EDITED)
-    if entry.absent:
-        return cell(Shown("not on this server" if entry.absent == NOT_HERE else "not for this agent"), Tone.MUTED)
-    if off is not None:
-        return cell(brief(f"needs {off.label}"), Tone.MUTED)
-    if secret:
-        return cell(Shown(words.former(draft, entry.key)), Tone.GOOD if draft.stored(entry.key) else Tone.MUTED)
-    if draft.value(entry.key) is None:
-        return cell(Shown("server default" if entry.default else "not set"), Tone.MUTED)
-    return EMPTY
 
 
 # MCP servers: the same columns for all three transports; the width decides which are shown
