@@ -81,29 +81,20 @@ async def save(draft: Draft, store: RememberingStore, caller: Caller) -> SaveRes
 
 
 async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
-    """Keep disabled servers here, send the rest, and store the journal; raises ServiceError if nothing was done."""
-    before, after = meant.disabled, meant.servers.to_keep_here
-    keep = caller.keep if before != after else None
-    if keep is not None:
-        await keep((), after)
+    """Keep disabled servers here, and send the rest; raises ServiceError if nothing was done."""
+    keep, before, after = caller.keep, meant.disabled, meant.servers.to_keep_here
+    if keep is None or before == after:
+        return await _send(meant, store, caller)
+    await keep((), after)
     try:
-        if meant.changes:
-            result = await _send(meant, store, caller)
-        else:
-            result = SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
+        result = await _send(meant, store, caller)
     except ServiceError:
-        if keep is not None:
-            await keep(after, before)
+        await keep(after, before)
         raise
-    if result.meant is not None and meant.changes:
-        try:
-            await caller.note(meant, result.found)
-        except ServiceError as error:
-            result = replace(result, words=f"{result.words} · This save cannot be undone: {error.words}", error=True)
     try:
-        if keep is not None and result.meant is None:
+        if result.meant is None:
             await keep(after, before)
-        elif keep is not None and result.saved:
+        elif result.saved:
             kept = disabled_in(await keep(before, after))
             return replace(result, draft=merge(result.draft, result.draft.base, kept).draft)
     except ServiceError as error:
@@ -112,6 +103,9 @@ async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) 
 
 
 async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
+    """Send the changes, read back, and store the journal; raises ServiceError if nothing was done."""
+    if not meant.changes:
+        return SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
     secrets, lost = None, None
     if any(loss.field == TOKENS for loss in losses(meant.base, meant.changes, store.client.server)):
         secrets = await store.secret_names()
@@ -123,7 +117,13 @@ async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveRe
             raise
         lost = error
     caller.tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
-    return await _read_back(meant, store, secrets, lost)
+    result = await _read_back(meant, store, secrets, lost)
+    try:
+        if result.meant is not None:
+            await caller.note(meant, result.found)
+    except ServiceError as error:
+        return replace(result, words=f"{result.words} · This save cannot be undone: {error.words}", error=True)
+    return result
 
 
 async def _agree(
