@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import client_for
@@ -13,13 +13,10 @@ from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, n
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import FieldProblem
-from quarterdeck.client.models.mcp import LISTS, McpConfig, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
-from quarterdeck.config.state import StateFiles
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.draft import MCP, Draft
@@ -76,11 +73,8 @@ async def take(arguments: CommandLine, config: Config) -> int:
 async def undo(arguments: CommandLine, config: Config) -> int:
     """Undo the last save; 0 only if all of it was verified by reading."""
     about = choose(arguments, config, os.environ).about
-    try:
-        journal = StateFiles(config.folders.kept).read(Journal, about)
-    except ConfigError as error:
-        raise CommandError(f"{error}.") from None
     async with client_for(arguments, config) as client:
+        journal = await KeptState(config.folders.kept).read(Journal, about)
         last = last_save(journal, await read_draft(client))
         if last is None:
             advice = " ".join(f"{each}." for each in config.folders.left_behind)
@@ -126,16 +120,11 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
 
 def _servers(draft: Draft, text: str) -> Servers:
     """Return the whole list from JSON; each server replaces the existing one with its name or address."""
-    held, advice = draft.servers, "Give mcpServers or the three lists as one JSON object; mcp_config= removes all."
+    held = draft.servers
     try:
-        config = McpConfig.model_validate_json(text or "{}")
-        found = Pasted(listed(config))
-        if text and not config.model_fields_set & LISTS.keys():
-            found = pasted(text, nested=draft.base is not None and bool(draft.base.leaves))
-    except ValidationError as error:
-        where = "; ".join(str(FieldProblem(part["loc"], part["msg"])) for part in error.errors(include_input=False))
-        raise CommandError(f"mcp_config: {where}.", advice, status=2) from None
+        found = pasted(text, nested=draft.base is not None and bool(draft.base.leaves)) if text else Pasted(())
     except PasteError as error:
+        advice = "Give mcpServers or the three lists as one JSON object; mcp_config= removes all."
         raise CommandError(f"mcp_config: {error}", advice, status=2) from None
     if found.left_out:  # the list is whole: what is left out of it would be removed
         raise CommandError(f"mcp_config: {' '.join(found.left_out)}", "Nothing was changed.", status=2)

@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -36,10 +36,10 @@ _FENCE = re.compile(r"```\w*|\ufeff")
 _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
 _BEARER = re.compile(r"bearer\s+(\S+)\s*", re.IGNORECASE)
 _WRAPPERS = ("mcpServers", "servers", "context_servers", "mcp_config", "mcp")
-_ADDRESSES: Mapping[str, Mapping[str, str]] = {"url": {}, "serverUrl": {}, "httpUrl": {"type": "http"}}
-"""The names of an address, the last two from Windsurf and Gemini CLI (their pages on MCP servers), and what they imply.
-"""
-_SYNONYMS = {"apiKey": "api_key", "environment": "env"}
+_OF_ONE = ("command", "url", "serverUrl", "httpUrl")
+"""Members that tell a server: its command, or an address, as Windsurf and Gemini CLI call it, too (their pages on MCP
+servers)."""
+_SYNONYMS = {"apiKey": "api_key", "environment": "env", "serverUrl": "url"}
 _ABOUT = ("type", "transport", "name", "disabled", "enabled")
 _MODELS: Mapping[str, type[McpServer]] = {
     "stdio": StdioServer,
@@ -78,10 +78,11 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
     left_out: list[str] = []
     notes: list[str] = []
     data = _data(text)
-    for number, (name, given, model) in enumerate(_found(data), 1):
+    for number, (key, given) in enumerate(_found(data), 1):
+        name = _own_name(given) or key
         title = name or f"Server {number}"
         try:
-            server, said = _read(name, given, model, nested=nested)
+            server, said = _read(name, given, nested=nested)
         except PasteError as error:
             left_out.append(f"{title}: {error}, and is left out.")
         else:
@@ -122,25 +123,25 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return given
 
 
-def _found(data: Any) -> Iterator[tuple[str, Any, type[McpServer] | None]]:
-    """Yield (name, members, model if the place determines it) of every server in data of any supported form."""
+def _found(data: Any) -> Iterable[tuple[str, Any]]:
+    """Return (name in a map, members) of every server in data of any supported form."""
     if isinstance(data, list):
-        yield from ((_own_name(one), one, None) for one in data)
+        return [("", one) for one in data]
     if not isinstance(data, dict):
-        return
+        return ()
     wrapped = next((data[name] for name in _WRAPPERS if isinstance(data.get(name), dict | list)), None)
     if wrapped is not None:
-        yield from _found(wrapped)
-    elif data.keys() & LISTS.keys():
-        for name, model in LISTS.items():
-            given = data.get(name)
-            for one in given if isinstance(given, list) else ():
-                is_address = isinstance(one, str) and model is not StdioServer  # as config.toml has them
-                yield _own_name(one), {"url": one} if is_address else one, model
-    elif any(isinstance(data.get(member), str) for member in ("command", *_ADDRESSES)):
-        yield _own_name(data), data, None
-    else:
-        yield from ((_own_name(given) or name, given, None) for name, given in data.items())
+        return _found(wrapped)
+    if data.keys() & LISTS.keys():
+        lists = ((model, data[name]) for name, model in LISTS.items() if isinstance(data.get(name), list))
+        return [("", _of_kind(model, one)) for model, servers in lists for one in servers]
+    return [("", data)] if any(isinstance(data.get(member), str) for member in _OF_ONE) else data.items()
+
+
+def _of_kind(model: type[McpServer], given: Any) -> Any:
+    """Return the members of a server in a list of one kind; config.toml has addresses in place of some."""
+    members = {"url": given} if isinstance(given, str) else given
+    return {**members, "type": model.kind} if isinstance(members, dict) else members
 
 
 def _own_name(given: Any) -> str:
@@ -148,27 +149,28 @@ def _own_name(given: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _read(name: str, given: Any, model: type[McpServer] | None, *, nested: bool) -> tuple[McpServer, list[str]]:
+def _read(name: str, given: Any, *, nested: bool) -> tuple[McpServer, list[str]]:
     """Return (server, what could not be read); empty members count as missing."""
     if not isinstance(given, dict):
         raise PasteError("it is not an object")
     if isinstance(command := given.get("command"), dict):  # as Zed has it
-        given = {**given, "command": command.get("path"), **{name: command[name] for name in command if name != "path"}}
+        given = {**given, "command": command.pop("path", None), **command}
+    if "httpUrl" in given:
+        given = {"type": "http", **given, "url": given["httpUrl"]}
+        del given["httpUrl"]
     given = {member if (own := _SYNONYMS.get(member, member)) in given else own: given[member] for member in given}
-    for word, told in _ADDRESSES.items():
-        if word in given:
-            given = {**told, **{member: value for member, value in given.items() if member != word}, "url": given[word]}
-    model = model or _model_of(given)
-    given = _in_words(given) if model is StdioServer else given
+    model = _model_of(given)
+    given = _in_words(given) if model is StdioServer else _with_key(given)
     found = {member: value for member, value in given.items() if member not in _ABOUT and (value or value == 0)}
-    found = _texts(_with_key(found), "", lambda text, _: _PLACEHOLDER.sub(MASK, text))
+    found = _texts(found, "", lambda text, _: _PLACEHOLDER.sub(MASK, text))
     if nested or model is StdioServer:
         found["name"] = name
     left_out = () if nested else tuple(member for member in found if member not in model.model_fields)
     try:
         server = model.model_validate({member: value for member, value in found.items() if member not in left_out})
-    except ValidationError:
-        raise PasteError("one of its members is missing or not of the right kind") from None
+    except ValidationError as error:
+        member = error.errors(include_input=False)[0]["loc"][0]
+        raise PasteError(f"its {member} is missing or not of the right kind") from None
     return server, [f"this service has no place for {', '.join(left_out)}."] if left_out else []
 
 
@@ -206,17 +208,17 @@ def _as_text(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, bool | int | float) else value
 
 
-def _with_key(given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_key(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return members with the key in its own member, if it is a bearer token in a header."""
-    told = given.get("headers")
-    headers: Mapping[str, Any] = told if isinstance(told, dict) else {}
+    headers = given.get("headers")
+    if not isinstance(headers, dict) or given.get("api_key"):
+        return given
     for name, value in headers.items():
         token = _BEARER.fullmatch(value) if isinstance(value, str) and name.lower() == "authorization" else None
-        if token and "api_key" not in given:
+        if token:
             others = {other: held for other, held in headers.items() if other != name}
-            own = {member: value for member, value in given.items() if member != "headers"}
-            return own | {"api_key": token[1]} | ({"headers": others} if others else {})
-    return dict(given)
+            return {**given, "headers": others, "api_key": token[1]}
+    return given
 
 
 def without_secrets(servers: Iterable[McpServer]) -> str:
@@ -261,6 +263,10 @@ class MergedPaste:
     notes: tuple[str, ...] = ()
 
 
+EDITED, SAME = "there already and will be edited", "there already, unchanged"
+OFF = "switched off: disabled, without secrets"
+
+
 def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[McpServer] = ()) -> MergedPaste:
     """Add pasted servers to a list: existing servers are edited, others are added; new ones of `off` are disabled.
 
@@ -271,30 +277,22 @@ def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[Mc
     for entry in servers.entries:
         for place in _places(entry.server):
             rows[place].append(entry.row)
-    edited = same = disabled = 0
+    became: list[str] = []
     for server in pasted:
         row = next((row for place in _places(server) for row in rows[place] if row in free), None)
         if row is None:
             added = servers.add(server)
             servers = added.disable(servers.next_row, with_secrets=False) if server in off else added
-            disabled += server in off
+            became.append(OFF if server in off else "")
             continue
         held = free.pop(row)
         merged = _onto(held.server, server)
-        if merged == held.server and not held.removed:
-            same += 1
-        else:
-            edited += 1
-            servers = servers.edit(row, merged)
-    said = [f"{words.counted(len(pasted), 'server')} found"]
-    for count, becomes in (
-        (edited, "there already and will be edited"),
-        (same, "there already, unchanged"),
-        (disabled, "switched off: disabled, without secrets"),
-    ):
-        if count:
-            said.append(f"{count} {'is' if count == 1 else 'are'} {becomes}")
-    return MergedPaste(servers, ", ".join(said))
+        is_same = merged == held.server and not held.removed
+        servers = servers if is_same else servers.edit(row, merged)
+        became.append(SAME if is_same else EDITED)
+    counts = [(became.count(what), what) for what in (EDITED, SAME, OFF) if what in became]
+    said = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts]
+    return MergedPaste(servers, ", ".join([f"{words.counted(len(pasted), 'server')} found", *said]))
 
 
 def _onto(held: McpServer, pasted: McpServer) -> McpServer:
