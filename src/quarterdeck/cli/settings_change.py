@@ -172,7 +172,7 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     result = await save(draft, store, Caller(_give_up, agree, noted))
     if arguments.dry_run and not result.saved and not result.error:
         return 0
-    if result.error and (result.meant is None or result.found is None):
+    if result.error and result.seen is None:
         raise CommandError(" ".join((result.words, *(f"{each.key}: {each.words}" for each in result.complaints))))
     return _report(result, as_data=arguments.json)
 

@@ -54,8 +54,6 @@ class SaveResult:
     error: bool = False
     meant: Draft | None = None
     """The draft that was agreed to and is or may be stored; None if certainly nothing was."""
-    found: Settings | None = None
-    """The record that was read back."""
     seen: Verified | None = None
     """The comparison with the record that was read back."""
     complaints: tuple[Problem, ...] = ()
@@ -120,7 +118,7 @@ async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveRe
     result = await _read_back(meant, store, secrets, lost)
     try:
         if result.meant is not None:
-            await caller.note(meant, result.found)
+            await caller.note(meant, None if result.seen is None else result.seen.remaining.base)
     except ServiceError as error:
         return replace(result, words=f"{result.words} · This save cannot be undone: {error.words}", error=True)
     return result
@@ -188,9 +186,7 @@ async def _read_back(
         words = f"Not stored so far, but it still may be: {lost.cause} Read again to see."
         return SaveResult(seen.remaining, words, error=True, meant=meant)
     words = _words(seen) if not seen.not_known else _not_known(seen, lost)
-    return SaveResult(
-        seen.remaining, words, saved=seen.stored, error=not seen.stored, meant=meant, found=found, seen=seen
-    )
+    return SaveResult(seen.remaining, words, saved=seen.stored, error=not seen.stored, meant=meant, seen=seen)
 
 
 def _words(seen: Verified) -> str:
