@@ -45,20 +45,17 @@ class KeptEdits:
     none_left: bool = False
     """Whether it is known that no earlier run left edits."""
     _run: str = field(default_factory=partial(token_hex, 8))
-    _waiting: dict[str, Draft] = field(default_factory=dict)
-    """Edits that are not stored yet, by server."""
-    _noted: set[str] = field(default_factory=set)
-    """Servers for which this run has or had edits."""
+    _drafts: dict[str, Draft] = field(default_factory=dict)
+    """The last draft for each server for which this run has or had edits."""
     _hurried: asyncio.Event = field(default_factory=asyncio.Event)
     _writing: asyncio.Task[None] | None = None
 
     def keep(self) -> None:
         """Store the current edits in place of the previous ones; without edits, the stored ones are deleted."""
         about, draft = self.record.endpoint.about, self.form.draft
-        if not draft.edited and about not in self._noted:
+        if not draft.edited and about not in self._drafts:
             return
-        self._noted.add(about)
-        self._waiting[about] = draft
+        self._drafts[about] = draft
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_soon())
 
@@ -68,7 +65,7 @@ class KeptEdits:
         self._hurried.set()
         if self._writing is not None:
             await self._writing
-        for about in self._noted:
+        for about in self._drafts:
             await self._change(about, lambda kept: ended(kept, self._run))
 
     async def find(self) -> Sequence[tuple[str, Run]]:
@@ -116,12 +113,13 @@ class KeptEdits:
     # The stored edits
 
     async def _write_soon(self) -> None:
-        while self._waiting:
+        written: dict[str, Draft] = {}
+        while written != self._drafts:
             with suppress(TimeoutError):
                 async with asyncio.timeout(STORED_AFTER):
                     await self._hurried.wait()
-            waiting, self._waiting = self._waiting, {}
-            for about, draft in waiting.items():
+            written = dict(self._drafts)
+            for about, draft in written.items():
                 await self._change(about, partial(self._with, draft))
 
     def _with(self, draft: Draft, kept: UnsavedEdits | None) -> UnsavedEdits | None:
