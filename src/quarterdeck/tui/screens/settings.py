@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
@@ -15,16 +14,14 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.news import News
 from quarterdeck.settings.draft import Draft, Edits
-from quarterdeck.settings.files import Imported
 from quarterdeck.settings.merge import is_another
-from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, command_at
-from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.settings import words
+from quarterdeck.tui.settings.files import SettingsFiles
 from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.settings.saved_at_once import SUGGESTIONS, AtOnceActions, read_lists
 from quarterdeck.tui.settings.saving import NO_SAVE, Saves
@@ -64,7 +61,8 @@ class SettingsScreen(DeckScreen):
         self.at_once = AtOnceActions(self.app, self._acted)
         self.saves = Saves(self.app, self.record, self.form, self._show_outcome, self.say)
         self.kept = KeptEdits(self.app, self.record, self.form, self.say)
-        self.helpers = (self.form, self.servers, self.saves, self.kept)
+        files = SettingsFiles(self.app, self.form, self.say)
+        self.helpers = (self.form, self.servers, self.saves, self.kept, files)
         self._reading = False
         """Whether a requested reading has not ended."""
         self._to_offer = False
@@ -244,25 +242,6 @@ class SettingsScreen(DeckScreen):
         if done is not None:
             self.say(done, tone)
         self._read_again()
-
-    # Files
-
-    async def action_export(self) -> None:
-        """Write the settings to a file."""
-        await words.export(self.app, self.form.draft, self.say)
-
-    async def action_import(self) -> None:
-        """Read settings from a file, as edits."""
-        await ask(self.app, words.import_dialog(self.form.draft), self._imported)
-
-    async def _imported(self, read: tuple[Path, Imported]) -> None:
-        (path, found), before = read, self.form.draft.edits
-        await self.form.change(lambda draft: found.draft)
-        same = self.form.draft.edits == before
-        news = "It changes nothing." if same else "ctrl+s shows the edits, ctrl+z takes them back."
-        self.say(text.line(f"{path.name} is read. {news}"), Tone.GOOD)
-        if said := [cell(text.line(note)) for note in (*found.wrong, *found.notes)]:
-            await self.app.push_screen(PageDialog(text.line(f"Read from {path.name}"), lambda: said))
 
     # News of the record
 

@@ -1,29 +1,21 @@
-"""Longer messages and dialogs of the settings: why nothing can be edited, what differs after a save, which file."""
+"""Longer messages and dialogs of the settings: why nothing can be edited, how to leave, what differs after a save."""
 
-import asyncio
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from pathlib import Path
 
 from textual.widgets import Static
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.session import Session
-from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.changes import Restored
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.files import Imported
 from quarterdeck.settings.kept import Saved
 from quarterdeck.settings.verify import Difference
 from quarterdeck.settings.words import counted, server_title
-from quarterdeck.tui import files, text
-from quarterdeck.tui.app import Deck
+from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.file_path import path_dialog, save_to_file
-from quarterdeck.tui.dialogs.form import FormDialog, RefusedError
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
@@ -130,39 +122,3 @@ def when(moment: datetime, now: datetime) -> str:
     """Format a moment: its time, and the date unless it is today."""
     moment, now = moment.astimezone(), now.astimezone()
     return f"{moment:%H:%M}" if moment.date() == now.date() else f"{moment:%d %b %Y, %H:%M}"
-
-
-# Files: written without secrets, read as edits
-
-_WRITTEN: tuple[Cell, ...] = (
-    cell(Shown("What is stored, with your edits: TOML, or JSON for a name in .json.")),
-    cell(Shown("No secret is in it: keys, tokens and values of variables stay out.")),
-)
-_READ: tuple[Cell, ...] = (
-    cell(Shown("A file that was exported, from this server or another one.")),
-    cell(Shown("It becomes edits: ctrl+s shows them, and nothing is sent before."), Tone.MUTED),
-)
-
-
-async def export(app: Deck, draft: Draft, say: Callable[[Shown, Tone], None]) -> None:
-    """Ask for a path and write the settings there."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", app.endpoint.name).strip("-.")
-
-    def written(path: Path) -> str:
-        said = settings_files.exported(draft)
-        return settings_files.as_json(said) if path.suffix.casefold() == ".json" else settings_files.as_toml(said)
-
-    path = Path(f"settings-{name or 'deck'}.toml")
-    await save_to_file(app, "Export the settings", _WRITTEN, path, written, say)
-
-
-def import_dialog(draft: Draft) -> FormDialog[tuple[Path, Imported]]:
-    """Ask for a path and read the file as edits of a draft."""
-
-    async def read(path: Path) -> tuple[Path, Imported]:
-        try:
-            return path, settings_files.imported(await asyncio.to_thread(files.read, path), draft)
-        except settings_files.ImportRefused as error:
-            raise RefusedError(str(error), "path") from None
-
-    return path_dialog("Import settings", _READ, "", read)

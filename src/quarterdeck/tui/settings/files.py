@@ -1,0 +1,67 @@
+"""Export of the settings to a file without secrets, and import of such a file as edits."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from quarterdeck.settings import files as settings_files
+from quarterdeck.settings.files import Imported
+from quarterdeck.tui import files, text
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.dialogs.base import ask
+from quarterdeck.tui.dialogs.file_path import path_dialog, save_to_file
+from quarterdeck.tui.dialogs.form import RefusedError
+from quarterdeck.tui.dialogs.page import PageDialog
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.form import SettingsForm
+
+_WRITTEN: tuple[Cell, ...] = (
+    cell(Shown("What is stored, with your edits: TOML, or JSON for a name in .json.")),
+    cell(Shown("No secret is in it: keys, tokens and values of variables stay out.")),
+)
+_READ: tuple[Cell, ...] = (
+    cell(Shown("A file that was exported, from this server or another one.")),
+    cell(Shown("It becomes edits: ctrl+s shows them, and nothing is sent before."), Tone.MUTED),
+)
+
+
+@dataclass(frozen=True)
+class SettingsFiles:
+    """The commands that write the form's settings to a file and read them from one; `say` shows one sentence."""
+
+    app: Deck
+    form: SettingsForm
+    say: Callable[[Shown, Tone], None]
+
+    async def action_export(self) -> None:
+        """Ask for a path and write the settings there."""
+        name, draft = re.sub(r"[^A-Za-z0-9._-]+", "-", self.app.endpoint.name).strip("-."), self.form.draft
+
+        def written(path: Path) -> str:
+            said = settings_files.exported(draft)
+            return settings_files.as_json(said) if path.suffix.casefold() == ".json" else settings_files.as_toml(said)
+
+        path = Path(f"settings-{name or 'deck'}.toml")
+        await save_to_file(self.app, "Export the settings", _WRITTEN, path, written, self.say)
+
+    async def action_import(self) -> None:
+        """Ask for a path and read the file there as edits."""
+        await ask(self.app, path_dialog("Import settings", _READ, "", self._read), self._take)
+
+    async def _read(self, path: Path) -> tuple[Path, Imported]:
+        try:
+            return path, settings_files.imported(await asyncio.to_thread(files.read, path), self.form.draft)
+        except settings_files.ImportRefused as error:
+            raise RefusedError(str(error), "path") from None
+
+    async def _take(self, read: tuple[Path, Imported]) -> None:
+        (path, found), before = read, self.form.draft.edits
+        await self.form.change(lambda draft: found.draft)
+        same = self.form.draft.edits == before
+        news = "It changes nothing." if same else "ctrl+s shows the edits, ctrl+z takes them back."
+        self.say(text.line(f"{path.name} is read. {news}"), Tone.GOOD)
+        if said := [cell(text.line(note)) for note in (*found.wrong, *found.notes)]:
+            await self.app.push_screen(PageDialog(text.line(f"Read from {path.name}"), lambda: said))
