@@ -2,9 +2,10 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Iterable
 from graphlib import TopologicalSorter
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,24 +15,21 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "quarterdeck"
 HEAVY = frozenset({"httpx", "pydantic", "fastapi", "aiosqlite", "psutil", "keyring", "hypercorn"})
 FACE = frozenset({"textual", "rich"})
-
-NEVER = FACE | {"fastapi", "aiosqlite", "hypercorn"}
-"""What no room but the face and the local service may load."""
+SERVICE = frozenset({"fastapi", "aiosqlite", "hypercorn"})
 ROOMS = {
-    "client": (frozenset[str](), NEVER),
-    "fleet": (frozenset({"client"}), NEVER),
-    "settings": (frozenset({"client"}), NEVER),
-    "local": (frozenset({"client.models.enums"}), FACE),
-    "config": (frozenset[str](), NEVER),
-    "tui": (frozenset({"fleet", "settings", "client", "config"}), frozenset({"fastapi", "aiosqlite", "hypercorn"})),
+    "client": frozenset[str](),
+    "fleet": frozenset({"client"}),
+    "settings": frozenset({"client"}),
+    "local": frozenset({"client.models.enums"}),
+    "config": frozenset[str](),
+    "tui": frozenset({"fleet", "settings", "client", "config"}),
 }
-"""Room -> the other rooms it may import from, and what must not be loaded when all of it is."""
-
-
-def modules_of(room: str) -> list[str]:
-    files = sorted((SOURCE / room).rglob("*.py"))
-    dotted = (file.relative_to(SOURCE.parent).with_suffix("").as_posix().replace("/", ".") for file in files)
-    return [name.removesuffix(".__init__") for name in dotted]
+"""Room -> the other rooms it may import from."""
+MODULES = {
+    ".".join(file.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): file
+    for file in SOURCE.rglob("*.py")
+}
+"""Every module, by its name within the package."""
 
 
 def loaded_by(program: str, *arguments: str) -> set[str]:
@@ -45,10 +43,9 @@ def loaded_by(program: str, *arguments: str) -> set[str]:
 
 
 def loaded_by_importing(*names: str) -> set[str]:
-    return loaded_by("".join(f"import {name}\n" for name in names))
+    return loaded_by("".join(f"import quarterdeck.{name}\n" for name in names))
 
 
-@cache
 def imported_by(file: Path) -> frozenset[str]:
     """Whole names of what a file imports, wherever in the file it does; ours without the name of the package."""
     names: set[str] = set()
@@ -60,45 +57,41 @@ def imported_by(file: Path) -> frozenset[str]:
     return frozenset(name.removeprefix("quarterdeck.") for name in names)
 
 
-def naming(*libraries: str) -> set[str]:
-    """The rooms that import one of these libraries."""
-    files = (
-        file for file in SOURCE.rglob("*.py") if any(within(each, frozenset(libraries)) for each in imported_by(file))
-    )
-    return {file.relative_to(SOURCE).parts[0] for file in files}
+IMPORTED = {name: imported_by(file) for name, file in MODULES.items()}
 
 
-def within(name: str, rooms: frozenset[str]) -> bool:
+def within(name: str, rooms: Iterable[str]) -> bool:
     return any(name == room or name.startswith(f"{room}.") for room in rooms)
+
+
+def modules_of(*rooms: str) -> list[str]:
+    return [name for name in MODULES if within(name, rooms)]
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_names_only_the_rooms_it_may(room: str) -> None:
-    others = frozenset(each.name for each in SOURCE.iterdir() if each.is_dir() and each.name != room)
-    named = {(file.name, name) for file in (SOURCE / room).rglob("*.py") for name in imported_by(file)}
-    assert {each for each in named if within(each[1], others) and not within(each[1], ROOMS[room][0])} == set()
+    others = {name.partition(".")[0] for name in MODULES} - {room}
+    named = {(name, each) for name in modules_of(room) for each in IMPORTED[name]}
+    assert {each for each in named if within(each[1], others) and not within(each[1], ROOMS[room])} == set()
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_brings_only_the_libraries_it_may(room: str) -> None:
-    assert loaded_by_importing(*modules_of(room)) & ROOMS[room][1] == set()
+@pytest.mark.parametrize(
+    ("rooms", "never"), [("client fleet settings config", FACE | SERVICE), ("local", FACE), ("tui", SERVICE)]
+)
+def test_rooms_bring_only_the_libraries_they_may(rooms: str, never: frozenset[str]) -> None:
+    assert loaded_by_importing(*modules_of(*rooms.split())) & never == set()
 
 
-def test_only_some_rooms_name_httpx_the_deck_and_the_local_service_and_none_goes_around_the_libraries() -> None:
-    assert naming("httpx") == {"client"}
-    assert naming("tui") == {"cli", "tui"}
-    assert naming("local") == {"cli", "local"}
-    assert naming("gc", "httptools", "marshal") == set()
+def test_only_the_client_names_httpx_and_none_goes_around_the_libraries() -> None:
+    named = {(each.partition(".")[0], name.partition(".")[0]) for name in MODULES for each in IMPORTED[name]}
+    assert {room for library, room in named if library == "httpx"} == {"client"}
+    assert {library for library, _ in named} & {"gc", "httptools", "marshal"} == set()
 
 
 def test_no_imports_go_in_a_circle_not_even_those_of_types() -> None:
-    files = {
-        ".".join(file.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): file
-        for file in SOURCE.rglob("*.py")
-    }
     arrows = {
-        name: {each if each in files else each.rpartition(".")[0] for each in imported_by(file)} & {*files}
-        for name, file in files.items()
+        name: {each if each in MODULES else each.rpartition(".")[0] for each in imported} & {*MODULES}
+        for name, imported in IMPORTED.items()
     }
     TopologicalSorter(arrows).prepare()  # its error names the circle
 
@@ -114,17 +107,10 @@ def test_version_and_help_load_next_to_nothing(option: str) -> None:
 
 
 def test_the_frame_is_made_with_textual_alone() -> None:
-    assert loaded_by_importing("quarterdeck.cli.deck", "quarterdeck.tui.app") & HEAVY == set()
+    assert loaded_by_importing("cli.deck", "tui.app") & HEAVY == set()
 
 
 def test_no_handler_calls_that_of_its_base_which_textual_calls_too() -> None:
     """Textual calls the handler of each class from the last one to the first; `on_event` and `on_news` are none."""
-    twice = []
-    for file in (SOURCE / "tui").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            match node:
-                case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name) if name.startswith(
-                    ("on_", "_on_")
-                ) and name not in {"on_event", "on_news"}:
-                    twice.append(f"{file.name}: {name}")
-    assert twice == []
+    code = "\n".join(file.read_text() for file in (SOURCE / "tui").rglob("*.py"))
+    assert {*re.findall(r"super\(\)\.(_?on_\w+)", code)} <= {"on_event", "on_news"}
