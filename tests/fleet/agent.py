@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 
 from tests.client.fakes import NO_ROUTE, Answer, Asked
+from tests.tui.fake_fleet import FakeFleet
 
 ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
 AGENT = "https://agent.test:8123"
@@ -17,6 +18,8 @@ class FakeAgent:
 
     def __init__(self, version: str = "1.15.0", policy: str = "ConfirmRisky") -> None:
         self.version, self.policy, self.status = version, policy, "idle"
+        self.fleet = FakeFleet()
+        self.fleet.talk(ID, self.fleet.add("box"), "Fix login")
         self.log: list[dict[str, Any]] = []
         self.copy: list[dict[str, Any]] = []
         self.ran: list[str] = []  # commands that were really done
@@ -87,7 +90,7 @@ class FakeAgent:
 
     def __call__(self, asked: Asked) -> Answer | Exception:
         self.asked.append(f"{asked.method} {asked.path}")
-        if asked.path.startswith("/api/v1/"):
+        if not asked.path.startswith((C, "/alive", "/server_info")):
             return self._app(asked)
         if self.unreached:
             return TimeoutError()
@@ -103,19 +106,20 @@ class FakeAgent:
             return Answer({"detail": "lost"}, 500)
         return answer
 
-    def _app(self, asked: Asked) -> Answer:
+    def _app(self, asked: Asked) -> Answer | Exception:
+        if asked.path == COPY:
+            return Answer({"items": self.copy[::-1], "next_page_id": None})
+        if self.sandbox is None:
+            self.fleet.conversations.clear()
+            return self.fleet.answer(asked)
         up = self.sandbox == "RUNNING"
-        record = {
-            "id": ID,
-            "sandbox_id": "s1",
+        self.fleet.conversations[ID] |= {
             "sandbox_status": self.sandbox,
+            "execution_status": "running" if self.status == "idle" else self.status,
             "conversation_url": f"{self.host}{C}" if up else None,
             "session_api_key": "agent-key" if up else None,
         }
-        if asked.path == COPY:
-            return Answer({"items": self.copy[::-1], "next_page_id": None})
-        known = asked.path == "/api/v1/app-conversations"
-        return Answer([record if self.sandbox is not None else None]) if known else NO_ROUTE
+        return self.fleet.answer(asked)
 
     def _read(self, asked: Asked, end: str) -> Answer:
         query = dict(asked.query)

@@ -17,8 +17,8 @@ from quarterdeck.tui.conversation import drafts
 from quarterdeck.tui.conversation.log import Log
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.screens import conversation
-from tests.client.fakes import Answer, Asked, FakeServer, Gated, to
-from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
+from tests.client.fakes import FakeServer, Gated, to
+from tests.fleet.agent import ID, C, FakeAgent
 from tests.tui.fake_fleet import PROD, FakeFleet
 from tests.tui.seat import NARROW, Seat, answering, seated
 
@@ -49,27 +49,8 @@ async def listed(
 
     It may act first, and hold the answer.
     """
-    fleet = FakeFleet()
-    fleet.add("box")
-    fleet.talk(ID, "box", "Fix login", execution_status="running")
-
-    def answer(asked: Asked) -> Answer | Exception:
-        if asked.headers["host"] == AGENT.partition("//")[2] or asked.path == COPY:
-            return agent(asked)
-        if agent.sandbox is None:
-            fleet.conversations.clear()
-            return fleet.answer(asked)
-        up = agent.sandbox == "RUNNING"
-        fleet.conversations[ID] |= {
-            "sandbox_status": agent.sandbox,
-            "execution_status": "running" if agent.status == "idle" else agent.status,
-            "conversation_url": f"{agent.host}{C}" if up else None,
-            "session_api_key": "agent-key" if up else None,
-        }
-        return fleet.answer(asked)
-
     prod = replace(PROD, read_only=read_only)
-    server = FakeServer(answer) if gate is None else Gated(answer, to(held), gate, acts_first=acts_first)
+    server = FakeServer(agent) if gate is None else Gated(agent, to(held), gate, acts_first=acts_first)
     async with seated(answering(server), prod, size=NARROW, state=state) as seat:
         await seat.sees("Fix login")
         yield seat
