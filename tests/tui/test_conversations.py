@@ -93,16 +93,6 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) ->
         assert fleet.conversations["c1"]["title"] == "हिन्दी 👍🏽x"
 
 
-async def test_a_start_that_was_asked_for_stands_first_though_the_cursor_was_moved_there(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        await seat.sees("Talk 3", "Talk 2")
-        await seat.press("j", "k")
-        begun = datetime.now(UTC).isoformat()
-        fleet.tasks = [{"id": "task1", "status": "WORKING", "request": {"title": "Newest"}, "created_at": begun}]
-        await seat.press("n", *"go", "ctrl+s", until=lambda: seat.list_screen.table.cursor_id == "task1")
-        assert seat.text.index("Newest") < seat.text.index("Talk 3")
-
-
 async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
         for key, said in (("w", "Watching Talk 3"), ("minus", "Nothing is marked")):

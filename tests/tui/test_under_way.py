@@ -163,17 +163,6 @@ async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_cam
         assert (created, fleet.orders) == ([] if refused else ["port it"], []), "what was typed meanwhile went nowhere"
 
 
-async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(fleet: FakeFleet) -> None:
-    server = slow(fleet, posts(SANDBOXES))
-    server.lost = LOST
-    async with seated(answering(server), PROD, size=WIDE) as seat:
-        await start(seat)
-        await seat.press("3")
-        server.gate.set()
-        await seat.sees("The answer was lost, but it was started: new1 is new in the list.")
-        await seat.press("2", until=lambda: seat.list_screen.table.cursor_id == "new1")
-
-
 @pytest.mark.parametrize(
     ("request_told", "keeps"), [({}, False), ({"request": {"title": "Port"}}, True), ({"request": CREATION}, False)]
 )
