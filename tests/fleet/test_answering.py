@@ -242,6 +242,15 @@ async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ende
         assert sent(agent, "/events") == 1
 
 
+async def test_what_was_sent_before_a_stop_does_not_start_the_agent_again(agent: FakeAgent) -> None:
+    agent.busy, stops = 3, list[asyncio.Task[str]]()
+    async with talking(agent) as (following, answering):
+        agent.meanwhile["/run"] = lambda: stops.append(asyncio.create_task(answering.stop()))
+        assert "You have stopped it since" in await answering.send("hello")
+        await stops[0]
+        assert "done" not in [entry.text for entry in following.transcript.entries]
+
+
 async def test_an_old_agent_stops_only_after_its_step_and_never_goes_on_with_what_waits(agent: FakeAgent) -> None:
     agent.set("running")
     async with talking(agent) as (_, answering):

@@ -31,6 +31,7 @@ ENDS_WITHIN = 40.0
 RAN_OTHERS = (
     "Somebody else answered at the same moment, and something else was run than what you accepted; it was stopped."
 )
+STOPPED = "You have stopped it since; r lets it go on, and it reads your message then."
 OTHERS_ANSWERED = "Somebody else answered at the same moment; it was not rejected."
 WAITING = ExecutionStatus.WAITING_FOR_CONFIRMATION
 
@@ -43,6 +44,8 @@ class Answering:
         self._busy = asyncio.Lock()
         self.note = ""
         """A sentence that says why the agent has not yet done what was sent."""
+        self._stops = 0
+        """How often a person has stopped the agent: what was sent before must not start it again."""
 
     async def send(self, text: str) -> str:
         """Send a message, let the agent continue if no action is pending, and return a sentence about the result.
@@ -50,7 +53,7 @@ class Answering:
         If the response is lost, the message is searched for in the log for as long as a tool may delay it; it is never
         sent twice.
         """
-        agent, transcript = self._agent(), self._following.transcript
+        agent, transcript, stops = self._agent(), self._following.transcript, self._stops
         how_far, outgoing = SENDING if transcript.under_way is None else HELD, transcript.outgoing
         message = Entry(uuid4().hex, EntryKind.PERSON, self._following.now, "you", how_far, text)
         outgoing[message.id] = message
@@ -64,7 +67,7 @@ class Answering:
             await self._following.catch_up()
             outgoing.pop(message.id, None)
             async with self._alone():
-                why_not = await self._run_if_nothing_waits(agent)
+                why_not = await self._run_if_nothing_waits(agent, stops)
         except ServiceError as error:
             why_not = f"Whether the agent goes on is not known: {error.words}"
         return "Sent." if why_not is None else f"Sent. {why_not}"
@@ -143,6 +146,7 @@ class Answering:
     async def stop(self) -> str:
         """Stop the agent: during its step if the server can do that, otherwise after the step."""
         agent = self._agent()
+        self._stops += 1
         try:
             await agent.interrupt()
             words = "Stopped."
@@ -160,7 +164,7 @@ class Answering:
             agent = self._agent()
             if await self._status(agent) == ExecutionStatus.FINISHED:
                 raise _not_sent("It had finished; a message makes it go on.")
-            if (why_not := await self._run_if_nothing_waits(agent)) is not None:
+            if (why_not := await self._run_if_nothing_waits(agent, self._stops)) is not None:
                 raise _not_sent(why_not)
             return "It was asked to go on."
 
@@ -229,8 +233,8 @@ class Answering:
         await self._following.catch_up()
         return transcript.status
 
-    async def _run_if_nothing_waits(self, agent: AgentServer) -> str | None:
-        """Let the agent continue if no action is pending; otherwise return a sentence that says why not."""
+    async def _run_if_nothing_waits(self, agent: AgentServer, stops: int) -> str | None:
+        """Let the agent continue if no action is pending and nobody stopped it since; else return why not."""
         async for _ in self._tries():
             status = await self._status(agent)
             if status == WAITING:
@@ -239,6 +243,8 @@ class Answering:
                 return None
             if self._following.transcript.open_actions:
                 return "It does not continue: actions that nobody accepted are pending."
+            if self._stops != stops:
+                return STOPPED
             try:
                 await agent.run()
             except ServiceError as error:
