@@ -49,6 +49,7 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(f
         await seat.retype("status:paused,error run", sees="0 of 6")
         assert "no row has" not in seat.text
         await seat.retype("status:bogus,error", sees=("0 of 6", "no row has the status bogus or error."))
+        await seat.retype("!status:bogus", sees=("6 of 6", "no status is called bogus."))
         await seat.retype("idle>abc", sees="write idle>30m, 2h or 1d, not abc")
         assert len(shown(seat)) == 6
         await seat.retype("  ", "enter", until=lambda: "abc" not in seat.text)

@@ -45,7 +45,7 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
         await seat.press("h", "y", sees="1 done")
         assert fleet.orders == [("pause", "box00")]
         await seat.press("escape", "escape", "asterisk", "slash", *"id:idle", "enter", "p")
-        await seat.sees("Pause 0 sandboxes?", "n close (enter too)")
+        await seat.sees("Nothing to pause", "n close (enter too)")
         await seat.press("y", sees="There is no row it applies to.")
         await seat.press("h", sees="Pause 5 sandboxes?")
         assert "no row it applies to" not in seat.text

@@ -430,6 +430,16 @@ async def test_what_a_deck_was_sending_when_it_ended_is_perhaps_sent(
         gate.set()
 
 
+async def test_messages_that_were_not_sent_come_back_in_their_order(agent: FakeAgent) -> None:
+    agent.says("hello", "user")
+    gate = asyncio.Event()
+    async with opened(agent, gate=gate) as seat:
+        await seat.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three", sees="a message is being sent")
+        agent.drops = True
+        gate.set()
+        await seat.until(lambda: composer(seat).text == "one\ntwo\nthree")
+
+
 async def test_a_message_that_the_log_shows_before_its_answer_is_lost_was_sent(agent: FakeAgent) -> None:
     agent.says("hello", "user")
     gate = asyncio.Event()
@@ -499,6 +509,7 @@ async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent) -
     agent.asks("rm -r build")
     async with opened(agent, read_only=True) as seat:
         await seat.press("tab", "y", sees=("read-only", "needs you: 1 action━"))
+        assert "m writes" not in seat.text
         await seat.press("m")
         assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
         assert agent.ran == []

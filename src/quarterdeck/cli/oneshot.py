@@ -21,7 +21,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import utc_now
-from quarterdeck.fleet.filters import Filter, Grammar, R, parse
+from quarterdeck.fleet.filters import Filter, Grammar, R, parse, unknown_texts
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.text import Shown, line
 
@@ -71,8 +71,7 @@ def refuse_unknown_status(wanted: Filter[R], words: Iterable[str], rows: Iterabl
     shown, now = tuple(rows), utc_now()
     for term in wanted.terms:
         if term.name in ("status", "state"):
-            known = "\n".join((*words, *(str(term.token.of(row, now)) for row in shown))).casefold()
-            for typed in (text for text in term.texts if text not in known):
+            for typed in unknown_texts((term,), (*words, *(str(term.token.of(row, now)) for row in shown))):
                 advice = f"There are {', '.join(words)}."
                 raise CommandError(f"--filter: no {term.name} is called {typed}.", advice, status=2)
 

@@ -221,7 +221,7 @@ class Answering:
     def _agent(self) -> AgentServer:
         agent = self._following.agent
         if agent is None:
-            why_not = self._following.note or "Its agent server is not reached."
+            why_not = self._following.note or "The conversation is still being opened."
             remedy = "; esc, then r resumes it" if self._following.origin is Origin.ASLEEP else ""
             raise _not_sent(f"{why_not} Nothing was sent{remedy}.")
         return agent

@@ -197,6 +197,12 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool, is_text: Callable[
     return f"{typed}: it is incomplete." if finished and (term is None or typed.count('"') % 2) else term
 
 
+def unknown_texts(terms: Iterable[Term[R]], known: Iterable[str]) -> list[str]:
+    """Return the texts of conditions that are in none of the known ones."""
+    all_known = "\n".join(known).casefold()
+    return [text for term in terms for text in term.texts if text not in all_known]
+
+
 def with_statuses(words: str, token: str, statuses: Collection[str]) -> str:
     """Return the filter with its statuses replaced by these, or without any if there are none."""
     rest = [word for word in re.findall(_WORDS, words) if not word.casefold().startswith(f"{token}:")]

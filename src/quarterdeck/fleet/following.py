@@ -242,7 +242,7 @@ class Following:
         """Read the events that the agent server lists after the known ones, or its newest page."""
         agent, transcript, before = self.agent, self.transcript, self.transcript.known
         if agent is None:
-            raise ServiceError(ErrorKind.NOT_OFFERED, self.note or "Its agent server is not reached.")
+            raise ServiceError(ErrorKind.NOT_OFFERED, self.note or "The conversation is still being opened.")
         if not (self._of_agent and await self._read_newer(agent)):
             transcript.begin(await agent.events(newest_first=True))
         self._of_agent = True

@@ -39,6 +39,8 @@ class Composer(PlainArea):
         self.placeholder = HOW_TO_WRITE
         self._conversation_id = conversation_id
         self._drafts = drafts
+        self._put_before = ""
+        """What stands first in the text because it was not sent."""
         self._keeping: Timer | None = None
         self._recalled = False
         """Whether it has what was kept."""
@@ -104,8 +106,15 @@ class Composer(PlainArea):
         self._recalled = True
 
     def put_before(self, words: str) -> None:
-        """Insert words before what has been typed."""
-        self.insert(text.editable(words) + ("\n" if self.text else ""), (0, 0))
+        """Insert words before what has been typed, and after those that were put there last."""
+        words, first = text.editable(words), self._put_before
+        if first and f"{self.text}\n".startswith(f"{first}\n"):
+            *above, last = first.split("\n")
+            self.insert(f"\n{words}", (len(above), len(last)))
+            self._put_before = f"{first}\n{words}"
+        else:
+            self.insert(words + ("\n" if self.text else ""), (0, 0))
+            self._put_before = words
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Keep the enter key from the screen's commands: here it starts a new line."""

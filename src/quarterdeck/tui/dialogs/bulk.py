@@ -203,7 +203,7 @@ def _left_behind(job: BulkJob) -> list[Cell]:
 
 
 def _title(verb: str, planned: Plan[N]) -> Shown:
-    return Shown(f"{verb} {SANDBOXES.counted(len(planned.rows))}?")
+    return Shown(f"{verb} {SANDBOXES.counted(len(planned.rows))}?" if planned.rows else f"Nothing to {verb.lower()}")
 
 
 def plan_lines(verb: str, planned: Plan[N]) -> list[Cell]:

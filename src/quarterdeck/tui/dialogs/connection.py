@@ -28,7 +28,7 @@ HEADERS = {"session": Shown("X-Session-API-Key"), "bearer": Shown("Authorization
 """How a key is sent, in words."""
 READ_ONLY = {False: Shown("no"), True: Shown("yes, change nothing")}
 CHANGED = Shown("The address has changed")
-KEEPS = {True: Shown("in the keyring"), False: Shown("for this run")}
+KEEPS = {True: Shown("in keyring"), False: Shown("for this run")}
 
 
 class KeyChoice(StrEnum):

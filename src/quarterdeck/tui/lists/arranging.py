@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import ClassVar, Generic
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.filters import with_statuses
+from quarterdeck.fleet.filters import unknown_texts, with_statuses
 from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
 from quarterdeck.tui.dialogs.base import ask
@@ -153,10 +153,13 @@ class Arranging(Generic[R]):
         """Show how many rows match the filter, and what is wrong with it."""
         listing = self._listing
         problems = listing.filter.problems
-        if not listing.ids:
-            status, rows, now = self._definition.status, listing.rows.values(), self._screen.app.clock()
-            asked = (term for term in listing.filter.terms if term.name == status and not term.inverted)
-            unknown = (term for term in asked if rows and not any(term.holds(row, now) for row in rows))
-            problems += tuple(f"no row has the status {' or '.join(term.texts)}." for term in unknown)
+        asked = [term for term in listing.filter.terms if term.name == self._definition.status and listing.rows]
+        if listing.ids:
+            unknown = unknown_texts(asked, (*self._definition.statuses, *listing.counts))
+            problems += tuple(f"no {self._definition.status} is called {each}." for each in unknown)
+        else:
+            rows, now = listing.rows.values(), self._screen.app.clock()
+            none = (term for term in asked if not term.inverted and not any(term.holds(row, now) for row in rows))
+            problems += tuple(f"no row has the status {' or '.join(term.texts)}." for term in none)
         said = tuple(map(text.line, problems))
         self._filter_bar.say_found(len(listing.ids), len(listing.rows), said)

@@ -33,6 +33,8 @@ class ListDefinition(NamedTuple, Generic[R]):
     """Returns advice for the person at an empty list."""
     status: str
     """The filter token for a row's status word."""
+    statuses: Collection[str]
+    """The status words that are known."""
     grammar: Grammar[R]
     columns: Sequence[Column[R]]
     watch: Callable[[Session], Watch[Any]]

@@ -143,7 +143,8 @@ class ConversationScreen(DeckScreen):
         self.log_view.show(transcript.entries, waiting=transcript.waiting)
         if self._question.ask(transcript.question) and self._question.has_focus:
             self.set_focus(self.log_view)
-        self._composer.display = bool(self._composer.text) or not self._following.only_read
+        can_write = not (self._following.only_read or self.app.endpoint.read_only)
+        self._composer.display = can_write or bool(self._composer.text)
         self._question.answerable = self._following.reached and not self.app.endpoint.read_only
         if self._wanted is not None and self.log_view.return_to(self._wanted):
             self._wanted = None

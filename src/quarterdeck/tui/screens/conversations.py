@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.conversations import (
     DECK_GRAMMAR,
+    STATE_WORDS,
     Category,
     ConversationRow,
     ConversationWord,
@@ -74,6 +75,7 @@ CONVERSATIONS: ListDefinition[ConversationRow] = ListDefinition(
     About.CONVERSATIONS,
     none_yet=lambda server: NOBODY_ANSWERS if server is not None and server.local else CREATE,
     status="state",
+    statuses=STATE_WORDS,
     grammar=DECK_GRAMMAR,
     columns=COLUMNS,
     watch=lambda session: session.conversations,

@@ -67,6 +67,7 @@ SANDBOXES: ListDefinition[SandboxRow] = ListDefinition(
     About.SANDBOXES,
     none_yet=lambda server: Shown("n starts one from a spec of the server."),
     status="status",
+    statuses=tuple(StateWord),
     grammar=SANDBOX_GRAMMAR,
     columns=COLUMNS,
     watch=lambda session: session.sandboxes,
