@@ -411,6 +411,24 @@ async def test_leaving_does_not_end_what_is_being_sent_and_keeps_what_is_typed_s
         await seat.until(lambda: composer(seat).text == "more")
 
 
+async def test_what_could_not_be_sent_after_its_conversation_was_left_is_a_draft_there(
+    agent: FakeAgent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answering_rules, "READ_WITHIN", 0.0)
+    agent.says("hello", "user")
+    gate, state = asyncio.Event(), KeptState(tmp_path / "state")
+    async with opened(agent, state=state, gate=gate) as seat:
+        await seat.press("m", *"go on", "ctrl+s", sees="sending")
+        await seat.press("escape", "q", until=lambda: not seat.deck.screen.query(Log))
+        agent.unreached = True
+        gate.set()
+        await seat.sees("it is not known whether your message arrived")
+        agent.unreached = False
+        await seat.press("enter", until=lambda: seat.deck.screen.query(Log) and composer(seat).text == "go on")
+    async with opened(agent, state=state) as seat:
+        await seat.until(lambda: composer(seat).text == "go on")
+
+
 async def test_what_a_deck_was_sending_when_it_ended_is_perhaps_sent(
     agent: FakeAgent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
