@@ -82,7 +82,7 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
             return [
                 Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
                 Finding("key", f"{KEY[server.key, client.has_key][0]}; from: {source}", _KEY_GOOD[server.key]),
-                await _try("settings", _stored(client)),
+                *([await _try("settings", _stored(client))] if server.generation is not Generation.NONE else ()),
                 await _try("conversations", _listed(client.conversations.pages(), openly)),
                 await _try("sandboxes", _listed(client.sandboxes.pages(), openly)),
                 await _try("sandbox specs", _specs(client)),
