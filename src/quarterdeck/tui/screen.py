@@ -19,7 +19,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import log_lines
-from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
+from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints, shown_key
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.text import Shown
@@ -152,9 +152,10 @@ class DeckScreen(Screen[None]):
             await done
 
     def on_key(self, event: Key) -> None:
-        """Say that a letter does nothing."""
-        if event.is_printable:
-            self.say(text.line(f"{event.character} does nothing here; {self.where_keys_are()}."), Tone.WARN)
+        """Say that a key does nothing."""
+        if event.is_printable or event.key.startswith(("ctrl+", "f")):
+            key = shown_key(event.key) if event.character is None or not event.is_printable else event.character
+            self.say(text.line(f"{key} does nothing here; {self.where_keys_are()}."), Tone.WARN)
 
     def where_keys_are(self) -> str:
         """What helps somebody who pressed a key that does nothing."""
