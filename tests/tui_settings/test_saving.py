@@ -7,7 +7,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.settings.kept import Journal
 from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.servers import Mode
-from tests.settings.flat_server import STORED, FlatServer
+from tests.settings.flat_server import LOST, STORED, FlatServer
 from tests.tui.seat import WIDE
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
@@ -179,10 +179,13 @@ async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_
 
 async def test_a_save_that_ends_at_another_connection_leaves_that_ones_form_alone(sit_before: Sit) -> None:
     server = Gated(FlatServer(), lambda request: request.method == "POST")
+    server.lost = LOST
     async with sit_before(server) as seat:
         await save_a_name(seat)
         await seat.until(lambda: server.waited)
         seat.deck.connecting.open(Connection("another", "http://another.test"))
+        await seat.until(lambda: not seat.form.draft.edited)
+        server.gate.set()
         await seat.sees("The save of the settings of far: ", "As stored")
         assert not seat.form.draft.edited
         assert "Grace" not in seat.text
