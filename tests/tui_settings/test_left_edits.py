@@ -6,9 +6,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from quarterdeck.tui.processes import is_running, this_process
+from quarterdeck.tui.settings import unsaved
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
+
+
+@pytest.fixture(autouse=True)
+def _stored_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unsaved, "STORED_AFTER", 0.1)
 
 
 def pages(folder: Path, kind: str) -> list[Any]:
