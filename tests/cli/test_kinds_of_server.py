@@ -10,23 +10,13 @@ import pytest
 from quarterdeck.client.flat import KNOWN_BY
 from tests.cli.conftest import Run
 from tests.cli.serving import at_an_address
-from tests.client.fakes import NO_ROUTE, Answer, Asked, Script
+from tests.client.fakes import Answer, Asked
 from tests.client.nested_server import NestedServer
 from tests.servers.nested.record import ADDRESSES
+from tests.settings.flat_server import FlatServer
 
 SECRET = "sentinel-in-clear"
 OWN = "https://own.example/v1"
-
-
-def settings(record: dict[str, Any], store: Script) -> Script:
-    """A server that has nothing but flat settings."""
-
-    def script(asked: Asked) -> Answer | Exception:
-        if asked.path != "/api/settings":
-            return NO_ROUTE
-        return Answer(record) if asked.method == "GET" else store(asked)
-
-    return script
 
 
 @pytest.mark.parametrize("told", [None, OWN])
@@ -44,8 +34,9 @@ def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, t
 
 
 def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: Run) -> None:
-    record = {"language": "en", "search_api_key_set": True, "provider_tokens_set": {"github": None}}
-    with at_an_address(settings(record, lambda asked: Answer({}))) as url:
+    keeper = FlatServer(language="en", search_api_key_set=True, provider_tokens_set={"github": None})
+    keeper.ignores = {"language"}
+    with at_an_address(keeper) as url:
         assert run("settings", "show", "--json", "--url", url).json["llm_api_key_set"] is None
         lines = run("settings", "show", "--url", url).out.splitlines()
         shown = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines}
@@ -59,8 +50,7 @@ def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: 
 
 
 def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run) -> None:
-    refusal = Answer({"detail": "Not Allowed"}, 405)
-    with at_an_address(settings({"language": "en"}, lambda asked: refusal)) as url:
+    with at_an_address(FlatServer(Answer({"detail": "Not Allowed"}, 405))) as url:
         ended = run("settings", "set", "language=fr", "--url", url, status=1)
     assert "does not take POST there (status 405)" in ended.err
     assert "another kind of server" not in ended.err
@@ -89,21 +79,20 @@ def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run
 def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(
     run: Run, says: Answer | Exception, status: int
 ) -> None:
-    record = {"llm_model": "a/b", "llm_api_key_set": True, **dict.fromkeys(KNOWN_BY)}
-    stored: list[Any] = []
+    keeper, asked_for = FlatServer(says, llm_api_key_set=True, **dict.fromkeys(KNOWN_BY)), list[Asked]()
 
-    def store(asked: Asked) -> Answer | Exception:
-        stored.append(asked.body)
-        return says
+    def script(asked: Asked) -> Answer | Exception:
+        asked_for.append(asked)
+        return keeper(asked)
 
-    with at_an_address(settings(record, store)) as url:
+    with at_an_address(script) as url:
         ended = run("--url", url, "settings", "set", "llm_api_key=-", "--json", typed="sentinel-key", status=status)
     unknown = ["llm_api_key"] if status else []
     told = (ended.json["verified"], ended.json["accepted"], ended.json["not_known"])
     assert told == (0, 1 - len(unknown), unknown)
     assert ("Not known whether it is stored: API key." in ended.err) is bool(unknown)
     assert "sentinel" not in ended.out + ended.err
-    assert stored[0]["llm_api_key"] == "sentinel-key"
+    assert [each.body["llm_api_key"] for each in asked_for if each.method == "POST"] == ["sentinel-key"]
 
 
 SERVERS = {
