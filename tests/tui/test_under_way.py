@@ -2,19 +2,16 @@
 
 import re
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
-from quarterdeck.client.client import Client
-from quarterdeck.config.connections import Connection
 from quarterdeck.tui import app
+from quarterdeck.tui.connections import Connect
 from quarterdeck.tui.kept_state import KeptState
-from tests.client.fakes import Answer, Gated
+from tests.client.fakes import Answer, FakeServer, Gated
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, Record, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE, Seat, answering, seated
 
@@ -29,6 +26,12 @@ def slow(fleet: FakeFleet, holds: Callable[[httpx.Request], bool]) -> Gated:
 
 def posts(path: str) -> Callable[[httpx.Request], bool]:
     return lambda request: request.method == "POST" and request.url.path == path
+
+
+def beside(server: FakeServer) -> Connect:
+    """Connects to a server, and anywhere else to one that has nothing."""
+    other = FakeFleet().server
+    return lambda endpoint, key: answering(server if endpoint == PROD else other)(endpoint, key)
 
 
 @pytest.fixture
@@ -69,12 +72,8 @@ async def test_another_connection_is_opened_a_moment_later_where_something_is_no
     fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, answered: bool
 ) -> None:
     monkeypatch.setattr(app, "ANSWERED_WITHIN", 30.0 if answered else 0.5)
-    server, other = slow(fleet, posts(SANDBOXES)), FakeFleet().server
-
-    def connect(endpoint: Connection, key: SecretStr | None) -> AbstractAsyncContextManager[Client]:
-        return answering(server if endpoint == PROD else other)(endpoint, key)
-
-    async with seated(connect, PROD, size=WIDE) as seat:
+    server = slow(fleet, posts(SANDBOXES))
+    async with seated(beside(server), PROD, size=WIDE) as seat:
         await start(seat)
         await seat.press("c", sees="Connections")
         await seat.press("g", "enter", sees="Waiting for the answer to: start of default-spec; then local service is")
@@ -249,14 +248,13 @@ async def test_what_was_created_after_the_deck_was_left_is_not_offered(fleet: Fa
         assert "perhaps not created" not in seat.text
 
 
-async def test_what_was_not_created_on_one_server_is_offered_on_no_other(fleet: FakeFleet) -> None:
-    server, other = slow(fleet, posts(CONVERSATIONS)), FakeFleet().server
+async def test_what_was_not_created_on_one_server_is_offered_on_no_other(
+    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "ANSWERED_WITHIN", 0.5)
+    server = slow(fleet, posts(CONVERSATIONS))
     server.lost = LOST
-
-    def connect(endpoint: Connection, key: SecretStr | None) -> AbstractAsyncContextManager[Client]:
-        return answering(server if endpoint == PROD else other)(endpoint, key)
-
-    async with seated(connect, PROD, size=WIDE) as seat:
+    async with seated(beside(server), PROD, size=WIDE) as seat:
         await seat.sees("Fix login", "live now")
         await seat.press("n", *"port it", "ctrl+s", sees="esc goes back to the list meanwhile")
         await seat.press("escape", "c", sees="Connections")
