@@ -87,14 +87,9 @@ async def test_a_service_that_could_not_be_opened_is_opened_by_a_refresh(folder:
 
 
 async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> None:
-    up = False
-
-    def script(asked: Asked) -> Answer | Exception:
-        if not up:
-            return httpx.ConnectError("refused")
-        return Answer({"items": []}) if asked.path.endswith("/search") else NO_ROUTE
-
-    async with seated(answering(FakeServer(script)), PROD, size=(60, 20)) as seat:
+    fleet, up = FakeFleet(), False
+    server = FakeServer(lambda asked: fleet.answer(asked) if up else httpx.ConnectError("refused"))
+    async with seated(answering(server), PROD, size=(60, 20)) as seat:
         await seat.sees("prod", "server.test", "c chooses another server.")
         await seat.until(lambda: re.search(r"prod · (nothing read yet|offline), retry", seat.line(0)))
         await seat.pilot.resize_terminal(80, 24)
