@@ -116,13 +116,7 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
 async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(sit_before: Sit) -> None:
     keeper = NestedServer(
         fields=[
-            {
-                "key": "agent_context.auth_token",
-                "label": "Auth token",
-                "value_type": "string",
-                "secret": False,
-                **MAJOR,
-            },
+            {"key": "agent_context.auth_token", "label": "Auth token", "secret": False, **MAJOR},
             {"key": "agent_context.mode", "label": "Mode", **MAJOR},
         ]
     )
