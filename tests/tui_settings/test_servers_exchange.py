@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
@@ -24,14 +23,6 @@ PASTED = {
         },
     }
 }
-
-
-@pytest.fixture
-def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the deck hands to the terminal to copy."""
-    texts: list[str] = []
-    monkeypatch.setattr("quarterdeck.tui.app.Deck.copy_to_clipboard", lambda _, text: texts.append(text))
-    return texts
 
 
 async def test_a_check_says_what_answered_from_this_machine_and_sends_only_its_own_key(sit: Sit) -> None:
@@ -122,23 +113,23 @@ async def test_a_hundred_kilobytes_are_taken_in_whole(seat: FormSeat) -> None:
     await seat.press("ctrl+s", sees="900 edited")
 
 
-async def test_copies_and_files_hold_no_secret_and_can_be_pasted_back(
-    seat: FormSeat, copied: list[str], tmp_path: Path
-) -> None:
+async def test_copies_and_files_hold_no_secret_and_can_be_pasted_back(seat: FormSeat, tmp_path: Path) -> None:
     await seat.go_to("mcp:2", "y")
     await seat.sees("Copied stdio db as JSON without secrets", "if your terminal takes copies", "writes")
+    one = seat.deck.clipboard
+    assert list(json.loads(one)["mcpServers"]) == ["db"]
     await seat.press("ctrl+p")
     await seat.type("copy all mcp", sees="Copy all MCP servers")
     await seat.press("down", "enter", sees="Copied 3 servers as JSON without secrets")
-    assert "sentinel" not in "".join(copied)
-    assert list(json.loads(copied[0])["mcpServers"]) == ["db"]
+    everything = seat.deck.clipboard
+    assert "sentinel" not in one + everything
     await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
-    await seat.paste(copied[1], sees="3 servers found, 3 are there already, unchanged.")
+    await seat.paste(everything, sees="3 servers found, 3 are there already, unchanged.")
     await seat.press("escape", "escape", until=lambda: seat.deck.screen is seat.settings)
     path = tmp_path / "servers.json"
     await seat.choose("JSON to file", sees="1 MCP server as JSON. No secret is in it.")
     await seat.press("ctrl+u", "end", "ctrl+u")
     await seat.paste(str(path), "enter")
     await seat.sees("without secrets;")
-    assert path.read_text().strip() == copied[0].strip()
+    assert path.read_text().strip() == one.strip()
     assert path.stat().st_mode & 0o777 == 0o600
