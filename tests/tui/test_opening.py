@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
+from quarterdeck.fleet import watch
 from quarterdeck.fleet.health import Health
 from quarterdeck.tui import app
 from quarterdeck.tui.columns.details import health_cell
@@ -86,7 +87,8 @@ async def test_a_service_that_could_not_be_opened_is_opened_by_a_refresh(folder:
         await seat.press("ctrl+r", sees=(opened, "local service"))
 
 
-async def test_a_server_that_is_down_is_named_and_found_again_by_itself() -> None:
+async def test_a_server_that_is_down_is_named_and_found_again_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "LONGEST_BACKOFF", 2.0)
     fleet, up = FakeFleet(), False
     server = FakeServer(lambda asked: fleet.answer(asked) if up else httpx.ConnectError("refused"))
     async with seated(answering(server), PROD, size=(60, 20)) as seat:
