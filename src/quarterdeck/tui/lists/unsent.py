@@ -67,6 +67,8 @@ class Unsent:
                 if kept is not None:
                     self._to_tell.add(about)
                     self._offered[about][:0] = kept.unsent
+        if (session := self._screen.app.session) is not None:
+            self.look(session, None)
 
     def look(self, session: Session, found: str | None) -> None:
         """Drop what was entered for conversations that were created; `found` is the start whose answer was lost."""
