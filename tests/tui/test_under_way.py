@@ -199,10 +199,10 @@ async def test_what_was_not_created_is_offered_by_the_next_run_until_it_is_creat
     fleet.says.clear()
     why = "Not so" if left == "after the refusal" else "It was not known whether it was created"
     async with at_conversations(fleet, state=state) as seat:
-        await seat.press("ctrl+r", sees="A conversation was perhaps not created; n shows what you entered.")
+        await seat.sees("A conversation was perhaps not created; n shows what you entered.")
         await seat.press("n", sees=("Try it again", "port it", "Port", why))
     async with at_conversations(fleet, state=state) as seat:
-        await seat.press("ctrl+r", sees="A conversation was perhaps not created; n shows what you entered.")
+        await seat.sees("A conversation was perhaps not created; n shows what you entered.")
         await seat.press("n", sees=("Try it again", "port it"))
         if left == "after the refusal":
             await seat.press("escape", "n", sees=("Try it again", "port it"))
