@@ -113,14 +113,14 @@ class Records(Generic[R]):
         if path in self._transport.lacks:
             return Page(())
         try:
-            async for page in self.pages(path, (*self.limit, *query), background=background):
-                self._answered = True
-                return page
+            page = await anext(self.pages(path, (*self.limit, *query), background=background))
         except ServiceError as error:
             if self._answered or not not_offered(error):
                 raise
             self._transport.lacks.add(path)
-        return Page(())
+            return Page(())
+        self._answered = True
+        return page
 
     async def batch(self, path: str, name: str, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
         """Read records by ids, in that order; None stands for an unknown id (SERVERS.md: batches by id).
@@ -181,20 +181,17 @@ class Records(Generic[R]):
         Nulls are left out, unreadable records are counted. Raises ServiceError: SHAPE for a page without a list,
         WRONG_API for anything else, BROKEN for incomplete JSON.
         """
-        total, full = 0, self._transport.limits.page
+        total = 0
         for members, answer in _slices(response):
             given = [member for member in members if member is not None]
             items = tuple(self._readable(given))
             unreadable = len(given) - len(items)
             total += len(members)
+            partial = isinstance(answer, list) and total == self._transport.limits.page
+            following = page_id(answer.get("next_page_id")) if isinstance(answer, dict) else None
+            yield Page(items, answer is None or following is not None, unreadable, partial, following)
             if answer is None:
-                yield Page(items, more=True, unreadable=unreadable)
                 await asyncio.sleep(BREAK)
-            elif isinstance(answer, list):
-                yield Page(items, unreadable=unreadable, perhaps_partial=total == full)
-            else:
-                following = page_id(answer.get("next_page_id"))
-                yield Page(items, following is not None, unreadable, next_page_id=following)
 
     def _readable(self, members: Iterable[Any]) -> Iterator[R]:
         """Yield the readable records of a list."""
@@ -218,15 +215,12 @@ _Slice = tuple[list[Any], list[Any] | dict[str, Any] | None]
 
 def _slices(response: Response) -> Iterator[_Slice]:
     """Yield the members of a list, in slices if it is large."""
-    try:
+    with suppress(ValueError, RecursionError):  # the error for what is not JSON comes below
         # As json.loads does, so that both read the same bodies.
         text = decoded(response.body, "surrogatepass") if len(response.body) > LARGE else ""
         if (begin := _BEGIN.match(text)) is not None:
             yield from _sliced(text, begin)
             return
-    except (ValueError, RecursionError):
-        response.json()
-        raise _no_list(response) from None
     content = response.json()
     members = content.get("items") if isinstance(content, dict) else content
     if isinstance(members, list):
@@ -234,7 +228,7 @@ def _slices(response: Response) -> Iterator[_Slice]:
     elif isinstance(content, dict) and "items" in content:
         raise response.wrong_shape("The server answered a list that cannot be read.")
     else:
-        raise _no_list(response)
+        raise response.wrong_api("The server answered something that is not a list.")
 
 
 def _sliced(text: str, begin: re.Match[str]) -> Iterator[_Slice]:
@@ -268,10 +262,6 @@ def _wants_other_than(name: str, error: ServiceError) -> bool:
     return error.status == 422 and any(
         problem.location[:1] == ("query",) and problem.location[1:2] != (name,) for problem in error.problems
     )
-
-
-def _no_list(response: Response) -> ServiceError:
-    return response.wrong_api("The server answered something that is not a list.")
 
 
 def _endless(kind: ErrorKind, words: str, path: str) -> ServiceError:
