@@ -93,28 +93,21 @@ def _change(path: Path, edit: Callable[[str, dict[str, Any]], str], *, private: 
 
     Raises ConfigError, without changing the file, if it cannot be read, safely changed, or written.
     """
-    try:
-        with files.alone_in(path.parent):
-            _change_alone(path, edit, private=private)
-    except OSError as error:
-        raise ConfigError(f"{path} could not be written: {error.strerror}") from error
-
-
-def _change_alone(path: Path, edit: Callable[[str, dict[str, Any]], str], *, private: bool) -> None:
-    try:
-        text = files.read(path, private=private) or ""
-        content = files.parsed_toml(path, text, private=private)
-    except ConfigError as error:
-        raise ConfigError(f"{error}; nothing was written") from error
-    try:
-        new = edit(text, content)
-        understood = tomllib.loads(new) == content
-    except (TOMLKitError, ValueError, RecursionError):
-        understood = False
-    if not understood:
-        raise ConfigError(f"{path} is not laid out in a way this program can change; nothing was written")
-    if new != text:
-        files.write(path, new)
+    with files.changing(path):
+        try:
+            text = files.read(path, private=private) or ""
+            content = files.parsed_toml(path, text, private=private)
+        except ConfigError as error:
+            raise ConfigError(f"{error}; nothing was written") from error
+        try:
+            new = edit(text, content)
+            understood = tomllib.loads(new) == content
+        except (TOMLKitError, ValueError, RecursionError):
+            understood = False
+        if not understood:
+            raise ConfigError(f"{path} is not laid out in a way this program can change; nothing was written")
+        if new != text:
+            files.write(path, new)
 
 
 def _entries(content: dict[str, Any], group: str) -> dict[str, dict[str, Any]]:

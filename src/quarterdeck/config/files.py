@@ -86,19 +86,23 @@ def make_folder(path: Path) -> None:
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Create a folder if it is missing, and keep all others of ours from changing its files meanwhile.
+def changing(path: Path) -> Iterator[None]:
+    """Create the folder of a file if it is missing, and keep all others of ours from changing its files meanwhile.
 
-    Others are processes and threads; a process that ends lets them go on. Raises OSError if there can be no folder.
+    Others are processes and threads; a process that ends lets them go on. Raises ConfigError instead of OSError, also
+    where that is raised inside.
     """
-    make_folder(folder)
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with suppress(OSError):  # some network file systems cannot lock a folder
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+        make_folder(path.parent)
+        handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with suppress(OSError):  # some network file systems cannot lock a folder
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise ConfigError(f"{path} could not be written: {error.strerror}") from None
 
 
 def write(path: Path, content: str | bytes) -> None:

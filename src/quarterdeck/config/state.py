@@ -64,17 +64,14 @@ class StateFiles:
         Nobody else changes it meanwhile, not even another process.
         """
         path = self._path(model, about)
-        try:
-            with files.alone_in(path.parent):
-                before = _undamaged(path, model)
-                after = change(before)
-                if after is None:
-                    path.unlink(missing_ok=True)
-                elif after != before:
-                    _write(path, after)
-                return after
-        except OSError as error:
-            raise ConfigError(f"{path} could not be written: {error.strerror}") from None
+        with files.changing(path):
+            before = _undamaged(path, model)
+            after = change(before)
+            if after is None:
+                path.unlink(missing_ok=True)
+            elif after != before:
+                _write(path, after)
+            return after
 
     def _path(self, model: type[StateModel], about: str) -> Path:
         return self._folder / model.kind / f"{hashlib.sha256(about.encode()).hexdigest()[:24]}.json"
