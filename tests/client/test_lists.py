@@ -195,6 +195,14 @@ async def test_a_server_without_batch_reads_is_asked_only_once(answer: Answer) -
     assert len(server.asked) == 1
 
 
+async def test_what_has_answered_is_not_lacking_because_a_page_stands_in_front_of_the_server_for_a_while() -> None:
+    in_front = Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"})
+    client, _ = client_of({BATCH: [Answer([sandbox(1)]), in_front, Answer([sandbox(1)])]})
+    assert await client.sandboxes.read(["s1"])
+    assert (await error_of(client.sandboxes.read(["s1"]))).kind is ErrorKind.WRONG_API
+    assert await client.sandboxes.read(["s1"])
+
+
 @pytest.mark.parametrize("text", ["15:00:00", "15:00:00Z", "15:00:00+00:00", "16:00:00+01:00"])
 def test_a_time_without_a_zone_means_utc(text: str) -> None:
     assert moment(f"2026-11-20T{text}") == datetime(2026, 11, 20, 15, tzinfo=UTC)

@@ -68,8 +68,8 @@ class Records(Generic[R]):
         self._same = same
         self._read: dict[bytes, list[Page[R]]] = {}
         """The parsed pages by digest of the response, the latest last."""
-        self._answered = False
-        """Whether `newest` was answered."""
+        self._answered: set[str] = set()
+        """The paths of `newest` and `batch` that have answered: a page may stand in front of the server for a while."""
         self.limit: Query = (("limit", str(transport.limits.page)),)
         """The query for the largest pages that servers allow."""
 
@@ -106,21 +106,18 @@ class Records(Generic[R]):
         return tuple([record async for page in self.pages(path, self.limit) for record in page.items])
 
     async def newest(self, path: str, *query: tuple[str, str], background: bool = False) -> Page[R]:
-        """Return the first page of a list; empty if the server has no such list, which is then not requested again.
-
-        What has answered before is not lacking: a page may stand in front of the server for a while.
-        """
+        """Return the first page of a list; empty if the server has no such list, which is then not requested again."""
         if path in self._transport.lacks:
             return Page(())
         try:
-            page = await anext(self.pages(path, (*self.limit, *query), background=background))
+            pages = [page async for page in self._get(path, (*self.limit, *query), background=background)]
         except ServiceError as error:
-            if self._answered or not not_offered(error):
+            if path in self._answered or not not_offered(error):
                 raise
             self._transport.lacks.add(path)
             return Page(())
-        self._answered = True
-        return page
+        self._answered.add(path)
+        return _unseen(pages[0], set())
 
     async def batch(self, path: str, name: str, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
         """Read records by ids, in that order; None stands for an unknown id (SERVERS.md: batches by id).
@@ -137,13 +134,15 @@ class Records(Generic[R]):
             try:
                 pages += [page async for page in self._get(path, query, background=background)]
             except ServiceError as error:
-                if not not_offered(error) and not _wants_other_than(name, error):
+                if path in self._answered or not (not_offered(error) or _wants_other_than(name, error)):
                     raise
                 self._transport.lacks.add(path)
                 return None
         batch = self._in_order(pages, ids, path)
         if batch is None:
             self._transport.lacks.add(path)
+        else:
+            self._answered.add(path)
         return batch
 
     def _in_order(self, pages: Sequence[Page[R]], ids: Sequence[str], path: str) -> Batch[R] | None:
