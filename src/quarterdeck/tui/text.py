@@ -54,6 +54,11 @@ def whole(value: str) -> Shown:
     return Shown("\n".join(map(_harmless, lines)))
 
 
+def end_of(address: Shown, cells: int) -> Shown:
+    """Return as much of the end of an address as fits: its host and port tell servers apart."""
+    return address if len(address) <= cells else Shown(f"…{address[1 - cells :]}")
+
+
 def escaped(value: str) -> str:
     """Return a text that is safe to paste or view elsewhere: control characters are escaped as in JSON.
 

@@ -169,7 +169,7 @@ class ConnectionsDialog(Dialog[Connection]):
             (
                 mark(connection.colour),
                 _column(plain(text.line(connection.name), Tone.STRONG), NAME),
-                _column(plain(_address(connection)), address),
+                _column(plain(text.end_of(_address(connection), address - 1)), address),
                 _column(content(self._health_of(connection)), STATE),
                 *((_column(plain(read_only, Tone.WARN), READ_ONLY),) if self._read_only else ()),
             )

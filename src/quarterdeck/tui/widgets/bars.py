@@ -93,8 +93,8 @@ def right_side(state: HeaderState, room: int) -> Content:
     name = band(connection, state.connection.colour)
     cells = max(SHORTEST_NAME, room - (mark + dot + health).cell_length)
     shortest = name.truncate(cells, ellipsis=True)
-    if not (state.connection.kept or state.connection.embedded):  # an address: its port tells servers apart
-        shortest = band(Shown(f"…{connection[1 - cells :]}"), None)
+    if not (state.connection.kept or state.connection.embedded):
+        shortest = band(text.end_of(connection, cells), None)
     for name_and_rest in (
         name + release + mark + dot,
         name + mark + dot,
