@@ -184,7 +184,8 @@ class DeckScreen(Screen[None]):
     @work(exclusive=True, group="dialog")
     async def action_row_menu(self) -> None:
         """Show every command for the row under the cursor, and why some cannot be done."""
-        offers = ((command, self.why_not(command)) for command in self.row_commands())
+        reasons = ((command, self.why_not(command)) for command in self.row_commands())
+        offers = ((each, reason and reason.removeprefix(f"{each.label}: ")) for each, reason in reasons)
         chosen = await self.app.push_screen_wait(menu(self.row_title(), offers))
         if chosen is not None:
             await self.action_command(chosen)
