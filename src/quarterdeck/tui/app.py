@@ -186,6 +186,8 @@ class Deck(KeysInOrder):
         """The place last read in each conversation, by id."""
         self.unanswered: tuple[str, ...] = ()
         """Phrases for the writes that were unanswered when the person left, or wanted to."""
+        self._asks_to_leave = False
+        """Whether a person is being asked about leaving."""
         self.exit_messages: dict[str, None] = {}
         """Messages printed after the deck has ended, each once."""
         self.connected = asyncio.Event()
@@ -357,7 +359,10 @@ class Deck(KeysInOrder):
 
     async def action_quit(self) -> None:
         """Quit the deck, unless something prevents it."""
-        self.leave()
+        if self._asks_to_leave:
+            self.say_on_top(Shown("Answer this first."))
+        else:
+            self.leave()
 
     @work(exclusive=True, group="leave")
     async def leave(self) -> None:
@@ -385,15 +390,19 @@ class Deck(KeysInOrder):
 
     async def may_leave(self) -> bool:
         """Whether the connection may be left: asks about a running bulk job and unsaved edits. Runs inside a worker."""
-        if self.session is not None and not await self.connecting.may_end_job():
-            return False
-        for screen in tuple(self.opened):
-            if screen.unsaved:
-                if screen.PLACE is not self.place:
-                    await self.show(screen.PLACE)
-                if not await screen.may_leave():
-                    return False
-        return True
+        self._asks_to_leave = True
+        try:
+            if self.session is not None and not await self.connecting.may_end_job():
+                return False
+            for screen in tuple(self.opened):
+                if screen.unsaved:
+                    if screen.PLACE is not self.place:
+                        await self.show(screen.PLACE)
+                    if not await screen.may_leave():
+                        return False
+            return True
+        finally:
+            self._asks_to_leave = False
 
     async def wait_for_writes(self, then: str) -> None:
         """Wait a moment for unanswered writes, but for none of a bulk job, which goes on; `then` says what follows."""
