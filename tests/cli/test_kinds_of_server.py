@@ -1,6 +1,7 @@
 """The settings commands on servers of either generation, and on one that nobody knows, over HTTP."""
 
 import json
+import signal
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from quarterdeck.client.flat import KNOWN_BY
 from tests.cli.conftest import Run
-from tests.cli.serving import at_an_address
+from tests.cli.serving import Program, at_an_address
 from tests.client.fakes import Answer, Asked
 from tests.client.nested_server import NestedServer
 from tests.servers.nested.record import ADDRESSES
@@ -93,6 +94,39 @@ def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(
     assert ("Not known whether it is stored: API key." in ended.err) is bool(unknown)
     assert "sentinel" not in ended.out + ended.err
     assert [each.body["llm_api_key"] for each in asked_for if each.method == "POST"] == ["sentinel-key"]
+
+
+def test_a_save_that_is_stored_despite_an_interrupt_can_be_undone(run: Run) -> None:
+    keeper, programs = FlatServer(language="en", **dict.fromkeys(KNOWN_BY)), list[Program]()
+
+    def script(asked: Asked) -> Answer | Exception:
+        answer = keeper(asked)
+        if asked.method == "POST":
+            programs[0].process.send_signal(signal.SIGINT)
+            programs[0].process.wait(20)
+        return answer
+
+    with at_an_address(script) as url:
+        programs.append(Program("settings", "set", "language=fr", "--accept-losses", "--url", url))
+        status, err = programs[0].ended()
+        assert (status, err.splitlines()[-1]) == (
+            130,
+            "quarterdeck: The server may go on and store it. `quarterdeck settings show` shows it then.",
+        )
+        assert keeper.record["language"] == "fr"
+        run("settings", "undo", "--accept-losses", "--url", url)
+    assert keeper.record["language"] == "en"
+
+
+def test_a_save_of_which_the_server_took_nothing_is_not_what_undo_takes_back(run: Run) -> None:
+    keeper = FlatServer(language="en", **dict.fromkeys(KNOWN_BY))
+    keeper.ignores = {"git_user_name"}
+    with at_an_address(keeper) as url:
+        run("settings", "set", "language=fr", "--accept-losses", "--url", url)
+        ended = run("settings", "set", "git_user_name=Eve", "--accept-losses", "--url", url, status=1)
+        assert ended.out == "0 of 1 changes verified\n"
+        assert run("settings", "undo", "--accept-losses", "--url", url).out.endswith("1 of 1 changes verified\n")
+    assert keeper.record["language"] == "en"
 
 
 SERVERS = {

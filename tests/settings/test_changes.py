@@ -42,7 +42,8 @@ def unedited(draft: Draft) -> Draft:
 
 def noted(meant: Draft, found: Settings | None, before: Journal | None = None) -> Journal:
     """A journal with a save, after it went through a file."""
-    return Journal.model_validate_json(kept_here.with_save(before, meant, found, NOON).model_dump_json())
+    when = NOON + timedelta(minutes=0 if before is None else len(before.saves))
+    return Journal.model_validate_json(kept_here.with_save(before, meant, found, when).model_dump_json())
 
 
 def undone(journal: Journal, now: Draft) -> Restored:
@@ -53,7 +54,8 @@ def undone(journal: Journal, now: Draft) -> Restored:
 
 def undo_of(meant: Draft) -> Restored:
     after = saved(meant)
-    return undone(noted(meant, after.base), after)
+    last = last_save(noted(meant, after.base), after)
+    return Restored(after) if last is None else last[1]
 
 
 # Edits made again
@@ -218,7 +220,8 @@ def test_what_was_changed_again_since_or_never_arrived_is_left_alone() -> None:
         .change_servers(Servers.remove, 1)
         .change_servers(Servers.add, SseServer(url="https://a.example/sse"))
     )
-    assert not undone(noted(never, STORED), Draft(STORED)).draft.edited
+    assert last_save(noted(never, STORED), Draft(STORED)) is None
+    assert undone(noted(never, STORED, noted(meant, after)), Draft(after)).draft.changes["language"] == "de"
 
 
 def test_what_could_not_be_read_back_is_undone_if_it_is_there_else_the_save_before_it() -> None:

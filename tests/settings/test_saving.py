@@ -9,8 +9,9 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, Sse
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest, rules_of
+from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.kept import DisabledServers, disabled_in, with_replaced
+from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, with_replaced
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review
@@ -46,17 +47,34 @@ async def _yes(review: Review, request: PreparedRequest | None, why: str) -> boo
     return True
 
 
-async def _noted(meant: Draft, found: Settings | None) -> None:
-    pass
+class Notes:
+    """The journal, and what it held when a store was asked for."""
+
+    def __init__(self, server: FlatServer) -> None:
+        self.server = server
+        self.journal: Journal | None = None
+        self.before: list[Journal | None] = []
+
+    def __call__(self, asked: Asked) -> Answer | Exception:
+        self.before += [self.journal] if asked.method == "POST" else []
+        return self.server(asked)
+
+    async def note(self, noted: Callable[[Journal | None], Journal | None]) -> None:
+        self.journal = noted(self.journal)
 
 
 async def saved(
-    draft: Draft, server: FlatServer, keep: Keep | None = None, tell: Callable[[str], None] = lambda step: None
+    draft: Draft,
+    server: FlatServer,
+    keep: Keep | None = None,
+    tell: Callable[[str], None] = lambda step: None,
+    notes: Notes | None = None,
 ) -> SaveResult:
-    client, _ = client_of(server, server=SERVER)
+    notes = notes or Notes(server)
+    client, _ = client_of(notes, server=SERVER)
     async with client:
         store = RememberingStore(client, TypedSecrets())
-        return await save(draft, store, Caller(_mine, _yes, _noted, keep, tell=tell))
+        return await save(draft, store, Caller(_mine, _yes, notes.note, utc_now, keep, tell=tell))
 
 
 BASE = Settings(language="de", llm_api_key_set=False)
@@ -90,12 +108,16 @@ async def test_what_became_of_a_save_is_found_out_by_reading(
 ) -> None:
     """A secret is accepted only where the server said yes to the very request that stores it."""
     told: list[str] = []
-    result = await saved(draft, server, tell=told.append)
+    notes = Notes(server)
+    result = await saved(draft, server, tell=told.append, notes=notes)
     assert result.words.startswith(words)
     assert ("Unknown whether it was stored; reading back…" in told) is (server.answers in ([LOST], [LOCKED]))
     assert (result.saved, result.error) == (is_saved, not is_saved)
     assert result.draft.changes == {key: draft.edits[key] for key in left}
     assert (result.meant is not None) is is_noted
+    assert [each.saves[-1].unsure for each in notes.before if each is not None] == [True] * server.stores
+    saves = notes.journal.saves if notes.journal is not None else ()
+    assert [each.unsure for each in saves] == ([result.seen is None] if is_noted else [])
 
 
 async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:

@@ -1,7 +1,10 @@
 """`quarterdeck settings set`, `import` and `undo`: the deck's save, confirmed by command line options."""
 
+import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,6 @@ from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, n
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
@@ -21,7 +23,7 @@ from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
-from quarterdeck.settings.kept import Journal, last_save, with_save
+from quarterdeck.settings.kept import Journal, last_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import Pasted, PasteError, pasted
 from quarterdeck.settings.mcp_server import missing, paired, versions
@@ -165,16 +167,24 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     about = choose(arguments, config, os.environ).about
     state = KeptState(config.folders.kept)
 
-    async def noted(meant: Draft, found: Settings | None) -> None:
-        await state.change(Journal, about, lambda kept: with_save(kept, meant, found, utc_now()))
-
     store = RememberingStore(client, TypedSecrets())
-    result = await save(draft, store, Caller(_give_up, agree, noted))
+    caller = Caller(_give_up, agree, partial(state.change, Journal, about), utc_now, sending=_sending)
+    result = await save(draft, store, caller)
     if arguments.dry_run and not result.saved and not result.error:
         return 0
     if result.error and result.seen is None:
         raise CommandError(" ".join((result.words, *(f"{each.key}: {each.words}" for each in result.complaints))))
     return _report(result, as_data=arguments.json)
+
+
+@contextmanager
+def _sending() -> Iterator[None]:
+    """Say, where an interrupt ends the program, what may become of what was sent."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        note("The server may go on and store it.", "`quarterdeck settings show` shows it then.")
+        raise
 
 
 async def _give_up(conflict: Conflict) -> Side | None:

@@ -105,6 +105,11 @@ class KeptChanges(BaseModel, frozen=True):
     servers: tuple[ServerChange, ...]
 
     @property
+    def count(self) -> int:
+        """The number of changes: fields, and MCP servers one by one."""
+        return len(self.fields) + len(self.servers)
+
+    @property
     def back(self) -> "KeptChanges":
         """The reverse of these changes."""
         fields = {key: change.back for key, change in self.fields.items()}
@@ -150,6 +155,29 @@ def _server_changes(draft: Draft, seen: Draft | None) -> Iterator[ServerChange]:
             new_here=entry.disabled and new is not None,
             typed=() if new is None else typed_anew(new, old),
         )
+
+
+def not_stored(changes: KeptChanges, draft: Draft) -> KeptChanges:
+    """Return the changes that the record of a draft does not have, as far as it tells: not of every secret."""
+    fields = {key: change for key, change in changes.fields.items() if not _is_stored(key, change, draft)}
+    entries = draft.servers.entries
+    there = {
+        False: [bare(entry.was) for entry in entries if entry.was is not None],
+        True: [bare(entry.kept) for entry in entries if entry.kept is not None],
+    }
+    servers = (
+        change
+        for change in changes.servers
+        if (change.new is not None and change.new not in there[change.new_here])
+        or (change.old is not None and change.old in there[change.old_here])
+    )
+    return KeptChanges(fields=fields, servers=tuple(servers))
+
+
+def _is_stored(key: str, change: FieldChange, draft: Draft) -> bool:
+    if key not in draft.fields.by_key or holds_hidden(change.new):
+        return False
+    return change.cleared and draft.stored(key) is False if change.secret else holds(draft, key, change.new)
 
 
 @dataclass(frozen=True)

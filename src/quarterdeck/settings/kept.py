@@ -36,25 +36,35 @@ class Journal(BaseModel, frozen=True):
 
 
 def with_save(kept: Journal | None, meant: Draft, found: Settings | None, when: AwareDatetime) -> Journal:
-    """Add what a save changed; `found` is what was read back, None if it could not be read.
+    """Add what the save of that moment changes, in place of what was noted of it before.
 
-    Changes that were not stored are left out.
+    `found` is what was read back, None if nothing was (yet). Changes that were not stored are left out.
     """
     changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields))
     saved = Saved(when=when, unsure=found is None, fields=changes.fields, servers=changes.servers)
-    return Journal(saves=(*(kept.saves if kept is not None else ()), saved)[-MOST_SAVES:])
+    return Journal(saves=(*_saves(without_save(kept, when)), saved)[-MOST_SAVES:])
+
+
+def without_save(kept: Journal | None, when: AwareDatetime) -> Journal | None:
+    """Remove the save of that moment, because nothing was stored; returns None if no others are left."""
+    left = tuple(saved for saved in _saves(kept) if saved.when != when)
+    return Journal(saves=left) if left else None
 
 
 def last_save(kept: Journal | None, now: Draft) -> tuple[Saved, Restored] | None:
     """Return the last save of a journal and its reverse applied to the current record; None if there is none.
 
-    Values that were changed again are left alone. A save that turns out not to be stored does not count.
+    Values that were changed again are left alone. A save of which nothing is stored does not count.
     """
-    for saved in reversed(kept.saves if kept is not None else ()):
+    for saved in reversed(_saves(kept)):
         back = restored(saved.back, now, over_others=False)
-        if not saved.unsure or _seems_stored(saved, back, now):
+        if _seems_stored(saved, back, now) if saved.unsure else saved.count:
             return saved, back
     return None
+
+
+def _saves(kept: Journal | None) -> tuple[Saved, ...]:
+    return kept.saves if kept is not None else ()
 
 
 def _seems_stored(saved: Saved, back: Restored, now: Draft) -> bool:

@@ -4,18 +4,19 @@ It uses a store and callbacks that answer questions, and knows no widgets and no
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 from itertools import chain
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import LISTS, McpServer
-from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import named
 from quarterdeck.client.settings import PreparedRequest, losses
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.kept import DisabledServers, disabled_in
+from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, with_save, without_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
 from quarterdeck.settings.review import Review, review
@@ -34,8 +35,9 @@ class Caller:
     settle: Callable[[Conflict], Awaitable[Side | None]]
     agree: Callable[[Review, PreparedRequest | None, str], Awaitable[bool]]
     """Asks whether to send, if there is a request; the third argument says why it asks again, empty at first."""
-    note: Callable[[Draft, Settings | None], Awaitable[object]]
-    """Stores what was meant and what was read afterwards, for undo; may raise ServiceError."""
+    note: Callable[[Callable[[Journal | None], Journal | None]], Awaitable[object]]
+    """Stores what is made of the journal of saves; may raise ServiceError."""
+    clock: Callable[[], datetime]
     keep: Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]] | None = None
     """Called with (gone, new): keeps `new` here and `gone` no longer; returns all kept ones, may raise ServiceError."""
     sending: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -101,24 +103,34 @@ async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) 
 
 
 async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
-    """Send the changes, read back, and store the journal; raises ServiceError if nothing was done."""
+    """Send the changes and read back; raises ServiceError if nothing was done.
+
+    The journal has the save before it is sent, because the program may end before the answer comes.
+    """
     if not meant.changes:
         return SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
     secrets, lost = None, None
     if any(loss.field == TOKENS for loss in losses(meant.base, meant.changes, store.client.server)):
         secrets = await store.secret_names()
+    when = caller.clock()
+    forget = partial(without_save, when=when)
+    with suppress(ServiceError):  # told after the save, when it is noted again
+        await caller.note(partial(with_save, meant=meant, found=None, when=when))
     caller.tell("Saving…")
     try:
         await store.store(meant.base, meant.changes)
     except ServiceError as error:
         if error.outcome is not Outcome.UNKNOWN:
+            with suppress(ServiceError):  # an unsure save that is not stored does not count
+                await caller.note(forget)
             raise
         lost = error
     caller.tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
     result = await _read_back(meant, store, secrets, lost)
+    found = None if result.seen is None else result.seen.remaining.base
+    noted = forget if result.meant is None else partial(with_save, meant=meant, found=found, when=when)
     try:
-        if result.meant is not None:
-            await caller.note(meant, None if result.seen is None else result.seen.remaining.base)
+        await caller.note(noted)
     except ServiceError as error:
         return replace(result, words=f"{result.words} · This save cannot be undone: {error.words}", error=True)
     return result

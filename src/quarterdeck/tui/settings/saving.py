@@ -7,11 +7,10 @@ from functools import partial
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.kept import DisabledServers, Journal, last_save, with_replaced, with_save
+from quarterdeck.settings.kept import DisabledServers, Journal, last_save, with_replaced
 from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, problems, until_when
 from quarterdeck.settings.save import Caller, SaveResult, save
@@ -136,10 +135,8 @@ class Saves:
             dialog.show(review, request, why, preface)
             return await dialog.answer
 
-        async def note(meant: Draft, found: Settings | None) -> None:
-            when = self.app.clock()
-            await change(Journal, endpoint.about, lambda kept: with_save(kept, meant, found, when))
-            self.record.has_save = True
+        async def note(noted: Callable[[Journal | None], Journal | None]) -> None:
+            self.record.has_save = await change(Journal, endpoint.about, noted) is not None
 
         async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
             return await change(DisabledServers, endpoint.about, lambda kept: with_replaced(kept, gone, new))
@@ -149,7 +146,7 @@ class Saves:
         try:
             if not dialog.is_mounted:
                 await self.app.push_screen(dialog)
-            return await save(draft, store, Caller(settle, agree, note, keep, sending, tell))
+            return await save(draft, store, Caller(settle, agree, note, self.app.clock, keep, sending, tell))
         finally:
             self.under_way = False
             if not dialog.answer.done():
