@@ -92,12 +92,12 @@ async def nested(sit: Sit) -> AsyncIterator[FormSeat]:
 
 @pytest.fixture
 def sit_before(tmp_path: Path) -> Sit:
-    """Opens decks on a server that answers by a script."""
+    """Opens decks on a server that answers by a script, with one folder of state."""
 
     @asynccontextmanager
     async def opened(server: FakeServer) -> AsyncIterator[FormSeat]:
         endpoint = Connection("far", "http://far.test")
-        async with seated(answering(server), endpoint) as seat:
+        async with seated(answering(server), endpoint, state=KeptState(tmp_path / "state")) as seat:
             yield await FormSeat.at(seat)
 
     return opened

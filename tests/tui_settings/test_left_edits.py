@@ -1,6 +1,7 @@
 """Edits that a run of the deck could not save: kept, offered to the next run, and never applied unasked."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.tui.processes import is_running, this_process
 from quarterdeck.tui.settings import unsaved
+from tests.client.fakes import Gated
+from tests.settings.flat_server import FlatServer
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
@@ -35,7 +39,7 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_
     (page,) = pages(tmp_path, "unsaved")
     assert "sentinel" not in json.dumps(page)
     async with sit() as seat:
-        await seat.sees("Edits that were not saved", "2 edits from", "Restore them")
+        await seat.sees("Edits of an earlier run", "2 edits from", "Restore them")
         assert not seat.form.draft.edited
         await seat.press("r")
         await seat.sees("Edits restored", "Not kept, for it may be secret", "API key")
@@ -57,9 +61,9 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
     async with sit(stored=FULL) as seat:
         await leave_edits(seat)
     async with sit() as seat:
-        await seat.sees("Edits that were not saved")
+        await seat.sees("Edits of an earlier run")
         await seat.press("escape", sees=("f2 has them restored", "As stored"))
-        await seat.choose("Restore edits", sees="Edits that were not saved")
+        await seat.choose("Restore edits", sees="Edits of an earlier run")
         await seat.press("D", sees="As stored")
         await seat.until(lambda: pages(tmp_path, "unsaved") == [])
         await seat.press("f2", sees="No earlier run left edits behind")
@@ -98,7 +102,51 @@ async def test_the_edits_of_a_deck_that_was_killed_are_offered(sit: Sit, tmp_pat
         entry["process"] = ended.stdout.strip()
     file.write_text(json.dumps(page))
     async with sit() as seat:
-        await seat.sees("Edits that were not saved", "2 edits from")
+        await seat.sees("Edits of an earlier run", "2 edits from")
+
+
+@pytest.mark.parametrize("lands", [True, False])
+async def test_edits_that_were_sent_when_the_deck_ended_are_offered_only_if_they_are_not_stored(
+    sit_before: Sit, tmp_path: Path, *, lands: bool
+) -> None:
+    server = Gated(FlatServer(), lambda request: request.method == "POST", acts_first=lands)
+    async with sit_before(server) as seat:
+        await seat.edit("git_user_name", "Grace")
+        await seat.save()
+        await seat.until(lambda: server.waited)
+    server.gate.set()
+    async with sit_before(server) as seat:
+        if not lands:
+            await seat.sees("1 edit from", "is not stored, as far as can be read", "Restore them")
+            await seat.press("r", sees=("1 edited", "Restored; ctrl+s shows the edits"))
+            return
+        await seat.until(lambda: re.search("The edits from .* are stored", seat.text))
+        await seat.sees("As stored")
+        assert not seat.deck.screen.is_modal
+        assert pages(tmp_path, "unsaved") == []
+        await seat.choose("Undo save", sees=("This takes back the save of", "Grace → Ada"))
+        await seat.agree(sees=("Saved · 1 of 1 verified", "As stored"))
+
+
+async def test_of_what_an_earlier_run_left_only_what_is_not_stored_is_counted_and_restored(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.edit("language", "French")
+        await seat.add_command("search")
+        await seat.add_command("files")
+        await seat.edit("llm_api_key", "sentinel-typed", sees="4 edited")
+    async with sit() as seat:
+        await seat.sees("4 edits from")
+        await seat.press("l")
+        held = await seat.servers()
+        tools = (*held.stdio_servers, StdioServer(name="search", command="uvx"))
+        changes = {"language": "fr", "mcp_config": held.model_copy(update={"stdio_servers": tools})}
+        await seat.client.settings.store(await seat.stored(), changes)
+        await seat.press("ctrl+r", until=lambda: len(seat.form.draft.servers.entries) == 4)
+        await seat.choose("Restore edits", sees="2 edits from")
+        await seat.press("r", sees=("Edits restored", "API key"))
+        await seat.press("escape", sees="1 edited")
+        await seat.save_verified(1)
+        assert [tool.name for tool in (await seat.servers()).stdio_servers] == ["db", "search", "files"]
 
 
 async def test_edits_that_cannot_be_read_are_not_said_to_be_none(sit: Sit, tmp_path: Path) -> None:

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from secrets import token_hex
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.settings.changes import restored
+from quarterdeck.settings.changes import KeptChanges, not_stored, restored
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.kept import Run, UnsavedEdits, ended, left_behind, with_run, without_run
 from quarterdeck.settings.words import counted
@@ -88,24 +87,32 @@ class KeptEdits:
         if self.none_left:
             self.say(Shown(NONE_LEFT), Tone.PLAIN)
         for name, run in found:
-            answer = await self.app.push_screen_wait(_left_edits(run, self.app.clock()))
+            left, when = not_stored(run, self.form.draft.discard()), words.when(run.at, self.app.clock())
+            if not left.count:
+                await self._change(endpoint.about, partial(without_run, name=name))
+                self.say(text.line(f"The edits from {when} are stored."), Tone.PLAIN)
+                continue
+            answer = await self.app.push_screen_wait(_left_edits(left.count, when))
             if answer == DROP:
                 await self._change(endpoint.about, partial(without_run, name=name))
             elif answer == RESTORE and endpoint == self.record.endpoint:
-                await self._restore(endpoint.about, name, run)
+                await self._restore(endpoint.about, name, left)
             else:
                 self.say(Shown("The edits stay kept; f2 has them restored."), Tone.PLAIN)
                 return
         await self.find()
 
-    async def _restore(self, about: str, name: str, run: Run) -> None:
+    async def _restore(self, about: str, name: str, left: KeptChanges) -> None:
         """Restore the edits, and mark the stored ones as this run's, in one step."""
         before = self.form.draft
-        found = restored(run, before)
-        await self.form.change(lambda draft: found.draft)
+        found = restored(left, before)
+        changed = await self.form.change(lambda draft: found.draft)
         draft = self.form.draft
         await self._change(about, lambda kept: self._with(draft, without_run(kept, name)))
-        self.say(Shown("Restored; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
+        if changed:
+            self.say(Shown("Restored; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
+        else:
+            self.say(Shown("There is nothing to restore."), Tone.PLAIN)
         said = words.restored_lines(found, before)
         if said:
             self.app.push_screen(PageDialog(Shown("Edits restored"), lambda: said))
@@ -135,11 +142,11 @@ class KeptEdits:
             self.say(text.line(error.sentences), Tone.BAD)
 
 
-def _left_edits(kept: Run, now: datetime) -> PickDialog[str]:
+def _left_edits(count: int, when: str) -> PickDialog[str]:
     """Return the dialog that asks; escape means later."""
-    edits = counted(len(kept.fields) + len(kept.servers), "edit")
+    edits = f"{counted(count, 'edit')} from {when} {'is' if count == 1 else 'are'}"
     said = [
-        cell(Shown(f"{edits} from {words.when(kept.at, now)} never reached the server.")),
+        cell(text.line(f"{edits} not stored, as far as can be read.")),
         cell(Shown("Secrets that were typed are not kept: type them again."), Tone.MUTED),
     ]
     choices = [
@@ -147,4 +154,4 @@ def _left_edits(kept: Run, now: datetime) -> PickDialog[str]:
         choice(LATER, LATER, Shown("Later"), Shown("they stay kept on this machine")),
         choice(DROP, DROP, Shown("Drop them"), Shown("they are gone for good")),
     ]
-    return PickDialog(Shown("Edits that were not saved"), choices, said=said, leave="later")
+    return PickDialog(Shown("Edits of an earlier run"), choices, said=said, leave="later")
