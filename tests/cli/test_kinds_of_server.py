@@ -27,7 +27,7 @@ def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, t
     with at_an_address(keeper) as url:
         planned = run("settings", "set", "llm_model=openai/gpt-5", "--dry-run", "--url", url)
         assert (f"Base URL: {OWN} is cleared" in planned.out) is (told is not None)
-        ended = run("settings", "set", "llm_model=openai/gpt-5", "--url", url)
+        ended = run("settings", "set", "llm_model=openai/gpt-5", "--accept-losses", "--url", url)
         assert ended.out == "1 of 1 changes verified\n"
         assert (OWN in ended.err) is (told is not None)
         assert run("settings", "show", "--json", "--url", url).json["llm_base_url"] is None
@@ -45,14 +45,40 @@ def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: 
         planned = run("settings", "set", "language=fr", "--dry-run", "--url", url).out
         for lost in ("API key", "Search API key", "Sandbox API key", "Git tokens (github) and custom secrets"):
             assert f"loses: {lost}: " in planned
-        ended = run("settings", "set", "language=fr", "--url", url, status=1)
+        refused = run("settings", "set", "language=fr", "--url", url, status=2)
+        assert (refused.out, refused.err.count("\n"), keeper.stores) == ("", 1, 0)
+        keys = "llm_api_key, search_api_key, sandbox_api_key"
+        for words in ("Git tokens (github) and custom", "keep it, or add --accept-losses.", *keys.split(", ")):
+            assert words in refused.err
+        ended = run("settings", "set", "language=fr", "--accept-losses", "--url", url, status=1)
     assert ended.out == "0 of 1 changes verified\n"
     assert "language: meant fr · French, but the server holds en · English." in ended.err
 
 
+def test_a_save_that_would_erase_a_key_is_refused_unless_the_key_or_a_yes_is_given(run: Run) -> None:
+    keeper = FlatServer(language="en", **dict.fromkeys(KNOWN_BY))
+    change = ("settings", "set", "language=fr")
+    with at_an_address(keeper) as url:
+        refused = run(*change, "--url", url, status=2).err
+        assert refused == (
+            "quarterdeck: Nothing was saved, because this save loses something: Sandbox API key: if one is stored, "
+            "this save erases it, for this server neither tells nor keeps it. "
+            "Give sandbox_api_key=- too to keep it, or add --accept-losses.\n"
+        )
+        taken = run("settings", "import", "-", "--url", url, typed="[settings]\nlanguage = 'fr'", status=2).err
+        assert "Give sandbox_api_key in a file of `settings import` to keep it" in taken
+        assert keeper.stores == 0
+        run(*change, "sandbox_api_key=-", "--url", url, typed="sentinel-kept")
+        assert keeper.record["sandbox_api_key"] == "sentinel-kept"
+        keeper.record["sandbox_api_key"] = None  # as such a server does: it does not tell it
+        undone = run("settings", "undo", "--url", url, status=2).err
+        assert "Add --accept-losses to save all the same." in undone
+        assert (keeper.stores, keeper.record["language"]) == (1, "fr")
+
+
 def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run) -> None:
     with at_an_address(FlatServer(Answer({"detail": "Not Allowed"}, 405))) as url:
-        ended = run("settings", "set", "language=fr", "--url", url, status=1)
+        ended = run("settings", "set", "language=fr", "--accept-losses", "--url", url, status=1)
     assert "does not take POST there (status 405)" in ended.err
     assert "another kind of server" not in ended.err
 
@@ -87,7 +113,8 @@ def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(
         return keeper(asked)
 
     with at_an_address(script) as url:
-        ended = run("--url", url, "settings", "set", "llm_api_key=-", "--json", typed="sentinel-key", status=status)
+        command = ("settings", "set", "llm_api_key=-", "--json", "--accept-losses", "--url", url)
+        ended = run(*command, typed="sentinel-key", status=status)
     unknown = ["llm_api_key"] if status else []
     told = (ended.json["verified"], ended.json["accepted"], ended.json["not_known"])
     assert told == (0, 1 - len(unknown), unknown)

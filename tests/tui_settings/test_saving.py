@@ -40,7 +40,7 @@ async def test_no_stored_secret_is_on_any_screen(sit: Sit) -> None:
 async def test_what_a_replacing_server_would_lose_is_said_first_and_enter_does_not_do(sit: Sit) -> None:
     async with sit(stored=FULL, store="replace") as seat:
         await seat.fill("language", "French", "ctrl+s")
-        await seat.sees("This save also loses", "Sandbox API key")
+        await seat.sees("This save also loses", "Sandbox API key", "What is typed again is kept.")
         await seat.press("enter", sees="y saves all the same")
         assert seat.posts == 0
         await seat.press("escape", sees=("Not saved; your edits are kept.", "1 edited"))

@@ -225,7 +225,7 @@ def _settings(add: AddParser) -> None:
 
 def _saving(change: ArgumentParser) -> None:
     _dry_run(change)
-    change.add_argument("--accept-losses", action="store_true", help="save even where MCP servers lose their secrets")
+    change.add_argument("--accept-losses", action="store_true", help="save even where something stored is lost")
 
 
 def _sandboxes(add: AddParser) -> None:

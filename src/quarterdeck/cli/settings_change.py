@@ -161,7 +161,7 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
         if arguments.dry_run:
             answer(arguments, _plan(review), map(line, _plan_lines(review)))
         else:
-            _warn(review, accept_losses=arguments.accept_losses)
+            _warn(review, arguments)
         return not arguments.dry_run
 
     about = choose(arguments, config, os.environ).about
@@ -192,15 +192,20 @@ async def _give_up(conflict: Conflict) -> Side | None:
     raise CommandError(f"Somebody else is changing {conflict.key} right now; nothing was saved.", "Run it again.")
 
 
-def _warn(review: Review, *, accept_losses: bool) -> None:
-    """Print losses and warnings; raises CommandError (status 2) if MCP secrets would be lost without consent."""
+def _warn(review: Review, arguments: CommandLine) -> None:
+    """Print losses and warnings; raises CommandError (status 2) if something would be lost without consent."""
+    if review.losses and not arguments.accept_losses:
+        lost, keys = " ".join(loss.words for loss in review.losses), review.to_give_again
+        advice = "Add --accept-losses to save all the same."
+        if keys and (arguments.assignments or arguments.file):
+            from_input = arguments.assignments and len(keys) == 1
+            given = f"{keys[0]}=- too" if from_input else f"{', '.join(keys)} in a file of `settings import`"
+            advice = f"Give {given} to keep it, or add --accept-losses."
+        raise CommandError(f"Nothing was saved, because this save loses something: {lost}", advice, status=2)
     for loss in review.losses:
         note(f"this save loses something: {loss.words}")
     for warning in review.warnings:
         note(warning)
-    if any(loss.key == MCP for loss in review.losses) and not accept_losses:
-        advice = "Give their secrets too, or add --accept-losses."
-        raise CommandError("Nothing was saved, because MCP servers would lose their secrets.", advice, status=2)
 
 
 def _report(result: SaveResult, *, as_data: bool) -> int:

@@ -49,7 +49,7 @@ def _is_used(entry: Field, server: Server) -> bool:
 
 
 UNKNOWN = "this server's release is not known, and a save may erase what it does not tell."
-TYPE_AGAIN = "unless they are typed again."
+GIVE_AGAIN = "unless they are given again."
 
 
 def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
@@ -88,20 +88,17 @@ def _loss_words(draft: Draft, lost: Loss) -> str:
         servers, its, it_has = ("MCP server", "its key", "it has")
         if len(lost.parts) > 1:
             servers, its, it_has = ("MCP servers", "their keys", "they have")
-        return f"{servers} {', '.join(lost.parts)}: {its} and hidden values, if {it_has} any, {TYPE_AGAIN}"
+        return f"{servers} {', '.join(lost.parts)}: {its} and hidden values, if {it_has} any, {GIVE_AGAIN}"
     if lost.field == TOKENS:
         tokens = f"Git tokens ({', '.join(lost.parts)})" if lost.parts else "Git tokens"
         return f"{tokens} and custom secrets: {UNKNOWN} Set them again afterwards."
     label = draft.field_at(lost.field).label
     if lost.field == "llm_base_url":
         was = words.former(draft, lost.field)
-        return f"{label}: {was} is cleared with the old model's provider. Type it again to keep it."
+        return f"{label}: {was} is cleared with the old model's provider."
     if lost.certain:
-        return (
-            f"{label}: if one is stored, this save erases it, for this server neither tells nor keeps it. "
-            "Type it again to keep it."
-        )
-    return f"{label}: {UNKNOWN} Type it again to keep it."
+        return f"{label}: if one is stored, this save erases it, for this server neither tells nor keeps it."
+    return f"{label}: {UNKNOWN}"
 
 
 def _lost_by_disabling(draft: Draft) -> Iterator[Problem]:
@@ -154,6 +151,11 @@ class Review:
     losses: tuple[Problem, ...]
     lines: tuple[ReviewLine, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def to_give_again(self) -> tuple[str, ...]:
+        """The keys of the settings that are lost unless the same save gives them again."""
+        return tuple(loss.key for loss in self.losses if loss.key not in (AGENT_KIND, MCP, TOKENS))
 
 
 def review(draft: Draft, server: Server) -> Review:

@@ -160,6 +160,8 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
     if review.losses:
         yield cell(Shown("This save also loses"), Tone.BAD)
         yield from (cell(text.line(f"! {loss.words}"), Tone.BAD) for loss in review.losses)
+        if review.to_give_again:
+            yield cell(Shown("What is typed again is kept."))
         yield EMPTY
     for line in review.lines:
         yield from _change_lines(line)
