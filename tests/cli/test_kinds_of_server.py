@@ -7,12 +7,23 @@ from functools import partial
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from quarterdeck.client.flat import KNOWN_BY
+from quarterdeck.client.models.mcp import McpConfig, SseServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.config.connections import Connection
+from quarterdeck.config.state import StateFiles
+from quarterdeck.fleet.ages import utc_now
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, with_save
+from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.mcp_server import members
 from tests.cli.conftest import Run
 from tests.cli.serving import Program, at_an_address
 from tests.client.fakes import Answer, Asked
 from tests.client.nested_server import NestedServer
+from tests.conftest import Home
 from tests.servers.nested.record import ADDRESSES
 from tests.settings.flat_server import FlatServer
 
@@ -154,6 +165,25 @@ def test_a_save_of_which_the_server_took_nothing_is_not_what_undo_takes_back(run
         assert ended.out == "0 of 1 changes verified\n"
         assert run("settings", "undo", "--accept-losses", "--url", url).out.endswith("1 of 1 changes verified\n")
     assert keeper.record["language"] == "en"
+
+
+def test_a_server_that_the_deck_disabled_is_taken_back_with_its_key_and_disabled_again(run: Run, home: Home) -> None:
+    tool = SseServer(url="https://tools.example/sse", api_key=SecretStr("sentinel-key"))
+    keeper, kept_here = FlatServer(**dict.fromkeys(KNOWN_BY)), StateFiles(home.state / "state")
+    meant = Draft(Settings(mcp_config=McpConfig.of((tool,)))).change_servers(Servers.disable, 0)
+    with at_an_address(keeper) as url:
+        about = Connection("", url).about
+        kept_here.change(DisabledServers, about, lambda _: DisabledServers(servers=(tool,)))
+        kept_here.change(Journal, about, lambda _: with_save(None, meant, Settings(), utc_now()))
+        planned = run("settings", "undo", "--dry-run", "--url", url).out
+        assert "SSE https://tools.example/sse: kept on this machine -> on the service" in planned
+        undo = ("settings", "undo", "--accept-losses", "--url", url)
+        assert run(*undo).out.endswith("1 of 1 changes verified\n")
+        assert keeper.record["mcp_config"]["sse_servers"] == [members(tool)]
+        assert kept_here.read(DisabledServers, about) is None
+        assert run(*undo).out.endswith("1 of 1 changes verified\n")
+        assert keeper.record["mcp_config"]["sse_servers"] == []
+        assert disabled_in(kept_here.read(DisabledServers, about)) == (tool,)
 
 
 SERVERS = {

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, n
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
+from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
@@ -23,7 +25,7 @@ from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
-from quarterdeck.settings.kept import Journal, last_save
+from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, last_save, with_replaced
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import Pasted, PasteError, pasted
 from quarterdeck.settings.mcp_server import missing, paired, versions
@@ -76,8 +78,10 @@ async def undo(arguments: CommandLine, config: Config) -> int:
     """Undo the last save; 0 only if all of it was verified by reading."""
     about = choose(arguments, config, os.environ).about
     async with client_for(arguments, config) as client:
-        journal = await KeptState(config.folders.kept).read(Journal, about)
-        last = last_save(journal, await read_draft(client))
+        state = KeptState(config.folders.kept)
+        journal, kept_here = await state.read(Journal, about), await state.read(DisabledServers, about)
+        now = replace(await read_draft(client), disabled=disabled_in(kept_here))
+        last = last_save(journal, now)
         if last is None:
             advice = " ".join(f"{each}." for each in config.folders.left_behind)
             raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
@@ -168,7 +172,11 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     state = KeptState(config.folders.kept)
 
     store = RememberingStore(client, TypedSecrets())
-    caller = Caller(_give_up, agree, partial(state.change, Journal, about), utc_now, sending=_sending)
+
+    async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
+        return await state.change(DisabledServers, about, lambda kept: with_replaced(kept, gone, new))
+
+    caller = Caller(_give_up, agree, partial(state.change, Journal, about), utc_now, keep, _sending)
     result = await save(draft, store, caller)
     if arguments.dry_run and not result.saved and not result.error:
         return 0
