@@ -170,11 +170,20 @@ async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_
         else:
             await seat.press("ctrl+q", sees="whose save is not answered yet")
             server.gate.set()
-            await seat.sees("The save has ended, with 0 edits left:", "Saved · 1 of 1 verified")
-            assert "not answered yet" not in seat.text
-            await seat.press("d")
         await seat.until(lambda: seat.deck.return_code is not None)
         assert (seat.deck.return_code, seat.deck.unanswered) == (0, ())
+
+
+async def test_a_save_that_is_refused_while_leaving_is_asked_about_says_so(sit_before: Sit) -> None:
+    server = Gated(FlatServer(Answer({"detail": "No"}, 403)), lambda request: request.method == "POST")
+    async with sit_before(server) as seat:
+        await save_a_name(seat)
+        await seat.until(lambda: server.waited)
+        await seat.press("escape", sees="1 edit whose save is not answered yet")
+        server.gate.set()
+        await seat.sees("The save has ended, with 1 edit left:", "Not saved: ", "Keep editing", "Discard")
+        assert "not answered yet" not in seat.text
+        await seat.press("k", sees="1 edited")
 
 
 async def test_a_save_that_ends_at_another_connection_leaves_that_ones_form_alone(sit_before: Sit) -> None:

@@ -123,7 +123,7 @@ class SettingsScreen(DeckScreen):
         self._show_edits()
         for dialog in self.app.screen_stack:
             if isinstance(dialog, words.LeaveDialog) and not self.saves.under_way:
-                dialog.say_ended(self.form.draft.count, outcome)
+                dialog.save_ended(self.form.draft.count, outcome)
 
     def _show_edits(self) -> None:
         """Show in the bar what is edited, and the result of the last save."""

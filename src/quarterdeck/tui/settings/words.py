@@ -47,10 +47,12 @@ def edited(view: FormView, *, tried: bool) -> Cell:
 
 
 class LeaveDialog(PickDialog[str]):
-    """Asks about edits when leaving; says so once a save that it asks about has ended."""
+    """Asks about edits when leaving, also during a save of them."""
 
-    def say_ended(self, edits: int, outcome: Cell) -> None:
-        """Say how the save has ended, and how many edits are left."""
+    def save_ended(self, edits: int, outcome: Cell) -> None:
+        """Say how the save has ended, and how many edits are left; leave if it went well and none is."""
+        if not edits and outcome[-1][1] is Tone.GOOD and self.is_current:
+            self.dismiss("d")
         ended = cell(Shown(f"The save has ended, with {counted(edits, 'edit')} left:"))
         self.query_one("#said", Static).update(lines([ended, outcome]))
 
