@@ -81,10 +81,18 @@ def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path:
         ("{", "JSON"),
         ("[other]\n", "no settings in this file"),
         ('[settings]\nlanguage = "fr"\nmax_iterations = "abc"\n', "Max iterations is not of the right kind"),
-        ('[settings]\nlanguage = "fr"\n[mcp.mcpServers.odd]\ncommand = 5\n', "odd: "),
+        (
+            '[settings]\nmax_iterations = "ten"\nnope = 1\nlanguage = "fr"\n[mcp.mcpServers.odd]\ncommand = 5\n',
+            "Max iterations is not of the right kind. "
+            "MCP servers: odd: its command is missing or not of the right kind. "
+            "nope: this server does not have it, or lets nobody change it. Nothing was changed.\n",
+        ),
     ):
         file.write_text(content)
         assert words in run("settings", "import", str(file), status=2).err
+    file.write_text('[settings]\nlanguage = "fr"\nnope = 1\n')
+    told = run("settings", "import", str(file), "--dry-run").err
+    assert told == "quarterdeck: Left alone: nope: this server does not have it, or lets nobody change it.\n"
     run("settings", "import", str(tmp_path / "none.toml"), status=2)
     assert run("settings", "show", "--json").json is None
 
@@ -104,9 +112,13 @@ def test_the_last_save_is_taken_back_and_then_brought_back(
 ) -> None:
     fill(run)
     run("settings", "set", "language=de", "max_iterations=60")
-    assert run("settings", "undo").out == "2 of 2 changes verified\n"
+    assert run("settings", "undo").out.splitlines() == [
+        "set: Max iterations: 60 -> 30 (Stored only: this local service runs no agent.)",
+        "set: Language: de · German -> fr · French",
+        "2 of 2 changes verified",
+    ]
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("fr", 30)
-    run("settings", "undo")
+    assert run("settings", "undo", "--json").json["verified"] == 2
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("de", 60)
     with monkeypatch.context() as another_machine:
         another_machine.setenv("XDG_STATE_HOME", str(tmp_path))

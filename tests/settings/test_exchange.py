@@ -70,10 +70,11 @@ def test_values_of_another_kind_are_left_alone_and_named() -> None:
     result = imported(text, Draft(STORED))
     assert not result.draft.edited
     assert len(result.wrong) == 4
-    assert result.notes == (
-        "Left alone, for this server does not have them or lets nobody change them: nonsense, secrets_store.",
-        "Not read, for it is outside the table [settings]: stray.",
+    assert result.left == (
+        "nonsense, secrets_store: this server does not have it, or lets nobody change it.",
+        "stray: outside the table [settings].",
     )
+    assert result.notes == ()
 
 
 def test_values_with_a_null_in_them_survive_toml() -> None:

@@ -102,7 +102,7 @@ def test_a_wrong_one_is_named_by_its_number_and_a_map_that_is_not_read_by_its_na
     given = {"sse_servers": ["https://mcp.linear.app/sse", 5]}
     result = pasted(json.dumps({"mcpServers": given, "mcp": {}, "projects": {}}))
     assert result.servers == (SseServer(url="https://mcp.linear.app/sse"),)
-    assert result.left_out == ("Server 2: it is not an object, and is left out.",)
+    assert result.left_out == ("Server 2: it is not an object.",)
     assert result.notes == ("Only mcpServers is read, not mcp, projects.",)
 
 

@@ -68,8 +68,8 @@ async def take(arguments: CommandLine, config: Config) -> int:
         except settings_files.ImportRefused as error:
             raise CommandError(str(error), "Nothing was changed.", status=2) from None
         if found.wrong:
-            raise CommandError(" ".join(found.wrong), "Nothing was changed.", status=2)
-        for each in found.notes:
+            raise CommandError(" ".join((*found.wrong, *found.left)), "Nothing was changed.", status=2)
+        for each in (*(f"Left alone: {each}" for each in found.left), *found.notes):
             note(each)
         return await _save(arguments, config, client, found.draft)
 
@@ -92,7 +92,7 @@ async def undo(arguments: CommandLine, config: Config) -> int:
             note(f"{label}: changed again since, and left alone.")
         if not back.draft.edited:
             raise CommandError("Nothing of the last save can be undone.")
-        return await _save(arguments, config, client, back.draft)
+        return await _save(arguments, config, client, back.draft, told=True)
 
 
 # How an assignment is read
@@ -146,9 +146,10 @@ def _servers(draft: Draft, text: str) -> Servers:
 # Saving
 
 
-async def _save(arguments: CommandLine, config: Config, client: Client, draft: Draft) -> int:
+async def _save(arguments: CommandLine, config: Config, client: Client, draft: Draft, *, told: bool = False) -> int:
     """Save a draft and print the result; returns the exit status, 0 only if all changes were verified by reading.
 
+    The changes themselves are `told` first where nobody named them.
     Raises CommandError (status 2 for a value that this server does not accept) and ServiceError.
     """
     edited = [entry.server for entry in draft.servers.remaining if entry.edited]
@@ -164,9 +165,12 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
         if arguments.dry_run:
             answer(arguments, _plan(review), map(line, _plan_lines(review)))
-        else:
-            _warn(review, arguments)
-        return not arguments.dry_run
+            return False
+        _warn(review, arguments)
+        if told and not arguments.json:
+            for change in review.lines:
+                say(_change_words(change))
+        return True
 
     about = choose(arguments, config, os.environ).about
     state = KeptState(config.folders.kept)
@@ -249,12 +253,15 @@ def _plan(review: Review) -> dict[str, Any]:
 
 def _plan_lines(review: Review) -> Iterable[str]:
     yield from (f"loses: {loss.words}" for loss in review.losses)
-    for change in review.lines:
-        values = " -> ".join(filter(None, (change.old, change.new)))
-        remark = f" ({change.note})" if change.note else ""
-        yield ": ".join(filter(None, (change.act, change.label, values))) + remark
+    yield from map(_change_words, review.lines)
     yield from (f"note: {warning}" for warning in review.warnings)
     yield "Nothing was sent."
+
+
+def _change_words(change: ReviewLine) -> str:
+    values = " -> ".join(filter(None, (change.old, change.new)))
+    remark = f" ({change.note})" if change.note else ""
+    return ": ".join(filter(None, (change.act, change.label, values))) + remark
 
 
 def _plain(change: ReviewLine) -> dict[str, Any]:

@@ -38,10 +38,12 @@ class ImportRefused(Exception):  # noqa: N818 - a refusal, not an error
 
 @dataclass(frozen=True)
 class Imported:
-    """A draft with the file's settings as edits, and notes without secrets on wrong values and what else was left."""
+    """A draft with the file's settings as edits, and sentences without secrets: what was not taken, and notes."""
 
     draft: Draft
     wrong: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    """What was not taken, though it is not wrong: what this server lacks, or the file does not tell."""
     notes: tuple[str, ...] = ()
 
 
@@ -86,6 +88,7 @@ def imported(text: str, draft: Draft) -> Imported:
     MCP servers keep the secrets stored for the same name or address; others must be typed. Raises ImportRefused.
     """
     wrong: list[str] = []
+    left: list[str] = []
     notes: list[str] = []
     foreign: list[str] = []
     values: dict[str, Any] = {}
@@ -97,14 +100,12 @@ def imported(text: str, draft: Draft) -> Imported:
         elif key == MCP:
             values[MCP] = _with_servers(draft, value, wrong, notes)
         else:
-            values |= _taken(draft, entry, value, wrong, notes)
+            values |= _taken(draft, entry, value, wrong, left)
     if foreign:
-        notes.append(
-            f"Left alone, for this server does not have them or lets nobody change them: {', '.join(foreign)}."
-        )
+        left.append(f"{', '.join(foreign)}: this server does not have it, or lets nobody change it.")
     if stray := [key[:60] for key in data if key not in _TOP]:
-        notes.append(f"Not read, for it is outside the table [settings]: {', '.join(stray)}.")
-    return Imported(draft.set_all(values), tuple(wrong), tuple(notes))
+        left.append(f"{', '.join(stray)}: outside the table [settings].")
+    return Imported(draft.set_all(values), tuple(wrong), tuple(left), tuple(notes))
 
 
 def _is_written(draft: Draft, entry: Field) -> bool:
@@ -152,21 +153,21 @@ def _values(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, None
 
 
-def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], notes: list[str]) -> dict[str, Any]:
+def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], left: list[str]) -> dict[str, Any]:
     """Return the edit for a value of a file; empty if it is already stored or cannot be applied."""
     if isinstance(value, str) and entry.kind in (LIST, OBJECT):
         value = entry.reads(value)
     if not entry.secret and holds(draft, entry.key, value):
         return {entry.key: draft.was(entry.key)}
     if holds_hidden(value):
-        notes.append(f"{entry.label} has a hidden part; it is left alone.")
+        left.append(f"{entry.label} has a hidden part.")
         return {}
     if value is None:
         return {} if entry.secret else {entry.key: entry.unset_to}
     if entry.secret and isinstance(value, str) and value:
         return {entry.key: SecretStr(value)}
     if entry.secret or not fits(entry, value):
-        wrong.append(f"{entry.label} is not of the right kind; it is left alone.")
+        wrong.append(f"{entry.label} is not of the right kind.")
         return {}
     return {entry.key: value if isinstance(value, bool | str) else entry.reads(typed(value))}
 

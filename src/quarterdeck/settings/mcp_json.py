@@ -84,7 +84,7 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
         try:
             server, said = _read(name, given, nested=nested)
         except PasteError as error:
-            left_out.append(f"{title}: {error}, and is left out.")
+            left_out.append(f"{title}: {error}.")
         else:
             servers.append(server)
             if given.get("disabled") is True or given.get("enabled") is False:

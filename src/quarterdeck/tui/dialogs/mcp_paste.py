@@ -48,7 +48,7 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
         try:
             if self.fields["pasted"].value:
                 found = pasted(self.fields["pasted"].value, nested=self._nested)
-                notes = (*found.left_out, *found.notes)
+                notes = (*(f"Left out: {each}" for each in found.left_out), *found.notes)
                 self._taken = replace(merge_pasted(self._servers, found.servers, found.off), notes=notes)
                 said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes(notes)]
         except PasteError as error:

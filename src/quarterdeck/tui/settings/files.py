@@ -63,5 +63,6 @@ class SettingsFiles:
         same = self.form.draft.edits == before
         news = "It changes nothing." if same else "ctrl+s shows the edits, ctrl+z takes them back."
         self.say(text.line(f"{path.name} is read. {news}"), Tone.GOOD)
-        if said := [cell(text.line(note)) for note in (*found.wrong, *found.notes)]:
+        left = (f"Left alone: {each}" for each in (*found.wrong, *found.left))
+        if said := [cell(text.line(note)) for note in (*left, *found.notes)]:
             await self.app.push_screen(PageDialog(text.line(f"Read from {path.name}"), lambda: said))
