@@ -14,6 +14,7 @@ import pytest
 from quarterdeck.fleet.conversations import DECK_GRAMMAR
 from quarterdeck.fleet.filters import parse
 from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.lists import screen
 from quarterdeck.tui.lists.conversation_commands import title_words
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.conftest import Home
@@ -225,6 +226,18 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
         await seat.press(*("s",) * 8, sees=("Sorted by spec", "SPEC ▲"))
         await seat.press("asterisk", "p", sees=("4 will be paused", "y do it"))
         await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))
+
+
+async def test_a_column_that_a_long_status_took_the_room_of_comes_back_after_it(
+    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "AGED_AFTER", 0.5)
+    fleet.talk("c1", "run1", "Fix the build", execution_status="a_status_that_takes_many_cells")
+    async with at_conversations(fleet, size=(60, 20)) as seat:
+        await seat.sees("Fix the build", "live")
+        assert "SANDBOX" not in seat.text
+        fleet.talk("c1", "run1", "Fix the build", execution_status="finished")
+        await seat.sees("Finished", "SANDBOX")
 
 
 async def test_a_count_is_shown_whole_or_not_at_all() -> None:

@@ -186,6 +186,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if aged:
             self._aged_at = monotonic()
             self.table.redraw_changed()
+            self.table.fit_more()
             self._describe_row()
         self.refresh_health()
 

@@ -144,6 +144,15 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._widest.clear()
         self._redraw()
 
+    def fit_more(self) -> None:
+        """Shrink columns where that makes room for one that was left out."""
+        before, self._widest = self._widest, {}
+        self._measure()
+        if len(self._fitted()) > len(self._places):
+            self._place()
+        else:
+            self._widest = before
+
     def say_empty(self, title: Shown, hint: Shown) -> None:
         """Set what is shown if there are no rows."""
         if self._empty != (title, hint):
