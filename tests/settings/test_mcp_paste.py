@@ -71,6 +71,20 @@ def test_text_as_pages_print_it_is_read(around: str) -> None:
     assert pasted(around % f'"files": {json.dumps(GIVEN_FILES)}').servers == (FILES,)
 
 
+def test_comments_and_last_commas_are_as_if_they_were_not_there() -> None:
+    text = """// of "VS Code"
+    {
+      "servers": { /* {
+        } */
+        "odd // \\" , } /* name": {"command": "npx", "args": ["a,]", "//", "/*",], }, // , }
+        "far": {"url": "https://a.example/mcp" /**/ , /* last */ },
+      },
+    }
+    """
+    odd = StdioServer(name='odd // " , } /* name', command="npx", args=("a,]", "//", "/*"))
+    assert pasted(text).servers == (odd, ShttpServer(url="https://a.example/mcp"))
+
+
 @pytest.mark.parametrize(
     ("members", "args", "env"),
     [
@@ -112,6 +126,10 @@ def test_a_wrong_one_is_named_by_its_number_and_a_map_that_is_not_read_by_its_na
         ("", "not JSON: look at line 1, column 1"),
         ('{"x": {"command": }}', "line 1, column 19"),
         ('"x": {"command": }', "line 1, column 18"),
+        ('// one\n{"x": /* two\n*/ {"args": [1,],, "command": "a"}}', "line 3, column 18"),
+        ('{"x": {"command": ,}}', "line 1, column 19"),
+        ('{"x": {"command": "a"}} /* no end', "line 1, column 25"),
+        ("/* " * 30_000 + '{"' * 30_000 + "[,:" * 30_000, "line 1, column 1"),
         ('{"x": {"command": "a"}, "x": {"command": "b"}}', "x is given twice"),
         ("[]", "no MCP server"),
         ("5", "no MCP server"),

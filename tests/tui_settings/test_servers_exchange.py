@@ -62,6 +62,13 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(si
     assert not made.exists()
 
 
+async def test_json_with_the_comments_of_an_editor_is_read(seat: FormSeat) -> None:
+    await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
+    text = '// mine\n{"servers": {\n  "files": {"command": "npx", /* all */ "args": ["-y",],},\n},}'
+    await seat.paste(text, sees="1 server found.")
+    await seat.press("ctrl+s", sees=("files", "1 edited"))
+
+
 async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
     await seat.paste(json.dumps(PASTED, indent=1))

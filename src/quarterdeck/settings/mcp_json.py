@@ -33,6 +33,10 @@ from quarterdeck.settings.mcp_server import bare, filled, members, place_of
 
 _PLACEHOLDER = re.compile(r"\$\{[^{}]*\}|^\$[A-Za-z_]\w*$")
 _FENCE = re.compile(r"```\w*|\ufeff")
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+"""A comment, or a text, in which there is none."""
+_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[\[{:,]\s*,|,(?=\s*[}\]])', re.DOTALL)
+"""The comma behind a last value; or a text, or a comma without a value, which stays wrong."""
 _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
 _BEARER = re.compile(r"bearer\s+(\S+)\s*", re.IGNORECASE)
 _WRAPPERS = ("mcpServers", "servers", "context_servers", "mcp_config", "mcp")
@@ -102,16 +106,27 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
 
 
 def _data(text: str) -> Any:
-    """Parse JSON as web pages show it: within a code fence, or members without the braces around them."""
-    text = _FENCE.sub(lambda fence: " " * len(fence[0]), text)
+    """Parse JSON as web pages and editors have it: in a code fence, without braces, with comments and last commas.
+
+    What is not JSON becomes spaces, so that the place of an error stays right.
+    """
+    text = _COMMENT.sub(_blank, _FENCE.sub(lambda fence: " " * len(fence[0]), text))
     brace = "{" if text.lstrip().startswith('"') else ""
+    text = _LAST_COMMA.sub(_blank, f"{brace}{text.rstrip()}}}" if brace else text)
     try:
-        return json.loads(f"{brace}{text.rstrip().rstrip(',')}}}" if brace else text, object_pairs_hook=_once)
+        return json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         column = error.colno - (len(brace) if error.lineno == 1 else 0)
         raise PasteError(f"This is not JSON: look at line {error.lineno}, column {column}.") from None
     except RecursionError:
         raise PasteError("This JSON is nested too deep to be read.") from None
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Return spaces in place of a comma, or of a comment that ends, but for line ends; all else stays."""
+    text = found[0]
+    is_comment = text.startswith("//") or (text.startswith("/*") and text.endswith("*/"))
+    return re.sub(r"[^\n]", " ", text) if is_comment or text == "," else text
 
 
 def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
