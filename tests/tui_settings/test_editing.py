@@ -114,6 +114,20 @@ async def test_help_that_is_longer_than_its_lines_is_cut_with_a_sign(sit: Sit) -
         await seat.sees("set: the provider's")
 
 
+async def test_what_undo_and_redo_change_is_shown_where_a_filter_hides_it(seat: FormSeat) -> None:
+    await seat.edit("git_user_name", "Grace")
+    await seat.add_command("search")
+    for key, row in (("ctrl+z", "mcp:"), ("ctrl+z", "git_user_name"), ("ctrl+y", "git_user_name"), ("ctrl+y", "mcp:3")):
+        await seat.press("slash")
+        await seat.type("language", "enter", sees="Language", until=lambda: len(seat.form.view.rows) == 1)
+        await seat.press(key, until=lambda: seat.form.view.query == "")
+        assert row == "mcp:" or seat.form.row.id == row
+    await seat.press("slash")
+    await seat.type("search", "enter", until=lambda: len(seat.form.view.rows) < 4)
+    await seat.press("ctrl+z", sees="1 edited")
+    assert seat.form.view.query == "search"  # it was in sight
+
+
 async def test_fields_are_reached_by_filter_tab_and_mouse(seat: FormSeat) -> None:
     await seat.press("G", "slash", *"key")
     assert seat.form.row.id == "llm_api_key"

@@ -4,7 +4,7 @@ Every edit creates a new draft, which is reported at once, so that the form can 
 an edit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from textual.style import Style
 from textual.widgets import OptionList, Static
 
 from quarterdeck.client.models.server import Server
-from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import content, cut
@@ -196,11 +196,20 @@ class SettingsForm(Vertical):
 
     async def action_undo(self) -> None:
         """Undo the last edit."""
-        await self.change(Draft.undo)
+        await self._step(Draft.undo)
 
     async def action_redo(self) -> None:
         """Redo the edit that was undone."""
-        await self.change(Draft.redo)
+        await self._step(Draft.redo)
+
+    async def _step(self, step: Callable[[Draft], Draft]) -> None:
+        """Undo or redo an edit; where a filter hides what changes, all is shown, with the cursor there."""
+        before = self.view
+        await self.change(step)
+        seen = before.rows.keys() | self.view.rows.keys()
+        hidden = [row for row in _changed_rows(before.draft, self.draft) if row not in seen]
+        if hidden:
+            self.go_to(hidden[0])
 
     async def action_revert(self) -> None:
         """Discard the edit of the row under the cursor."""
@@ -291,3 +300,13 @@ class SettingsForm(Vertical):
         self.help_short.update(cut(content(short_help(self.view, row)), self.help_short.content_size), layout=False)
         if self.help_pane.display:
             self.help_full.say(full_help(self.view, row))
+
+
+def _changed_rows(before: Draft, after: Draft) -> Iterator[str]:
+    """Yield the ids of the rows in which two drafts of one record differ."""
+    for key in dict.fromkeys((*before.edits, *after.edits)):
+        if key == MCP:
+            rows = dict.fromkeys(entry.row for draft in (before, after) for entry in draft.servers.entries)
+            yield from (row_of(MCP, row) for row in rows if before.servers.entry(row) != after.servers.entry(row))
+        elif before.edits.get(key, KEEP) != after.edits.get(key, KEEP):
+            yield key
