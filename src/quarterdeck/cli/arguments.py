@@ -220,7 +220,8 @@ def _settings(add: AddParser) -> None:
     take = _command(add, "import", "settings_change.take", "take the settings of an export; stored secrets stay")
     take.add_argument("file", metavar="FILE", help="an export; - reads standard input")
     _saving(take)
-    _saving(_command(add, "undo", "settings_change.undo", "take back the last save that was made from this machine"))
+    text = "take back the last save that was made from this machine; a second undo brings it back"
+    _saving(_command(add, "undo", "settings_change.undo", text))
 
 
 def _saving(change: ArgumentParser) -> None:
