@@ -150,6 +150,15 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(si
     assert await kept(tmp_path) == ()
 
 
+async def test_after_the_save_the_cursor_is_still_on_the_one_that_was_disabled_or_enabled(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await disable(seat, "mcp:0", "s")
+        await seat.save_verified(1)
+        await seat.choose("Enable", sees="1 edited")
+        await seat.save_verified(1)
+        await seat.press("i", sees="https://events.example.org/sse")
+
+
 async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(seat: FormSeat, tmp_path: Path) -> None:
     before = await seat.stored()
     await disable(seat, "mcp:2", "s")

@@ -96,7 +96,8 @@ async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) 
             await keep(after, before)
         elif result.saved:
             kept = disabled_in(await keep(before, after))
-            return replace(result, draft=merge(result.draft, result.draft.base, kept).draft)
+            stored = merge(meant, result.draft.base, kept).draft  # by what was meant, each server keeps its row
+            return replace(result, draft=replace(stored, edits=result.draft.edits, past=(), future=()))
     except ServiceError as error:
         return replace(result, words=f"{result.words} · {error.words}", error=True)
     return result
