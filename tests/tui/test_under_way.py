@@ -183,6 +183,20 @@ async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_only_w
         await seat.until(lambda: len([*tmp_path.rglob("unsent-conversations/*.json")]) == keeps)
 
 
+async def test_a_start_with_another_message_is_not_taken_for_the_one_whose_answer_was_lost(fleet: FakeFleet) -> None:
+    server = slow(fleet, posts(CONVERSATIONS))
+    server.lost = LOST
+    async with at_conversations(fleet, server=server, size=WIDE) as seat:
+        await seat.press("n", *"name it", "ctrl+s", until=lambda: server.waited)
+        now = datetime.now(UTC).isoformat()
+        fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now, "request": CREATION}]
+        server.gate.set()
+        await seat.sees("Unknown whether it happened.")
+        await seat.press("ctrl+r", until=lambda: "t" * 32 in seat.list_screen.rows)
+        assert "it was created" not in seat.text
+        await seat.press("n", sees=("Try it again", "name it"))
+
+
 @pytest.mark.parametrize("left", ["after the refusal", "before the answer"])
 async def test_what_was_not_created_is_offered_by_the_next_run_until_it_is_created_or_dropped(
     fleet: FakeFleet, tmp_path: Path, left: str

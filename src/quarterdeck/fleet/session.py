@@ -395,8 +395,13 @@ class Session:
 
     async def create(self, new: NewConversation) -> str | None:
         """Create a conversation and follow its start; returns the id in the response, if any."""
+
+        def may_be(task: StartTask) -> bool:
+            told = None if task.request is None else task.request.message
+            return told is None or told == new.message
+
         try:
-            with self._starts.asking(self.start_tasks, "creation of a conversation"):
+            with self._starts.asking(self.start_tasks, "creation of a conversation", may_be):
                 answer = await self.client.conversations.create(new)
                 if answer is not None:
                     self._starts.created(answer)

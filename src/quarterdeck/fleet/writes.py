@@ -62,9 +62,9 @@ class Starts:
         self._without_sandbox: set[str] = set()
         """Those whose sandbox is not known yet."""
         self._unanswered = 0
-        self._lost: dict[Watch[Any], tuple[frozenset[str] | None, datetime]] = {}
+        self._lost: dict[Watch[Any], tuple[frozenset[str] | None, datetime, Callable[[Any], bool]]] = {}
         """Lost responses by the watch of their list: the ids in it at the time of the request, None if not all were
-        known, and the time."""
+        known, the time, and whether a record may be the one."""
 
     @property
     def awaited(self) -> bool:
@@ -72,8 +72,13 @@ class Starts:
         return bool(self._unanswered or self._without_sandbox or self._lost)
 
     @contextmanager
-    def asking(self, watch: Watch[Any], words: str) -> Iterator[None]:
-        """Track the start requested inside the block; `watch` polls the list in which the new row will appear."""
+    def asking(
+        self, watch: Watch[Any], words: str, may_be: Callable[[Any], bool] = lambda record: True
+    ) -> Iterator[None]:
+        """Track the start requested inside the block; `watch` polls the list in which the new row will appear.
+
+        `may_be` tells whether a record of that list can be what was asked for.
+        """
         known = None if watch.health.incomplete else frozenset(watch.records)
         self._unanswered += 1
         try:
@@ -81,7 +86,7 @@ class Starts:
                 yield
         except ServiceError as error:
             if error.outcome in RESPONSE_LOST:
-                self._lost[watch] = known, self._clock()
+                self._lost[watch] = known, self._clock(), may_be
             raise
         finally:
             self._unanswered -= 1
@@ -106,12 +111,12 @@ class Starts:
         """Return the id of the only new row that has not failed, whose response was lost; None if there is none."""
         if watch not in self._lost or watch.health.incomplete:
             return None
-        known, at = self._lost[watch]
+        known, at, may_be = self._lost[watch]
         rows = watch.records.items()
         new = [
             each
             for each, record in rows
-            if known is not None and each not in known and record.status != SandboxStatus.ERROR
+            if known is not None and each not in known and record.status != SandboxStatus.ERROR and may_be(record)
         ]
         if new or self._clock() - at > LOOKED_FOR:
             del self._lost[watch]
