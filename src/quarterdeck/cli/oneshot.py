@@ -68,12 +68,11 @@ def refuse_unknown_status(wanted: Filter[R], words: Iterable[str], rows: Iterabl
 
     With `!` in front, a misspelt one would let everything through.
     """
-    shown, now = tuple(rows), utc_now()
-    for term in wanted.terms:
-        if term.name in ("status", "state"):
-            for typed in unknown_texts((term,), (*words, *(str(term.token.of(row, now)) for row in shown))):
-                advice = f"There are {', '.join(words)}."
-                raise CommandError(f"--filter: no {term.name} is called {typed}.", advice, status=2)
+    now, asked = utc_now(), [term for term in wanted.terms if term.name in ("status", "state")]
+    there = (str(asked[0].token.of(row, now)) for row in rows if asked)
+    if unknown := unknown_texts(asked, (*words, *there)):
+        advice = f"There are {', '.join(words)}."
+        raise CommandError(f"--filter: no {asked[0].name} is called {' or '.join(unknown)}.", advice, status=2)
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Iterator[Shown]:
