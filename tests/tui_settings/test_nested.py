@@ -1,3 +1,4 @@
+from quarterdeck.client.models.mcp import McpConfig, StdioServer
 from quarterdeck.settings.fields import Control
 from tests.client.fakes import FakeServer
 from tests.client.nested_server import NestedServer
@@ -111,6 +112,13 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
     await nested.press("y", sees="Saved · 1 of 1 verified")
     servers = body["agent_settings_diff"]["mcp_config"]
     assert servers["db"]["env"]["TOKEN"].get_secret_value() == "sentinel-again"
+
+
+async def test_of_many_servers_that_lose_their_secrets_a_few_are_named(sit: Sit) -> None:
+    many = McpConfig(stdio_servers=tuple(StdioServer(name=f"s{n}", command="npx") for n in range(1100)))
+    async with sit(stored={"mcp_config": many}, store="nested") as seat:
+        await seat.go_to("mcp:1099", "d", "ctrl+s", sees=("s1099", "deleted"))
+        assert "MCP servers s0, s1, s2 and 1,096 more: their keys" in seat.unwrapped
 
 
 async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(sit_before: Sit) -> None:

@@ -34,7 +34,7 @@ from quarterdeck.settings.review import Review, ReviewLine, problems
 from quarterdeck.settings.save import Caller, SaveResult, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
-from quarterdeck.settings.words import server_title
+from quarterdeck.settings.words import few, server_title
 from quarterdeck.tui import files
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import line
@@ -155,7 +155,7 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     edited = [entry.server for entry in draft.servers.remaining if entry.edited]
     if lacking := [f"{server_title(each)} ({', '.join(missing(each))})" for each in edited if any(missing(each))]:
         advice = "Write them in place of ${...} in the file of `settings import`, or give them to mcp_config=-."
-        raise CommandError(f"Nothing was saved: secrets are missing of {'; '.join(lacking)}.", advice, status=2)
+        raise CommandError(f"Nothing was saved: secrets are missing of {few(lacking, '; ')}.", advice, status=2)
     titles: dict[int | None, str] = {entry.row: f" {server_title(entry.server)}:" for entry in draft.servers.entries}
     stops = [each for each in problems(draft, client.server) if each.stops]
     if said := dict.fromkeys(f"{each.key}:{titles.get(each.row, '')} {each.words}" for each in stops):

@@ -88,7 +88,7 @@ def _loss_words(draft: Draft, lost: Loss) -> str:
         servers, its, it_has = ("MCP server", "its key", "it has")
         if len(lost.parts) > 1:
             servers, its, it_has = ("MCP servers", "their keys", "they have")
-        return f"{servers} {', '.join(lost.parts)}: {its} and hidden values, if {it_has} any, {GIVE_AGAIN}"
+        return f"{servers} {words.few(lost.parts)}: {its} and hidden values, if {it_has} any, {GIVE_AGAIN}"
     if lost.field == TOKENS:
         tokens = f"Git tokens ({', '.join(lost.parts)})" if lost.parts else "Git tokens"
         return f"{tokens} and custom secrets: {UNKNOWN} Set them again afterwards."

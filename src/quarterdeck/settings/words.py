@@ -5,6 +5,7 @@ The text may come from a server and is not safe to paint.
 
 import re
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer, name_of
@@ -150,6 +151,16 @@ def unknown_words(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return NOT_SET if value is None else str(value)
+
+
+MOST_NAMED = 10
+
+
+def few(names: Sequence[str], between: str = ", ") -> str:
+    """Return names as a list; of many, the first ones and how many more there are."""
+    if len(names) <= MOST_NAMED:
+        return between.join(names)
+    return f"{between.join(names[:3])} and {len(names) - 3:,} more"
 
 
 def counted(number: int, noun: str) -> str:
