@@ -73,5 +73,9 @@ async def test_when_nothing_can_be_taken_back_one_line_says_so(sit: Sit) -> None
         await seat.press("f2", sees="No save from here is noted")
         await seat.press("escape")
         assert seat.posts == 0
+        await seat.go_to("llm_api_key", "x")
+        await seat.save_verified(1)
+        await seat.choose("Undo save", sees=("Nothing of the last save can be undone", "It is the save of", "API key"))
+        assert "takes back" not in seat.text
     async with sit(endpoint=Connection("local service", read_only=True)) as seat:
         await seat.choose("Undo save", sees="read-only")

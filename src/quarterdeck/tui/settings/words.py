@@ -100,7 +100,8 @@ def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
 
 def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
     """Return which save is undone, and which parts of it stay as they are."""
-    takes_back = cell(Shown(f"This takes back the save of {when(saved.when, now)}."), Tone.STRONG)
+    does = "This takes back" if undo.draft.edited else "It is"
+    takes_back = cell(Shown(f"{does} the save of {when(saved.when, now)}."), Tone.STRONG)
     gone, moved = "Cannot be brought back, for it is not kept", "Changed again since, and left alone"
     return [takes_back, *_named((gone, undo.left_out), (moved, undo.moved))]
 
