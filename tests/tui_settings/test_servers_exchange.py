@@ -1,5 +1,6 @@
 """MCP servers checked from here, pasted as JSON, copied and written without secrets."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -42,7 +43,13 @@ async def test_a_check_says_what_answered_from_this_machine_and_sends_only_its_o
 async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(sit: Sit, tmp_path: Path) -> None:
     made = tmp_path / "made"
     good = StdioServer(name="good", command="touch", args=(str(made),))
-    async with raw_server(answering(plain(b""))) as server:
+    gate, answer = asyncio.Event(), answering(plain(b""))
+
+    async def held(head: bytes, writer: asyncio.StreamWriter) -> None:
+        await gate.wait()
+        await answer(head, writer)
+
+    async with raw_server(held) as server:
         config = McpConfig(
             sse_servers=(SseServer(url=f"{server.url}/sse"), SseServer(url=NOBODY)),
             stdio_servers=(good, StdioServer(name="bad", command="two words")),
@@ -51,7 +58,8 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(si
             await seat.go_to("mcp:2", "ctrl+p")
             await seat.until(lambda: seat.deck.screen is not seat.settings)
             await seat.type("check all mcp", sees="Check all MCP servers")
-            await seat.press("down", "enter")
+            await seat.press("down", "enter", sees="Checking MCP servers: 3 of 4")
+            gate.set()
             await seat.sees(
                 "200 in", "no connection", "form good", "1 of 2 addresses good, 1 of 2 commands of good form"
             )

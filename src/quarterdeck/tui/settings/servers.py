@@ -34,6 +34,8 @@ KEPT, BARE, LEAVE = "with its secrets", "without them", "leave it"
 """The two ways to disable a server, and not to."""
 AT_ONCE = 8
 """How many addresses are checked at the same time."""
+SHOWN_EVERY = 1.0
+"""Seconds between two paintings of what checks have found: painting a thousand servers takes a while."""
 _KINDS: Mapping[type[McpServer], str] = {
     StdioServer: "a command started inside the sandbox",
     ShttpServer: "an address that speaks streamable HTTP",
@@ -220,18 +222,23 @@ class ServerList:
         self.form.run_worker(self._check(self.form.draft.servers.entries), group="settings-check")
 
     async def _check(self, entries: Sequence[Entry]) -> None:
-        """Check servers; a sentence says all about a single one, or how many are good."""
+        """Check servers; a sentence says how far it is, then all about a single one, or how many are good."""
         found = {entry.row: CheckResult(entry.server, "checking…", Tone.BUSY) for entry in entries}
         gate, client = asyncio.Semaphore(AT_ONCE), self.app.client
 
         async def check(entry: Entry) -> None:
             async with gate:
                 found[entry.row] = await _checked(client, entry)
-            if not isinstance(entry.server, StdioServer):  # a thousand commands are done at once
-                self.form.show_checks(found)
 
-        self.form.show_checks(found)
+        def show() -> None:
+            done = sum(each.tone is not Tone.BUSY for each in found.values())
+            self.say(Shown(f"Checking MCP servers: {done:,} of {len(found):,}"), Tone.BUSY)
+            self.form.show_checks(found)
+
+        show()
+        ticking = self.form.set_interval(SHOWN_EVERY, show)
         await asyncio.gather(*map(check, entries))
+        ticking.stop()
         self.form.show_checks(found)
         if len(entries) == 1:
             result = found[entries[0].row]
@@ -240,7 +247,7 @@ class ServerList:
         told = []
         for is_command, what in ((False, "addresses good"), (True, "commands of good form")):
             tones = [each.tone for each in found.values() if isinstance(each.server, StdioServer) is is_command]
-            told += [f"{tones.count(Tone.GOOD)} of {len(tones)} {what}"] if tones else []
+            told += [f"{tones.count(Tone.GOOD):,} of {len(tones):,} {what}"] if tones else []
         self.say(Shown(f"From this machine: {', '.join(told)}. A sandbox's network may differ."), Tone.PLAIN)
 
 
