@@ -63,7 +63,7 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(si
             await seat.sees(
                 "200 in", "no connection", "form good", "1 of 2 addresses good, 1 of 2 commands of good form"
             )
-            assert "http://127.0.0.1:1/… no connection" in seat.line_of("no connection")
+            assert "…p://127.0.0.1:1/mcp no connection" in seat.line_of("no connection")
             await seat.choose("Check", sees="a command is never run from here")
             await seat.press("down")
             await seat.choose("Check", sees="The command is one word")

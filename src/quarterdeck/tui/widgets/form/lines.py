@@ -12,7 +12,7 @@ from quarterdeck.settings.form_fields import NOT_HERE
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
 from quarterdeck.settings.review import effect_word
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
-from quarterdeck.tui.text import Shown, line
+from quarterdeck.tui.text import Shown, end_of, line
 from quarterdeck.tui.widgets.form.rows import AT_ONCE, FormView, Row, RowKind
 
 LABEL_WIDTH = 24
@@ -223,21 +223,26 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[FormLine
         chip = _server_chip(view, row, entry, twice=entry.row in twice)
         if len(name_of(entry.server)) + sum(len(said) for said, _ in chip) > shared:
             chip = chip[-1:] if entry.edited else chip[:1]  # the name goes before one of two remarks
-        yield FormLine(_columns(view, entry, name_width), chip, row.id, struck=entry.removed)
+        room = name_width or shared - sum(len(said) for said, _ in chip)
+        yield FormLine(_columns(view, entry, name_width, room - 1), chip, row.id, struck=entry.removed)
         if not entry.removed:
             yield from _problem_lines(view, row, STATE, width)
 
 
-def _columns(view: FormView, entry: Entry, name_width: int) -> tuple[tuple[Cell, int], ...]:
-    """Return state, type, key, name and details; without room (`name_width` 0), name and details share a column."""
+def _columns(view: FormView, entry: Entry, name_width: int, room: int) -> tuple[tuple[Cell, int], ...]:
+    """Return state, type, key, name and details; the name is cut at its beginning to the cells of `room`.
+
+    Without a column of its own (`name_width` 0), it shares that of the details.
+    """
     state = cell(NOTHING, Tone.MUTED) if entry.kept is None else cell(Shown("disabled"), Tone.REST)
     if entry.was is not None:
         state = cell(Shown("on"), Tone.GOOD)
     rests = entry.removed or entry.disabled
-    name = cell(brief(words.server_name(entry.server)), Tone.MUTED if rests else Tone.PLAIN)
+    called = brief(words.server_name(entry.server))
+    name = cell(end_of(called, room), Tone.MUTED if rests else Tone.PLAIN)
     unknown = sorted((entry.server.model_extra or {}).keys() - OF_THE_LIST)
     said = " · ".join(filter(None, (words.server_details(entry.server), ", ".join(unknown))))
-    details = cell(brief(said), Tone.MUTED) if said else EMPTY
+    details = cell(brief(said), Tone.MUTED) if said and (name_width or len(called) < room - len(GAP[0])) else EMPTY
     rest = ((name, name_width), (details, 0)) if name_width else ((_joined(GAP, name, details), 0),)
     kind = cell(line(entry.server.kind), Tone.MUTED)
     return ((state, STATE), (kind, KIND), (_key(entry, hidden=view.hides_secrets), KEY), *rest)
