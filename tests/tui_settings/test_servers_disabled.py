@@ -7,6 +7,8 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings.kept import DisabledServers, disabled_in
 from quarterdeck.tui.kept_state import KeptState
+from tests.client.fakes import FakeServer
+from tests.settings.flat_server import FlatServer
 from tests.tui.seat import LOCAL
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
@@ -84,14 +86,15 @@ async def test_an_address_of_the_other_type_is_noticed_in_the_dialog_where_the_t
     assert not stored.sse_servers
 
 
-async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit) -> None:
+async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit, sit_before: Sit) -> None:
     one = ShttpServer(url="https://tools.example.org/a", api_key=SecretStr("sentinel"))
     alike, other = one.model_copy(update={"timeout": 9}), StdioServer(name="db", command="npx")
     config = McpConfig(shttp_servers=(one, one, one, alike), stdio_servers=(other, other))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:4", sees=("f2 removes 3 that appear twice, likely from", "twice"))
+        await seat.go_to("mcp:4", sees=("f2 removes 3 that appear twice", "twice"))
         await seat.choose("Remove duplicates")
-        await seat.sees("3 duplicates: gone at the next save", "config.toml", "3 edited")
+        await seat.sees("3 duplicates: gone at the next save.", "3 edited")
+        assert "config.toml" not in seat.text  # the local service has none
         await seat.press("ctrl+z", sees=("As stored", "f2 removes 3"))
         await seat.choose("Remove duplicates")
         stored = await seat.saved_servers(3)
@@ -100,8 +103,12 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit) ->
         await seat.choose("Paste JSON", sees="Paste MCP servers")
         await seat.paste('[{"command": "uvx", "name": "new"}, {"command": "uvx", "name": "new"}]')
         await seat.press("ctrl+s", sees="f2 removes 1 that appears twice")
-        assert "likely" not in seat.text
     assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (2, 1)
+    keeper = FlatServer()
+    keeper.record["mcp_config"] = {"shttp_servers": [{"url": one.url}] * 2}
+    async with sit_before(FakeServer(keeper)) as seat:
+        await seat.go_to("mcp:0", sees="f2 removes 1 that appears twice, likely from")
+        await seat.choose("Remove duplicates", sees="What the server's own config.toml")
 
 
 def kept_text(folder: Path) -> str:

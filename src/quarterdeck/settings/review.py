@@ -179,7 +179,8 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[ReviewLine]:
     """Yield each change of a draft, in the order of the form."""
     for key in (entry for entry in draft.fields.by_key if entry in draft.edits):
         if key == MCP:
-            copies = {row for group in duplicates(draft.stored_servers) for row in group}
+            groups = () if server is not None and server.local else duplicates(draft.stored_servers)
+            copies = {row for group in groups for row in group}
             yield from (_server_line(changed, copied=changed.row in copies) for changed in draft.servers.edited)
             continue
         act = UNSET if draft.edits[key] is None else SET

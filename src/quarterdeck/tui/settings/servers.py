@@ -162,8 +162,10 @@ class ServerList:
         servers = self.form.draft.servers
         copies = [servers.entry(row) for group in duplicates(servers) for row in group[1:]]
         stored = any(entry is not None and entry.was is not None for entry in copies)
-        when = " at the next save. What the server's own config.toml has comes back" if stored else ""
-        await self._change(without_duplicates, f"{words.counted(len(copies), 'duplicate')}: gone{when}.")
+        local = self.form.view.server is not None and self.form.view.server.local
+        when = " at the next save" if stored else ""
+        back = " What the server's own config.toml has comes back." if stored and not local else ""
+        await self._change(without_duplicates, f"{words.counted(len(copies), 'duplicate')}: gone{when}.{back}")
 
     async def action_import_servers(self) -> None:
         """Add servers from pasted JSON, in one step of the draft."""

@@ -208,7 +208,8 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[FormLine
     groups = () if view.query else duplicates(view.draft.servers)
     more = sum(len(group) - 1 for group in groups)
     if more:
-        stored = {entry.row for entry in entries if entry.was is not None}
+        local = view.server is not None and view.server.local  # it has no config.toml
+        stored = {entry.row for entry in entries if entry.was is not None and not local}
         likely = ", likely from config.toml" if any(len(stored.intersection(group)) > 1 for group in groups) else ""
         said = f" removes {more} that {'appears' if more == 1 else 'appear'} twice{likely}"
         yield FormLine(((_spans(("f2", Tone.KEY), (said, Tone.WARN)), 0),))
