@@ -53,7 +53,7 @@ def server_problems(server: McpServer) -> Iterator[Problem]:
     """Yield what is wrong with one server alone, each at its member."""
     for member, problem in _at_members(server):
         if problem is not None:
-            yield replace(problem, member=member)
+            yield replace(problem, member=problem.member or member)
 
 
 def _at_members(server: McpServer) -> Iterator[tuple[str, Problem | None]]:
@@ -76,16 +76,16 @@ def _at_members(server: McpServer) -> Iterator[tuple[str, Problem | None]]:
 
 
 def url(value: str, model: type[McpServer]) -> Problem | None:
-    """Check the address of a server."""
+    """Check the address of a server; a doubt that its type is the right one is a problem of the type."""
     if not value:
         return error("An address is needed, such as https://tools.example.com/mcp.")
     if problem := checks.hidden_part(value) or checks.web_address(value, _SCHEMES):
         return problem
     path = urlsplit(value).path.rstrip("/")
     if model is ShttpServer and path.endswith("/sse"):
-        return warning("An address ending in /sse usually belongs to the SSE type.")
+        return replace(warning("An address ending in /sse usually belongs to the SSE type."), member="type")
     if model is SseServer and path.endswith("/mcp"):
-        return warning("An address ending in /mcp usually belongs to the HTTP type.")
+        return replace(warning("An address ending in /mcp usually belongs to the HTTP type."), member="type")
     if checks.is_here(value):
         return warning("This is looked up inside the sandbox, not on this machine.")
     return warning("Most services want http or https here.") if value.startswith("ws") else None

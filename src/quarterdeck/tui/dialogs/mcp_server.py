@@ -274,16 +274,19 @@ class McpServerDialog(FieldsDialog[McpServer]):
         self.dismiss(self.server)
 
     def on_mount(self) -> None:
-        """Check the initial type."""
-        self._doubt_type()
+        """Check the initial address."""
+        self._doubt_address()
 
     @on(Input.Changed)
     @on(ChoiceLine.Picked)
-    def _doubt_type(self) -> None:
-        """Show a problem if the address looks like one of the other type."""
-        if "type" in self.fields:
-            problem = mcp_checks.url(self.fields["url"].value, MODELS[self.fields["type"].value])
-            self.fields["type"].say_problem(problem if problem is not None and not problem.stops else None)
+    def _doubt_address(self) -> None:
+        """Show a doubt about the address at once, at the type if the address looks like one of the other type."""
+        if "type" not in self.fields:
+            return
+        self.fields["type"].say_problem(None)
+        problem = mcp_checks.url(self.fields["url"].value, MODELS[self.fields["type"].value])
+        if problem is not None and not problem.stops:
+            self.fields[problem.member or "url"].say_problem(problem)
 
 
 def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputField]:
