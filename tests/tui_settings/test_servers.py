@@ -123,7 +123,7 @@ async def save_dialog(seat: FormSeat) -> McpConfig:
 async def test_a_pasted_line_with_variables_falls_into_command_arguments_and_environment(sit: Sit) -> None:
     async with sit(stored={"language": "en"}) as seat:
         await seat.press("a", "enter")
-        await seat.type("files", "tab")
+        await seat.type("files")
         await seat.paste("$ API_TOKEN=sentinel npx -y \\\n  '@acme/files server' --root=/workspace")
         await seat.sees("put under Environment and", "API_TOKEN", "•••• pasted")
         (server,) = (await save_dialog(seat)).stdio_servers

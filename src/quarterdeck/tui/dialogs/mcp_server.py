@@ -228,6 +228,18 @@ class CommandInput(LineInput):
             self.notice(f"The rest of the command line was put under {where}.")
 
 
+class NameInput(LineInput):
+    """The name; a pasted command line goes to the command, as long as there is none."""
+
+    def __init__(self, name: str, command: CommandInput) -> None:
+        super().__init__(name)
+        self._command = command
+
+    def paste(self, pasted: str) -> None:
+        """Take a name, and pass on what has more words."""
+        (super().paste if self._command.value or len(_shell_words(pasted)) < 2 else self._command.paste)(pasted)
+
+
 # The dialog
 
 
@@ -294,8 +306,9 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
     hint = UNTOLD if hidden and stored and not words.has_secret(server) else ""
     if isinstance(server, StdioServer):
         arguments, variables = ArgumentsArea(server.args), EnvironmentRows(server.env)
-        yield InputField("name", "Name", server.name)
-        yield InputField("command", "Command", control=CommandInput(server.command, arguments, variables))
+        command = CommandInput(server.command, arguments, variables)
+        yield InputField("name", "Name", control=NameInput(server.name, command))
+        yield InputField("command", "Command", control=command)
         yield InputField("args", "Arguments", hint=ONE_A_LINE, check=lambda _: arguments.problem, control=arguments)
         yield _rows("env", "Environment", variables, hint)
         return
