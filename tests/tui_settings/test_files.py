@@ -35,8 +35,10 @@ async def test_what_is_exported_comes_back_as_edits(seat: FormSeat, tmp_path: Pa
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     await seat.client.settings.store(before, {"language": "it", "git_user_name": "Grace"})
     await seat.go_to("git_user_name", "ctrl+r", sees="Grace")
+    await seat.go_to("llm_model")
     await import_from(seat, path)
     await seat.sees("kept.toml is read.", "2 edited")
+    assert seat.form.row.id in ("language", "git_user_name")
     assert seat.posts == 1
     await seat.press("ctrl+z", sees="As stored")
     await seat.press("ctrl+y")

@@ -44,6 +44,7 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_
         await seat.press("r")
         await seat.sees("Edits restored", "Not kept, for it may be secret", "API key")
         await seat.press("escape", sees="1 edited")
+        assert seat.form.row.id == "git_user_name"
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
         assert seat.posts == 0
         await seat.press("ctrl+z", sees="As stored")

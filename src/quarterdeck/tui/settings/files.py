@@ -58,10 +58,9 @@ class SettingsFiles:
             raise RefusedError(str(error), "path") from None
 
     async def _take(self, read: tuple[Path, Imported]) -> None:
-        (path, found), before = read, self.form.draft.edits
-        await self.form.change(lambda draft: found.draft)
-        same = self.form.draft.edits == before
-        news = "It changes nothing." if same else "ctrl+s shows the edits, ctrl+z takes them back."
+        path, found = read
+        changed = await self.form.take_over(found.draft)
+        news = "ctrl+s shows the edits, ctrl+z takes them back." if changed else "It changes nothing."
         self.say(text.line(f"{path.name} is read. {news}"), Tone.GOOD)
         left = (f"Left alone: {each}" for each in (*found.wrong, *found.left))
         if said := [cell(text.line(note)) for note in (*left, *found.notes)]:

@@ -172,11 +172,8 @@ class ServerList:
 
         async def pasted_in(taken: MergedPaste) -> None:
             said = f"{taken.words}: ctrl+s reviews and saves, ctrl+z takes it back."
-            before = self.form.draft.servers.entries
-            await self._change(lambda _: taken.servers, said, Tone.GOOD)
-            first = next((entry for entry in taken.servers.entries if entry not in before), None)
-            if first is not None:
-                self.form.go_to(row_of(MCP, first.row))
+            if await self.form.take_over(self.form.draft.set(MCP, taken.servers)):
+                self.say(text.line(said), Tone.GOOD)
             if len(taken.notes) > MOST_NOTES:
                 notes = [cell(text.line(note)) for note in taken.notes]
                 await self.app.push_screen(PageDialog(Shown("Notes on what was pasted"), lambda: notes))

@@ -106,7 +106,7 @@ class KeptEdits:
         """Restore the edits, and mark the stored ones as this run's, in one step."""
         before = self.form.draft
         found = restored(left, before)
-        changed = await self.form.change(lambda draft: found.draft)
+        changed = await self.form.take_over(found.draft)
         draft = self.form.draft
         await self._change(about, lambda kept: self._with(draft, without_run(kept, name)))
         if changed:

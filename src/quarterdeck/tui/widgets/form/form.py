@@ -194,6 +194,15 @@ class SettingsForm(Vertical):
         await self.stop_editing()
         return self._take(change(self.draft))
 
+    async def take_over(self, draft: Draft) -> bool:
+        """Go on with another draft, with the cursor on the first row that differs; returns whether one does."""
+        before = self.draft
+        changed = await self.change(lambda _: draft)
+        first = next(_changed_rows(before, self.draft), None)
+        if first is not None:
+            self.go_to(first)
+        return changed
+
     async def action_undo(self) -> None:
         """Undo the last edit."""
         await self._step(Draft.undo)
