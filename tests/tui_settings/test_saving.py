@@ -34,7 +34,7 @@ async def test_no_stored_secret_is_on_any_screen(sit: Sit) -> None:
             await seat.press("enter", sees=("MCP server", "take over"))
             await seat.press("escape")
         await seat.press("d", "ctrl+s", sees=("Review the changes", "deleted"))
-        await seat.press("r", sees="curl")
+        await seat.press("r", sees=("curl", "it listens on no port"))
 
 
 async def test_what_a_replacing_server_would_lose_is_said_first_and_enter_does_not_do(sit: Sit) -> None:

@@ -144,7 +144,9 @@ class ReviewDialog(Dialog[bool]):
         request = self.query_one("#request", Static)
         if not request.display:
             said = text.block(self._request.curl()) if self._request is not None else NO_REQUEST
-            request.update(lines([EMPTY, cell(Shown("The request"), Tone.STRONG), cell(said, Tone.MUTED)]))
+            inside = ", sent inside this program: it listens on no port" if self.app.endpoint.embedded else ""
+            title = cell(Shown(f"The request{inside}"), Tone.STRONG)
+            request.update(lines([EMPTY, title, cell(said, Tone.MUTED)]))
         request.display = not request.display
         self.set_class(request.display, "-full")
         if request.display:
