@@ -28,7 +28,7 @@ async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, st
         await add_secret(seat, "API_TOKEN")
         await seat.go_to("secret:API_TOKEN", sees=("enter Describe", "D Delete"))
         await seat.press("enter", "end")
-        await seat.type("!", "enter", sees=("for tests!", "The secret API_TOKEN is changed."))
+        await seat.type("!", "enter", sees=("for tests!", "Changed; the secret is called API_TOKEN."))
         await seat.press("i", sees=("Sandboxes get it as a variable", "for tests!", "value stored"))
         await seat.press("escape")
         await seat.choose("New value", sees="New value of API_TOKEN")
@@ -92,7 +92,7 @@ async def test_profiles_are_saved_activated_renamed_and_deleted(nested: FormSeat
     await nested.choose("Rename")
     await nested.press("end")
     await nested.type("-2", "enter", sees="The profile is called claude-2.")
-    await nested.go_to("profile:claude-2", "d", sees="It is the active one")
+    await nested.go_to("profile:claude-2", "d", sees="It is the active one: none is active then.")
     await nested.press("y", sees="None yet. a saves the LLM settings as one.")
 
 

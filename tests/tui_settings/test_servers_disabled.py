@@ -27,7 +27,7 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
         await seat.choose("Disable")
         await seat.sees("Disable an MCP server", "With secrets", "0600", "Without them")
         await seat.press(key, sees="As stored")
-    await seat.choose("Disable")
+    await seat.choose("Disable", sees="After the next save this machine keeps it, not the service")
     await seat.press("w", sees=("will be disabled", "to type"))
     await seat.save_verified(1)
     assert "events.example.org" in kept_text(tmp_path)

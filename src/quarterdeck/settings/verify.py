@@ -75,7 +75,7 @@ class Verified:
     def counted(self) -> str:
         """How many changes were verified and accepted, in words."""
         if not self.accepted:
-            return f"{self.good} of {self.readable} verified"
+            return f"{self.good:,} of {self.readable:,} verified"
         accepted = f"{len(self.accepted)} accepted"
         return f"{self.good} verified, {accepted}" if self.readable else accepted
 

@@ -108,7 +108,9 @@ class AtOnceActions:
             case RowKind.PROFILE, "delete":
                 said = "It cannot be brought back."
                 if row.stands:
-                    said += " It is the active one: the server then activates the first that is left."
+                    last = len(view.lists.profile_names) == 1
+                    then = "none is active then" if last else "the server then activates the first that is left"
+                    said += f" It is the active one: {then}."
                 deleted = f"The profile {name} is deleted."
                 await self._confirm(f"Delete the profile {name}?", said, lambda: profiles.delete(name), deleted)
 
@@ -128,7 +130,7 @@ class AtOnceActions:
 
         fields = (InputField("description", "Description", secret.about), _secret_name(secret.name))
         said = ["Its value stays as it is; f2 in the list gives it a new one."]
-        await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said)
+        await self._ask(f"Secret {secret.name}", fields, describe, f"Changed; the secret is called {TYPED}.", said)
 
     async def _give_new_value(self, client: Client, secret: Row, *, in_place: bool) -> None:
         """Replace the value in place, or delete the secret once and create it, as often as that is tried."""

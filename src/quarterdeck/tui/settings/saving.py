@@ -14,6 +14,7 @@ from quarterdeck.settings.kept import DisabledServers, Journal, last_save, with_
 from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, problems, until_when
 from quarterdeck.settings.save import Caller, SaveResult, save
+from quarterdeck.settings.words import server_title
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -53,7 +54,8 @@ class Saves:
         await self.form.stop_editing()
         error = self.form.go_to_error()
         if error is not None:
-            label = self.form.draft.field_at(error.key).label if error.row is None else "MCP server"
+            entry = None if error.row is None else self.form.draft.servers.entry(error.row)
+            label = self.form.draft.field_at(error.key).label if entry is None else server_title(entry.server)
             self.say(text.line(f"{label}: {error.words}"), Tone.BAD)
             return False
         endpoint = self.record.endpoint
@@ -183,4 +185,4 @@ class Saves:
         conversations = session.conversations.records.values()
         running = sum(each.sandbox_status == SandboxStatus.RUNNING for each in conversations)
         said = until_when(result.meant, session.server.kind, running)
-        return f"It is for {said}." if said else ""
+        return f"What is saved is for {said}." if said else ""

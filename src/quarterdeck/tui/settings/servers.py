@@ -27,7 +27,7 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.rows import CheckResult, row_of
 
-DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
+DISABLED = "Disabled at the next save: kept on this machine, not on the service. ctrl+z takes it back."
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
 UNTOLD = Shown("The service does not tell its key and hidden values: if it has any, type them when you enable it.")
 KEPT, BARE, LEAVE = "with its secrets", "without them", "leave it"
@@ -141,7 +141,7 @@ class ServerList:
             return
         about = [
             cell(text.line(words.server_title(entry.server)), Tone.STRONG),
-            cell(Shown("The next save takes it from the service; this machine keeps it until you enable it.")),
+            cell(Shown("After the next save this machine keeps it, not the service, until you enable it.")),
             *([cell(UNTOLD, Tone.WARN)] if bare(entry.server) == entry.server else ()),
         ]
         dialog = PickDialog(Shown("Disable an MCP server"), choices, said=about)

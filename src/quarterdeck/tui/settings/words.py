@@ -40,7 +40,7 @@ def edited(view: FormView, *, tried: bool) -> Cell:
     if not view.draft.edited:
         known = view.draft.base is not None
         return cell(Shown("As stored" if known else "Nothing stored yet: defaults apply until you save"), Tone.MUTED)
-    count = (Shown(f"{view.draft.count} edited"), Tone.EDITED)
+    count = (Shown(f"{view.draft.count:,} edited"), Tone.EDITED)
     if not view.errors:
         return (count,) if tried else (count, (Shown(" · not saved yet"), Tone.MUTED))
     return (count, (Shown(" · "), Tone.MUTED), (Shown(counted(len(view.errors), "error")), Tone.BAD))

@@ -106,7 +106,7 @@ def _server_facts(view: FormView, entry: Entry) -> Iterator[Cell]:
     server = entry.server
     if view.hides_secrets and entry.was is not None and not words.has_secret(server):
         yield cell(Shown("This service tells no key and no variable of it, and loses them when MCP servers are saved."))
-        yield cell(Shown("enter, and type them again, to keep them."), Tone.MUTED)
+        yield cell(Shown("Type them again (enter) to keep them."), Tone.MUTED)
     if not isinstance(server, StdioServer):
         yield _fact("key", words.entry_key_words(entry, hidden=view.hides_secrets))
         if name := own_name(server):

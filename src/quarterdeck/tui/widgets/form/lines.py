@@ -71,7 +71,7 @@ def form_lines(view: FormView, width: int) -> Sequence[FormLine]:
 def _heading(view: FormView, group: str) -> FormLine:
     """Return the heading of a group, with the number of its edits and errors."""
     edits, errors = view.counts(group)
-    counted = [cell(Shown(f"{edits} edited"), Tone.EDITED)] if edits else []
+    counted = [cell(Shown(f"{edits:,} edited"), Tone.EDITED)] if edits else []
     counted += [cell(Shown(words.counted(errors, "error")), Tone.BAD)] if errors else []
     chip = _joined(GAP, *counted) if group not in AT_ONCE else cell(Shown("changes act at once"), Tone.MUTED)
     return FormLine(((cell(line(group), Tone.KEY), 0),), chip)
