@@ -205,6 +205,25 @@ async def test_a_kept_key_follows_to_another_address_only_after_a_yes(desk: Desk
     assert desk.file.read_text().count(desk.two) == 1
 
 
+async def test_a_key_that_stays_with_an_old_address_goes_along_with_the_name_and_is_deleted_with_it(
+    desk: Desk, home: Home
+) -> None:
+    desk.keyring = Raising(KeyringLocked())
+    file = home.config / "keys.toml"
+    file.touch(mode=0o600)
+    file.write_text(f'[keys.two]\norigin = "{desk.two}"\nkey = "{OTHER_KEY}"\n')
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down", sees="key        key file")
+        await seat.press("e", "tab", sees="Connection two")
+        await seat.retype(desk.one, "ctrl+s", sees="The address has changed")
+        await seat.press("n", sees="is not used for")
+        await seat.press("e", sees="Connection two")
+        await seat.retype("second", "ctrl+s", sees=("second", "the key file has one for"))
+        await seat.press("d", sees="and so is the key kept for it")
+        await seat.press("y", until=lambda: "second" not in seat.text)
+    assert file.read_text() == ""
+
+
 async def test_a_connection_is_deleted_with_its_key_but_neither_the_open_nor_the_local_one(desk: Desk) -> None:
     desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
     async with desk.sit(desk.connection("one")) as seat:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from keyring import core
@@ -153,7 +153,7 @@ class Keys:
 
     def __init__(self, file: Path, environ: Mapping[str, str], keyring: SystemKeyring | None = None) -> None:
         self.file = file
-        """The file for keys if there is no system keyring: `[keys.NAME]` tables, each with its origin."""
+        """The file for keys if there is no system keyring: a `[keys.NAME]` table for a connection, with its origin."""
         self._environ = environ
         self._keyring = keyring or SystemKeyring()
         self._typed: dict[tuple[str, str | None], SecretStr] = {}
@@ -210,29 +210,50 @@ class Keys:
             await self._keyring.keep(owner, key)
         self.type(connection, None)
 
-    async def move(self, old: Connection, new: Connection) -> None:
-        """Move the typed or stored key of one connection to another; it stays in the same kind of storage."""
-        typed, kept = self.typed(old), await self._kept(old, [])
-        self.type(old, None)
-        if kept is not None and kept.key is not None and owner_of(old) != owner_of(new):
+    async def move(self, old: Connection, new: Connection, *, along: bool) -> None:
+        """Move the stored keys of a connection to its new name, and its key to its new address if that goes `along`.
+
+        A key that does not stays bound to its address; under the old name, nothing would show or delete it any more.
+        Each stays in its kind of storage.
+        """
+        typed = self.typed(old)
+        if along:
+            self.type(old, None)
+            self.type(new, typed)
+        was, owner = owner_of(old), owner_of(new)
+        if was is None or owner is None:
+            return
+        owner, key = owner if along else Owner(owner.name, was.origin), None
+        if owner == was:
+            return
+        with suppress(KeyringUnavailableError):
+            key = await self._keyring.read(was)
+        if key is not None:
             try:
-                await self.keep(new, kept.key, in_file=kept.source == FILE)
+                await self._keyring.keep(owner, key)
+                await self._keyring.forget(was)
             except KeyringUnavailableError:
                 words = "the system keyring did not take the key under its new name: enter the key again"
                 raise ConfigError(words) from None
-            await self.forget(old)
-        self.type(new, typed)
+        await asyncio.to_thread(self._move_in_file, was, owner)
+
+    def _move_in_file(self, was: Owner, owner: Owner) -> None:
+        entry = self._entry(was.name)
+        if entry is not None:
+            moved = entry | {"origin": owner.origin} if entry.get("origin") == was.origin else entry
+            edit.set_table(self.file, TABLE, owner.name, moved)
+            if owner.name != was.name:
+                edit.delete_table(self.file, TABLE, was.name, private=True)
 
     async def forget(self, connection: Connection) -> None:
-        """Delete the typed key of a connection, and the stored one, wherever it is."""
+        """Delete the typed key of a connection, and the stored ones; the file's also if it is for another address."""
         self.type(connection, None)
         owner = owner_of(connection)
         if owner is None:
             return
+        await asyncio.to_thread(edit.delete_table, self.file, TABLE, owner.name, private=True)
         with suppress(KeyringUnavailableError):
             await self._keyring.forget(owner)
-        if await asyncio.to_thread(self._in_file, owner, []) is not None:
-            await asyncio.to_thread(edit.delete_table, self.file, TABLE, owner.name, private=True)
 
     async def _kept(self, connection: Connection, missing: list[str]) -> Found | None:
         """Return the key stored for a connection; the reasons for having none are added to `missing`."""
@@ -254,11 +275,16 @@ class Keys:
         return None
 
     def _in_file(self, owner: Owner, missing: list[str]) -> SecretStr | None:
-        entries = files.read_toml(self.file, private=True).get(TABLE)
-        entry = entries.get(owner.name) if isinstance(entries, dict) else None
-        if not isinstance(entry, dict):
+        entry = self._entry(owner.name)
+        if entry is None:
             return None
         if entry.get("origin") != owner.origin:
             missing.append("the key file has one for another address")
             return None
         return sendable(entry.get("key"), str(self.file))
+
+    def _entry(self, name: str) -> dict[str, Any] | None:
+        """Return what the file has for a connection of this name, at whatever address."""
+        entries = files.read_toml(self.file, private=True).get(TABLE)
+        entry = entries.get(name) if isinstance(entries, dict) else None
+        return entry if isinstance(entry, dict) else None

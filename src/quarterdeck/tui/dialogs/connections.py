@@ -283,8 +283,8 @@ class ConnectionsDialog(Dialog[Connection]):
         question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said)
         if not await self.app.push_screen_wait(question):
             return None
+        await self._connections.keys.forget(connection)  # first: what cannot be deleted must stay in sight
         await asyncio.to_thread(edit.delete_table, self._connections.file, connections.TABLE, connection.name)
-        await self._connections.keys.forget(connection)
         return connection
 
     @work(group="change")
@@ -337,9 +337,9 @@ class ConnectionsDialog(Dialog[Connection]):
         keys, new, was_open = self._connections.keys, filled.connection, self._is_open(old)
         if filled.key is KeyChoice.NONE:
             await keys.forget(old)
-        elif filled.moves_key:
-            await keys.move(old, new)
-        elif filled.moves_key is not None:
+        else:
+            await keys.move(old, new, along=bool(filled.moves_key))
+        if filled.moves_key is False:
             was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
             self.say(text.line(f"The key of {was} is not used for {becomes}. K: enter one."), Tone.WARN)
         said = await ask_key(self.app, new) if filled.key is KeyChoice.ENTER else None
