@@ -83,11 +83,14 @@ def test_a_connection_that_cannot_be_used_is_named_and_the_others_are_used(
 def test_a_wrong_member_is_named_and_the_rest_is_used_and_stays_in_the_file(
     connections: Path, entry: str, named: str
 ) -> None:
-    text = f'[connections.work]\nurl = " http://a/ "\n{entry}\n'
+    text = f'last_used = "x"\n[connections.work]\nurl = " http://a/ "\n{entry}\n'
     connections.write_text(text)
     loaded = loaded_now()
-    [problem] = loaded.problems
-    assert f"{connections}, line 1, connection 'work': " in problem
+    above, problem = loaded.problems
+    assert (
+        above == f"{connections}: 'last_used' is not known; known are tables like [connections.work]; the rest is used"
+    )
+    assert f"{connections}, line 2, connection 'work': " in problem
     assert named in problem
     assert "sentinel" not in problem
     protected = "read-only" in named

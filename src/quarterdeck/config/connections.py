@@ -89,7 +89,11 @@ def read(path: Path, problems: list[str]) -> tuple[Mapping[str, Connection], Map
     entries, why = None, f"{path}: connections are written as tables, like [connections.work]"
     try:
         text = files.read(path) or ""
-        entries = files.parsed_toml(path, text).get(TABLE, {})
+        content = files.parsed_toml(path, text)
+        entries = content.pop(TABLE, {})
+        problems += [
+            f"{path}: {name!a} is not known; known are tables like [{TABLE}.work]; the rest is used" for name in content
+        ]
     except ConfigError as error:
         why = str(error)
     if not isinstance(entries, dict):
