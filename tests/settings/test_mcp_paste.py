@@ -1,4 +1,5 @@
 import json
+import re
 from contextlib import suppress
 
 import pytest
@@ -168,3 +169,5 @@ def test_a_copy_without_secrets_is_read_back(servers: list[McpServer]) -> None:
     for server, copy in zip(servers, pasted(text, nested=True).servers, strict=True):
         hidden = bare(server).model_dump(exclude_none=True)
         assert {**copy.model_dump(exclude_none=True), "name": hidden.get("name")} == {"name": None, **hidden}
+    variables = re.findall(r"\$\{\w+\}", text)
+    assert len(variables) == len(set(variables)), "what differs does not share a variable"

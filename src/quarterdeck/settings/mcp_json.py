@@ -237,12 +237,21 @@ def _with_key(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def without_secrets(servers: Iterable[McpServer]) -> str:
-    """Return servers as text to paste elsewhere; `pasted` reads it back."""
+    """Return servers as text to paste elsewhere, with a variable of its own for each secret; `pasted` reads it back."""
     named: dict[str, Any] = {}
+    variables: set[str] = set()
+
+    def with_variables(text: str, name: str) -> str:
+        while MASK in text:
+            wanted = _NOT_IN_A_NAME.sub("_", name.upper()).strip("_") or "SECRET"
+            variables.add(free := free_name(wanted, variables, "_"))
+            text = text.replace(MASK, f"${{{free}}}", 1)
+        return text
+
     for server in servers:
         own = name_in_map(server)
         key = free_name(own, named)
-        written = _texts(_written(bare(server)), "", lambda text, name: text.replace(MASK, _placeholder(name)))
+        written = _texts(_written(bare(server)), "", with_variables)
         named[key] = written if key == own else {"name": own, **written}
     return json.dumps({"mcpServers": named}, indent=2, ensure_ascii=False)
 
@@ -254,10 +263,6 @@ def _written(server: McpServer) -> dict[str, Any]:
     key = own.pop("api_key", "")
     typed = {"type": server.kind.lower(), **own}
     return typed | {"headers": {**own.get("headers", {}), "Authorization": f"Bearer {key}"}} if key else typed
-
-
-def _placeholder(name: str) -> str:
-    return f"${{{_NOT_IN_A_NAME.sub('_', name.upper()).strip('_') or 'SECRET'}}}"
 
 
 def _texts(value: Any, name: str, change: Callable[[str, str], str]) -> Any:

@@ -111,7 +111,7 @@ def name_in_map(server: McpServer) -> str:
     return own_name(server) or re.sub(r"[^A-Za-z0-9_-]+", "-", host).strip("-") or "server"
 
 
-def free_name(wanted: str, taken: Container[str]) -> str:
+def free_name(wanted: str, taken: Container[str], separator: str = "-") -> str:
     """Return a name, with a number appended if it is taken."""
-    names = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
+    names = (wanted if number == 1 else f"{wanted}{separator}{number}" for number in count(1))
     return next(name for name in names if name not in taken)
