@@ -69,7 +69,7 @@ UNKNOWN = st.fixed_dictionaries(
         "cwd": st.just("/work"),
         "headers": MARKED.map(lambda secret: {"X-Key": secret}),
         "auth": MARKED.map(lambda secret: {"strategy": "api_key", "header_name": "X", "value": secret}),
-        "options": MARKED.map(lambda secret: {"deep": [{"password": secret, "port": 1}, None]}),
+        "options": MARKED.map(lambda secret: {"deep": [{"x": secret, "port": 1}, secret, "*", None]}),
     },
 )
 

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings.mcp_json import PasteError, pasted, without_secrets
-from quarterdeck.settings.mcp_server import bare, place_of
+from quarterdeck.settings.mcp_server import bare, missing, place_of
 from tests.settings.strategies import MARKED_SERVER
 
 FILES = StdioServer(name="files", command="npx", args=("-y", "pkg"), env={"K": SecretStr("v")})
@@ -101,6 +101,11 @@ def test_numbers_are_taken_as_texts_and_a_command_line_falls_into_its_words(
     assert (result.servers, result.notes) == ((StdioServer(name="x", command="npx", args=args, env=variables),), ())
 
 
+def test_a_value_with_a_placeholder_in_it_must_be_typed() -> None:
+    (server,) = pasted('{"db": {"command": "npx", "env": {"URL": "pg://me:${PW}@db"}}}').servers
+    assert [*missing(server)] == ["URL"]
+
+
 def test_what_this_service_cannot_hold_is_named() -> None:
     given_members = {"url": "https://a.example/mcp", "headers": {"X-Org": "o"}, "alwaysAllow": ["x"], "disabled": True}
     flat = pasted(json.dumps({"my tools": {**given_members}, "db": {"command": "npx", "cwd": "/w"}}))
@@ -110,7 +115,7 @@ def test_what_this_service_cannot_hold_is_named() -> None:
         "db: this service has no place for cwd.",
     )
     (tools,) = pasted(json.dumps({"my tools": given_members}), nested=True).servers
-    assert tools.model_extra == {"headers": {"X-Org": "o"}, "alwaysAllow": ["x"], "name": "my tools"}
+    assert tools.model_extra == {"headers": {"X-Org": "o"}, "alwaysAllow": [SecretStr("x")], "name": "my tools"}
 
 
 def test_a_wrong_one_is_named_by_its_number_and_a_map_that_is_not_read_by_its_name() -> None:
@@ -165,9 +170,9 @@ def test_any_json_is_read_or_refused(data: object) -> None:
 @given(st.lists(MARKED_SERVER, min_size=1, max_size=4))
 def test_a_copy_without_secrets_is_read_back(servers: list[McpServer]) -> None:
     text = without_secrets(servers)
+    variables = re.findall(r"\$\{\w+\}", text)
+    assert len(variables) == len(set(variables)), "what differs does not share a variable"
     assert [*map(place_of, pasted(text).servers)] == [place_of(bare(server)) for server in servers]
     for server, copy in zip(servers, pasted(text, nested=True).servers, strict=True):
         hidden = bare(server).model_dump(exclude_none=True)
         assert {**copy.model_dump(exclude_none=True), "name": hidden.get("name")} == {"name": None, **hidden}
-    variables = re.findall(r"\$\{\w+\}", text)
-    assert len(variables) == len(set(variables)), "what differs does not share a variable"

@@ -157,12 +157,13 @@ async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> Non
 
 
 async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(sit: Sit) -> None:
-    hidden = {"headers": {"X-Team": "sentinel"}, "auth": {"token": "sentinel"}}
+    hidden = {"headers": {"X-Team": "sentinel"}, "auth": {"token": "sentinel"}, "odd": [{"tok": "sentinel"}, "*"]}
     server = SseServer.model_validate({"url": "https://x.example.org/sse", "cwd": "/srv", **hidden})
     async with sit(stored={"mcp_config": McpConfig(sse_servers=(server,))}) as seat:
         await seat.go_to("mcp:0", "enter")
         await seat.sees("Also kept", "(•) keep  ( ) remove", "cwd /srv", "••••", "X-Team", "•••• kept")
-        await seat.press("escape", "i", sees=("cwd  /srv", "header X-Team  ••••", "auth  ••••"))
+        assert "sentinel" not in seat.text
+        await seat.press("escape", "i", sees=("cwd  /srv", "header X-Team  ••••", "auth  ••••", "odd  ••••"))
         await seat.press("escape", "enter", *["tab"] * 6, "right", sees="( ) keep  (•) remove")
         (after,) = (await save_dialog(seat)).sse_servers
     assert after == SseServer.model_validate({"url": "https://x.example.org/sse", **hidden})

@@ -19,7 +19,7 @@ from quarterdeck.client.models.mcp import (
     own_name,
 )
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.client.redact import invalid
+from quarterdeck.client.redact import as_secrets, invalid
 
 UNLISTED = "unlisted"
 """The member of a configuration that keeps, by name, the servers that fit into none of the three lists."""
@@ -38,7 +38,7 @@ _AUTH_LOADED = ("strategy", "header_name", "username")
 def config_of(servers: Mapping[str, Any]) -> McpConfig:
     """Convert a map to the three lists; a server's name becomes its member `name`, other members are kept unchanged."""
     found = {name: _server_of(name, members) for name, members in servers.items()}
-    unlisted = {name: servers[name] for name, server in found.items() if server is None}
+    unlisted = {name: as_secrets(servers[name]) for name, server in found.items() if server is None}
     return McpConfig.of(filter(None, found.values()), **({UNLISTED: unlisted} if unlisted else {}))
 
 

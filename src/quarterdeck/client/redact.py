@@ -61,6 +61,11 @@ def with_stars(value: Any, name: str = "") -> Any:
     return replace_secrets(value, lambda *_: STARS, (name,), is_secret_name(name))
 
 
+def as_secrets(value: Any) -> Any:
+    """Copy a value with each text in it as a secret; a mask, also the "*" that means all, hides nothing and stays."""
+    return replace_secrets(value, lambda _at, text, _: text if is_mask(text) else SecretStr(text), hidden=True)
+
+
 def replace_secrets(value: Any, replace: Replace, at: Location = (), hidden: bool = False) -> Any:
     """Return a copy of a body with each text that contains a secret replaced by `replace(location, text, begins)`.
 
@@ -69,7 +74,7 @@ def replace_secrets(value: Any, replace: Replace, at: Location = (), hidden: boo
     position where the secret begins in such an argument, 0 for an address, None if the whole text is secret.
     """
     if isinstance(value, SecretStr):
-        return replace(at, value.get_secret_value(), None)
+        value, hidden = value.get_secret_value(), True
     if isinstance(value, Mapping):
         told = _OPEN_OF_AUTH if at[-1:] == ("auth",) else ()
         return {

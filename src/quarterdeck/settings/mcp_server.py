@@ -1,8 +1,8 @@
 """One MCP server: its kind, its identity, and removing and restoring its secrets.
 
-Secrets are keys, environment values, headers, authentication, the user info and query of an address, and arguments
-after a word like "token". Each is replaced by `masks.MASK`, which the checks never let through to a server: what is not
-restored must be typed.
+Secrets are keys, environment values, headers, authentication, the user info and query of an address, arguments after a
+word like "token", and every text in members that the deck does not know. Each is replaced by `masks.MASK`, which the
+checks never let through to a server: what is not restored must be typed.
 """
 
 from collections import Counter, defaultdict
@@ -72,7 +72,7 @@ _SAME: tuple[Callable[[Version, Version], bool], ...] = (
 
 def bare(server: McpServer) -> McpServer:
     """Return a server with a mask in place of each secret."""
-    return type(server).model_validate(masks.document(members(server), ""))
+    return type(server).model_validate(masks.document(server.model_dump(exclude_unset=True), ""))
 
 
 def filled(server: McpServer, held: McpServer | None) -> McpServer:
@@ -122,7 +122,7 @@ def typed_anew(server: McpServer, before: McpServer | None) -> tuple[str, ...]:
 def holds_hidden(value: Any) -> bool:
     """Whether a JSON value contains a mask anywhere."""
     if isinstance(value, SecretStr):
-        return value.get_secret_value() == MASK
+        value = value.get_secret_value()
     if isinstance(value, dict):
         return any(map(holds_hidden, value.values()))
     if isinstance(value, list | tuple):

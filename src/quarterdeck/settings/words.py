@@ -197,7 +197,7 @@ def parts(server: McpServer) -> dict[str, tuple[str, Any]]:
 
     The name of an address in a map is left out, because the map chooses it.
     """
-    members = mcp_server.members(server)
+    members, masked = mcp_server.members(server), mcp_server.members(mcp_server.bare(server))
     name, key = members.pop("name", None), members.pop("api_key", None)
     if isinstance(server, StdioServer):
         command = (members.pop("command"), members.pop("args", []))
@@ -211,6 +211,6 @@ def parts(server: McpServer) -> dict[str, tuple[str, Any]]:
         secret = {} if key is None else {"key": key}
     if isinstance(members.get("headers"), dict):
         secret |= {f"header {header}": value for header, value in members.pop("headers").items()}
-    shown = {member: typed(masks.document(value, member)) for member, value in members.items()}
+    shown = {member: typed(masked[member]) for member in members}
     others = {member: ("" if masks.MASK in shown[member] else shown[member], members[member]) for member in members}
     return said | {part: ("", value) for part, value in secret.items()} | others

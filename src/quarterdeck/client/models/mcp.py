@@ -6,9 +6,10 @@ from itertools import count
 from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, SecretStr
+from pydantic import BeforeValidator, SecretStr, model_validator
 
 from quarterdeck.client.models.base import Kept, NullIsEmpty
+from quarterdeck.client.redact import as_secrets
 
 
 def _bare_address(value: object) -> object:
@@ -20,7 +21,23 @@ def _without_point(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class SseServer(Kept):
+_OPEN = frozenset({"name", "transport", "type", "description", "cwd", "headers", "auth"})
+"""Further members that are known; only some of their texts are secret."""
+
+
+class _Server(Kept):
+    """An MCP server; every text in a member that is not known counts as a secret."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _hide_unknown(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        known = _OPEN | cls.model_fields.keys()
+        return {name: value if name in known else as_secrets(value) for name, value in given.items()}
+
+
+class SseServer(_Server):
     """A server connected over SSE."""
 
     kind: ClassVar[str] = "SSE"
@@ -30,7 +47,7 @@ class SseServer(Kept):
     api_key: SecretStr | None = None
 
 
-class ShttpServer(Kept):
+class ShttpServer(_Server):
     """A server connected over streamable HTTP; `timeout` is 1 to 3600 seconds, default 60, whole on flat servers."""
 
     kind: ClassVar[str] = "HTTP"
@@ -40,7 +57,7 @@ class ShttpServer(Kept):
     timeout: Annotated[int | float | None, BeforeValidator(_without_point)] = None
 
 
-class StdioServer(Kept):
+class StdioServer(_Server):
     """A server started as a command inside the sandbox."""
 
     kind: ClassVar[str] = "stdio"
