@@ -46,10 +46,12 @@ async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet
         await seat.sees("✗ 1 failed", "Bug")
         await seat.press("R", sees=("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main"))
         await seat.sees("box, Running, Older work")
-        fleet.tasks.append(failed(0) | {"id": "task1", "status": "WORKING", "detail": None})
-        await seat.press("ctrl+s", until=lambda: fleet.created)
+        await seat.press("ctrl+s", sees="Created.")
         (asked,) = fleet.created
         assert asked == REQUEST
+        assert seat.list_screen.table.cursor_id == "f" * 32, "on no other row until the new start is listed"
+        fleet.tasks.append(failed(0) | {"id": "task1", "status": "WORKING", "detail": None})
+        await seat.press("ctrl+r")
         await seat.until(lambda: "failed" not in seat.text)
         await seat.until(lambda: seat.list_screen.table.cursor_id == "task1")
         assert seat.text.index("Bug") < seat.text.index("Older work"), "it stands where it belongs, not at the end"

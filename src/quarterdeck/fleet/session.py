@@ -263,6 +263,8 @@ class Session:
         for task in changes.read:
             if task.id in self._starts.followed and task.app_conversation_id and task.request:
                 self._titles.ask(task.app_conversation_id, task.request.title)
+            if (repeated := self._starts.followed.get(task.id)) and repeated not in self.unread.dismissed:
+                self.unread.dismiss((repeated,))
         ended = {record.app_conversation_id for record in changes.read} - {None}
         if not ended <= self.conversations.records.keys() and changes:
             self.conversations.refresh()
@@ -393,8 +395,11 @@ class Session:
 
     # Requests about conversations
 
-    async def create(self, new: NewConversation) -> str | None:
-        """Create a conversation and follow its start; returns the id in the response, if any."""
+    async def create(self, new: NewConversation, repeats: str | None = None) -> str | None:
+        """Create a conversation and follow its start; returns the id in the response, if any.
+
+        The failed start that it `repeats` is dismissed once the new one is listed, so that the cursor has a row.
+        """
 
         def may_be(task: StartTask) -> bool:
             told = None if task.request is None else task.request.message
@@ -404,7 +409,7 @@ class Session:
             with self._starts.asking(self.start_tasks, "creation of a conversation", may_be):
                 answer = await self.client.conversations.create(new)
                 if answer is not None:
-                    self._starts.created(answer)
+                    self._starts.created(answer, repeats)
                     self._titles.ask(answer.id, new.title)
             return answer.id if answer is not None else None
         finally:

@@ -57,8 +57,8 @@ class Starts:
     def __init__(self, writes: Writes, clock: Callable[[], datetime]) -> None:
         self._writes = writes
         self._clock = clock
-        self.followed: set[str] = set()
-        """The ids of start tasks created here."""
+        self.followed: dict[str, str | None] = {}
+        """The start tasks created here, each with the failed one that it repeats."""
         self._without_sandbox: set[str] = set()
         """Those whose sandbox is not known yet."""
         self._unanswered = 0
@@ -91,9 +91,9 @@ class Starts:
         finally:
             self._unanswered -= 1
 
-    def created(self, answer: StartTask | Conversation) -> None:
+    def created(self, answer: StartTask | Conversation, repeats: str | None = None) -> None:
         """Follow the response to a creation; if it is a start task, its sandbox is not known yet."""
-        self.followed.add(answer.id)
+        self.followed[answer.id] = repeats
         if isinstance(answer, StartTask):
             self._without_sandbox.add(answer.id)
 

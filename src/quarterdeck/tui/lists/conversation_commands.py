@@ -84,7 +84,7 @@ class ConversationCommands:
             await self._create(session, asked or NewConversation(), row.id)
 
     async def _create(self, session: Session, asked: NewConversation | None = None, retried: str | None = None) -> None:
-        """Create a conversation; `retried` is a failed start, which is dismissed once there is a new one."""
+        """Create a conversation; `retried` is a failed start, which the new one replaces."""
         choices, said = _choices(session, self._screen.app.clock()), _applies(session)
         endpoint = self._screen.app.endpoint
         about, unsent = endpoint.about, None
@@ -105,7 +105,7 @@ class ConversationCommands:
             unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=at)
             await self.unsent.keep(about, unsent)
             try:
-                created = await session.create(new)
+                created = await session.create(new, retried)
             except ServiceError as error:
                 if not dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
@@ -118,8 +118,6 @@ class ConversationCommands:
                 return True
             self._screen.app.wanted = created
             self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
-            if retried is not None:
-                session.unread.dismiss((retried,))
             self.unsent.drop(about, unsent)
             return True
 

@@ -113,7 +113,7 @@ class ListScreen(DeckScreen, Generic[R]):
             idle = not self._due
             ids = chain(self.rows, self.definition.ids(self._session)) if news.all_rows else news.ids
             self._due.update(dict.fromkeys(ids))
-            if news.wanted is None and self._only_unseen(news.ids):
+            if self.app.wanted not in news.ids and self._only_unseen(news.ids):
                 if idle:
                     self.set_timer(UNSEEN_WITHIN, self._make_due)
             else:
