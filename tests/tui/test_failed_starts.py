@@ -123,6 +123,25 @@ async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_c
         await seat.until(lambda: list(seat.list_screen.rows) == ["talk"])
 
 
+@pytest.mark.parametrize("count", [5, 30])
+async def test_the_cursor_that_nobody_moved_is_on_the_first_row_though_a_start_was_read_before(
+    fleet: FakeFleet, tmp_path: Path, count: int
+) -> None:
+    state = KeptState(tmp_path / "state")
+    for number in range(count):
+        fleet.talk(f"talk{number:02}", "box", "Long done", created_at=f"2026-03-14T09:{number:02}:00Z")
+    async with at_conversations(fleet, state=state) as seat:
+        while "CREATED ▲" not in seat.text:
+            await seat.press("s")
+    server = Gated(fleet.answer, to(f"{CONVERSATIONS}/search"))
+    async with seated(answering(server), PROD, state=state) as seat:
+        await seat.sees("✗ 1 failed", "CREATED ▲")
+        server.gate.set()
+        await seat.sees(f"{count} Finished")
+        table = seat.list_screen.table
+        assert table.cursor_id == table.ids[0] == table.visible_ids[0] == "talk00"
+
+
 @pytest.fixture
 def starting() -> FakeFleet:
     fleet = FakeFleet(nested=True)

@@ -62,8 +62,9 @@ class Arranging(Generic[R]):
             view = view.among([column.key for column in self._definition.columns])
             if self._listing.view == before != view and connection == self._view_of:
                 self._show_columns(view.columns)
-                self.filter_by(view.filter)
+                self._table.stay_first()
                 self._sort_by(view.sort, reverse=view.reverse)
+                self.filter_by(view.filter)
 
     def keep(self) -> None:
         """Save the view, as it is at the time of writing."""

@@ -162,11 +162,14 @@ class ListScreen(DeckScreen, Generic[R]):
         """
         if self._session is None:
             return
+        only_starts = self.rows.keys().isdisjoint(self.definition.watch(self._session).records.keys())
         came = map(self._session.current_id, ids)
         changed, gone, rearranged = self.listing.update(self._session, dict.fromkeys(chain(ids, came)))
         if gone & self.table.marks:
             self.table.set_marks(self.table.marks - gone)
         if rearranged:
+            if only_starts:
+                self.table.stay_first()
             self.show_rows()
         elif changed:
             self.table.redraw_changed()

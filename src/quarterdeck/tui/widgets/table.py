@@ -159,6 +159,12 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._empty = (title, hint)
             self.refresh()
 
+    def stay_first(self) -> None:
+        """Keep the cursor on the first line when the next rows are shown, unless it was moved."""
+        if not self._moved:
+            self._put_cursor(0)
+            self._at, self._highlighted = "", None
+
     def move_to(self, row_id: str) -> bool:
         """Move the cursor to an id; returns False if it is not in the table."""
         number = self._number(row_id)
