@@ -94,6 +94,12 @@ async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent:
         await seat.press("g", until=lambda: "word 60" in seat.text and len(log(seat).entries) == 163)
         await seat.press("g", sees="word 0")
         await seat.press("G", sees="word 162", until=lambda: "new below" not in seat.text)
+        await seat.press("up")
+        agent.says("word 163")
+        agent.says("word 164")
+        await seat.press("ctrl+r", sees="2 new below, G")
+        await seat.pilot.resize_terminal(80, 36)
+        await seat.press(sees="word 164", until=lambda: "new below" not in seat.text)
 
 
 async def test_what_is_selected_with_the_mouse_is_copied_and_holds_still(agent: FakeAgent) -> None:

@@ -96,8 +96,8 @@ class Log(CellLines, can_focus=True):
 
     @property
     def below(self) -> int:
-        """How many entries were added since following stopped."""
-        seen = None if self.following else _number(self.entries, self._seen)
+        """How many entries were added since following stopped; none once the end is in sight."""
+        seen = None if self.following or self._top >= self._end() else _number(self.entries, self._seen)
         return 0 if seen is None else sum(each.id != STREAMED for each in self.entries[seen + 1 :])
 
     def reading_position(self) -> ReadingPosition:
