@@ -157,6 +157,9 @@ async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, home: Ho
         assert '"id": "run1"' in saved
         assert "hush" not in saved
         assert "sentinel" not in saved
+        await seat.press("p", sees="3 Paused")
+        await seat.press("y", sees="Copy of run1")
+        assert "agent URL" not in seat.text, "nothing answers there"
 
 
 async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Home) -> None:

@@ -40,6 +40,8 @@ async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_a
         assert seat.list_screen.table.cursor_id == sandbox.id
         await seat.press("o", sees="[1 Conversations]")
         assert seat.list_screen.table.cursor_id == conversation.id
+        await seat.press("O", sees="Conversations of the local service have no address: it runs inside the deck.")
+        await seat.press("w", sees="Watching A title of mine, but no agent runs in the local service.")
         await seat.press("p", sees="1 Sandbox paused")
         await seat.press("r", sees="1 Idle")
         await seat.press("D", sees="Its sandbox stays.")

@@ -90,7 +90,9 @@ async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away
         await seat.press("escape", "y", sees="what failed")
         await seat.press("down", "f", until=lambda: (home.state / "copied.txt").exists())
         assert (home.state / "copied.txt").read_text() == f"{DETAIL}\n"
-        await seat.press("w", sees="Its start failed, so there is no conversation.")
+        for key in ("w", "O"):
+            await seat.press(key, sees="Its start failed, so there is no conversation.")
+            await seat.press("slash", "escape", until=lambda: "Its start failed" not in seat.text)
         await seat.press("D", sees="nothing was changed on the server", until=lambda: not seat.list_screen.table.ids)
     async with at_conversations(fleet, state=state) as seat:
         await seat.sees("No conversations.")

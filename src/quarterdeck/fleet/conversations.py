@@ -318,7 +318,7 @@ def why_not(command: str, row: ConversationRow) -> str | None:
             return "Only a start that failed can be tried again."
         case "delete" if row.task is not None and not failed:
             return "It is being started, and a server cannot stop that; wait until it is there."
-        case "notify_me" | "rename" | "trajectory" if failed:
+        case "notify_me" | "open_url" | "rename" | "trajectory" if failed:
             return "Its start failed, so there is no conversation."
         case "notify_me" if row.record is None:
             return "It is being started; it can be watched once it is there."

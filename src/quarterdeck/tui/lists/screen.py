@@ -434,6 +434,8 @@ class ListScreen(DeckScreen, Generic[R]):
         elif left_out := session.unread.watch(found):
             words = f"{MOST_WATCHED} can be watched at a time; {len(left_out)} of these are not. w again ends one."
             self.say(Shown(words), Tone.WARN)
+        elif self.app.endpoint.embedded:
+            self.say(text.line(f"Watching {what}, but no agent runs in the local service."))
         else:
             tells = "this line says" if self.app.quiet else "a bell says"
             self.say(text.line(f"Watching {what}: {tells} when it needs you or ends."), Tone.GOOD)

@@ -124,6 +124,8 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def why_not(self, command: Command) -> str | None:
         """Return why a command cannot be done with these rows or on this server."""
         row_id, folding = self.table.cursor_id or "", self.listing.folding
+        if command.name == "open_url" and self.app.endpoint.embedded:
+            return "Conversations of the local service have no address: it runs inside the deck."
         if (reason := super().why_not(command)) is not None:
             return reason
         match command.name:

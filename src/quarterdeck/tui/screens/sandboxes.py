@@ -35,8 +35,8 @@ def _newest_conversation(row: SandboxRow) -> Conversation | None:
 
 
 def _agent_server(row: SandboxRow) -> ExposedUrl | None:
-    """Return the address of its agent server, or its first one."""
-    urls = row.memory.urls
+    """Return the address of its agent server, or its first one, while it runs."""
+    urls = row.memory.urls if row.memory.word == StateWord.RUNNING else ()
     return next((url for url in urls if url.name == UrlName.AGENT_SERVER), urls[0] if urls else None)
 
 
