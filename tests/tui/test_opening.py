@@ -137,6 +137,17 @@ async def test_no_row_of_the_server_before_is_left_when_another_answers_at_the_a
         await seat.press("ctrl+r", sees="key needed", until=lambda: "Fix login" not in seat.text)
 
 
+async def test_a_server_that_takes_the_place_of_another_between_two_readings_is_noticed() -> None:
+    server = fleet = FakeFleet()
+    fleet.talk("c1", fleet.add("box"), "Fix login")
+    async with seated(answering(FakeServer(lambda asked: server.answer(asked))), PROD) as seat:
+        await seat.sees("Fix login", "prod 1.8.1")
+        server = FakeFleet(nested=True)
+        server.talk("c2", server.add("den"), "Port the parser")
+        seat.session.conversations.refresh()
+        await seat.sees("Port the parser", "Another server answers at this address than before")
+
+
 @pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
 async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
     listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]

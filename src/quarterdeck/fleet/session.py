@@ -285,7 +285,8 @@ class Session:
         list shows which of them have no counterpart.
         """
         refused = {watch} if watch.health.state is HealthState.REFUSED else set()
-        if watch.health.back or refused - self._refused:
+        replaced = changes.gone and watch.records.keys() <= changes.added
+        if watch.health.back or refused - self._refused or replaced:
             self.server.doubt()  # another server may now answer at the address, or the key is no longer valid
         self._refused = self._refused - {watch} | refused
         is_complete = not watch.health.incomplete
