@@ -62,6 +62,13 @@ async def test_a_list_and_a_timeline_of_a_later_run_say_alike_how_long_a_state_h
             seat.deck.clock = lambda moment=moment: moment  # type: ignore[misc]
             await seat.press("enter", sees=f"for             {lasted}")
             await seat.press("G", sees=f"● Running   {lasted}")
+            assert ("first seen so; seen again 7m ago" in seat.text) is (minutes == 7)
+    for kept, ended in ((None, "≥?"), (state, "-")):
+        async with at_sandboxes(fleet, state=kept) as seat:
+            await seat.press("p", sees="1 Paused")
+            await seat.press("enter", "G", sees="‖ Paused")
+            assert seat.line_of("● Running").partition("Running")[2].split()[0][0] in ended
+        fleet.sandboxes["box"]["status"] = "RUNNING"
 
 
 async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where_one_just_starts() -> None:

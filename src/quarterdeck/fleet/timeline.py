@@ -47,7 +47,7 @@ class Event(NamedTuple):
     """The word of the state: a `StateWord`, or the server's own, raw."""
     seen_at: AwareDatetime
     lasted: float | None = None
-    """Seconds; None while it lasts, or if its end was not observed."""
+    """Seconds; None while it lasts, or if it was not watched until its end."""
     cause: Cause = Cause.UNKNOWN
     words: str = ""
     """A phrase for the cause."""
@@ -130,7 +130,8 @@ class Timelines(KeptPart[KeptTimelines]):
             cause, words = self._cause(sandbox_id, before, after, now)
             if words == _FIRST_SEEN and len(self._by_id) >= IDS:
                 return  # it says less than any timeline that would have to go for it
-            self._keep(sandbox_id, with_next(events, Event(word, now, cause=cause, words=words)))
+            watched = before is None or before.began is None
+            self._keep(sandbox_id, with_next(events, Event(word, now, cause=cause, words=words), watched=watched))
 
     def gone(self, sandbox_ids: Iterable[str]) -> None:
         """Note that these are no longer listed; their timelines are kept for a while."""
@@ -225,12 +226,16 @@ def _knows_more(events: tuple[Event, ...], mine: tuple[Event, ...] | None) -> bo
     return len(events) > len(mine) or (last.cause is Cause.YOU and own.cause is Cause.SERVER)
 
 
-def with_next(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
-    """Return the events with one added; the previous event gets a duration, unless this one was noticed too late."""
+def with_next(events: tuple[Event, ...], event: Event, *, watched: bool = True) -> tuple[Event, ...]:
+    """Return the events with one added.
+
+    The previous event gets a duration, if it was `watched` all the time and this one was not noticed too late.
+    """
     if not events:
         return (event,)
     *earlier, last = events
-    lasted = None if event.cause is Cause.UNKNOWN else max(0.0, (event.seen_at - last.seen_at).total_seconds())
+    known = watched and event.cause is not Cause.UNKNOWN
+    lasted = max(0.0, (event.seen_at - last.seen_at).total_seconds()) if known else None
     return (*earlier, last._replace(lasted=lasted), event)[-EVENTS:]
 
 

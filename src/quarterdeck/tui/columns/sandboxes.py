@@ -145,12 +145,16 @@ def timeline(row: SandboxRow, events: Sequence[Event], now: datetime) -> list[Ce
     """What happened to it, the newest first: when it was observed, how long it lasted, and why."""
     lasted = calm_age(row.memory.since, now)
     goes_on = lasted if row.memory.exact else at_least(lasted)
+    if row.memory.began is not None and events:  # it may have changed before this run watched
+        events = (*events[:-1], events[-1]._replace(words=f"{events[-1].words}; seen again {lasted} ago"))
     said = [line for event in reversed(events) for line in _event(event, now, goes_on if event is events[-1] else "")]
     return [EMPTY, heading("Timeline"), *(said or [cell(Shown("nothing seen yet"), Tone.MUTED)])]
 
 
 def _event(event: Event, now: datetime, goes_on: str) -> list[Cell]:
     took = goes_on or age(event.lasted)
+    if event.cause is Cause.UNKNOWN and event.lasted is not None:
+        took = at_least(took)
     moment = format(event.seen_at.astimezone(), "%H:%M:%S" if now - event.seen_at < DAY else "%b %d %H:%M")
     line = (
         (Shown(f"{moment:<{LABEL_WIDE}}"), Tone.MUTED),
