@@ -165,12 +165,10 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._put_cursor(0)
             self._at, self._highlighted = "", None
 
-    def move_to(self, row_id: str) -> bool:
-        """Move the cursor to an id; returns False if it is not in the table."""
-        number = self._number(row_id)
-        if number is not None:
+    def move_to(self, row_id: str) -> None:
+        """Move the cursor to an id, if it is in the table."""
+        if (number := self._number(row_id)) is not None:
             self._go(number)
-        return number is not None
 
     def set_marks(self, ids: Collection[str]) -> None:
         """Mark exactly these ids, in the table or not."""
@@ -278,10 +276,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def _number(self, row_id: str) -> int | None:
         """Return the index of an id in the list."""
-        try:
-            return self._ids.index(row_id)
-        except ValueError:
-            return None
+        return self._ids.index(row_id) if row_id in self._ids else None
 
     def _go(self, number: int) -> None:
         self._moved = True
