@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import logging
 import os
+import re
 
 import pytest
 from keyring.errors import KeyringLocked
@@ -56,6 +57,9 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk) -> No
     before = desk.file.read_text()
     async with desk.sit() as seat:
         await add(seat, "one", desk.one, sees="There is a connection called one already.")
+        await seat.press("tab", "tab", "enter", sees="■ orange")
+        assert not re.search("(Read-only|CA file|Key).*■", seat.text)
+        await seat.press("escape", "shift+tab", "shift+tab")
         await seat.retype("four", "tab")
         await seat.retype("ftp:", "ctrl+s", sees=("needs http:// or https://", "^s save", "New connection"))
         desk.file.write_text(f"{before}]")
