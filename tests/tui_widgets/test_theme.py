@@ -70,6 +70,8 @@ def test_the_name_is_shortened_before_it_goes_and_read_only_goes_after_it(colour
     assert "1.11.0" in texts[60]
     assert not any("READ-ONLY  " in text for text in texts)
     assert any("prod" in text and "production" not in text and "READ-ONLY" in text for text in texts)
+    away = state._replace(health=cell(Shown("offline, stale 3m, retry in 12s"), Tone.BAD))
+    assert all("pro" in right_side(away, room).plain for room in range(35, 61))
     for room, (text, with_more_room) in enumerate(pairwise(texts)):
         assert len(text) <= min(room, len(with_more_room))
         assert "prod" not in text or "READ-ONLY" in text

@@ -22,11 +22,11 @@ BRAND = Shown(" Quarterdeck ")
 WITH_BRAND = 100
 """Minimum columns for the program's name in the header."""
 WITH_LABELS = 70
-"""With fewer columns, or without room for the server's name, the other tabs show only their keys."""
+"""With fewer columns, or without room for the server's state, the other tabs show only their keys."""
 DOT = Shown(" · ")
 """What stands between the server's name and its state."""
 SHORTEST_NAME = 5
-"""Minimum cells of a connection's name; with fewer it is left out."""
+"""Minimum cells of a connection's name; the state is shortened before, and with fewer the name is left out."""
 STAYS = 12.0
 """Seconds until a message is replaced by the resting line; an error stays until somebody goes on after that."""
 Hint = tuple[str, str, bool]
@@ -78,7 +78,7 @@ class Header(Widget):
             left = plain(brand, Tone.EDITED) + Content("").join(self._tab(place, labels=labels) for place in TABS)
             room = self.size.width - left.cell_length
             right = right_side(self.state, room - 1)
-            if DOT in right.plain or not self.state.health:
+            if content(self.state.health).plain in right.plain:
                 break
         return Content.assemble(left, " " * max(0, room - right.cell_length), right)
 
@@ -91,6 +91,9 @@ def right_side(state: HeaderState, room: int) -> Content:
     release = content(((Shown(f" {state.release}"), Tone.MUTED),) if state.release else ())
     dot = content(((DOT, Tone.MUTED),) if state.health and connection else ())
     name = band(connection, state.connection.colour)
+    least = min(SHORTEST_NAME, name.cell_length) + (mark + dot).cell_length
+    while ", " in health.plain and least + health.cell_length > room:
+        health = health[: health.plain.rindex(", ")] + "…"
     cells = max(SHORTEST_NAME, room - (mark + dot + health).cell_length)
     shortest = name.truncate(cells, ellipsis=True)
     if not (state.connection.kept or state.connection.embedded):
