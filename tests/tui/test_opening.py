@@ -67,7 +67,8 @@ async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chose
             raise ServiceError(ErrorKind.LOCAL, "The folder is not yours.", "Make it yours.")
 
     async with seated(after(check, folder), Connection("mine")) as seat:
-        await seat.sees("no server", "The folder is not yours. Make it yours.")
+        await seat.sees("no server", "The folder is not yours. Make it yours.", "ctrl+r tries again")
+        assert seat.text.count("The folder is not yours.") == 1
         await seat.press("c", sees=("Connections", "The folder is not yours."))
         await seat.press("up", "enter", sees=("local service", "No conversations."))
 

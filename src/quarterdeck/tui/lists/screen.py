@@ -292,11 +292,8 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def resting_line(self) -> Cell:
         """The progress of a bulk job, otherwise the error of the last reading."""
-        trouble, session = self.app.trouble, self.app.session
-        if trouble is not None:
-            wrong = trouble.sentences
-        else:
-            wrong = session.reading_error(self.definition.about) if session is not None else ""
+        session = self.app.session
+        wrong = session.reading_error(self.definition.about) if session is not None else ""
         return self.sandbox_commands.job_line or (cell(text.line(wrong), Tone.BAD) if wrong else ())
 
     def hints(self) -> tuple[Hint, ...]:
@@ -317,7 +314,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if self.rows:
             return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
         if self.app.trouble is not None:
-            return text.line(self.app.trouble.words), Shown("ctrl+r tries again, c chooses another server.")
+            return text.line(self.app.trouble.sentences), Shown("ctrl+r tries again, c chooses another server.")
         health = self.definition.watch(session).health if session is not None else Health()
         if (session is not None and session.server.key_refused) or health.state is HealthState.REFUSED:
             return Shown(f"The {noun} were not read: a valid key is needed."), Shown("c, then K gives one.")

@@ -118,7 +118,7 @@ class Said(Message, bubble=False):
 
 
 class MessageLine(Widget):
-    """What just happened, or why a key did nothing: one line, up to three for a long sentence."""
+    """What just happened, or why a key did nothing: the whole sentence, in up to a third of the screen."""
 
     resting: reactive[Cell] = reactive((), layout=True)
     message: reactive[Cell] = reactive((), layout=True)
