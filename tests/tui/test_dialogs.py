@@ -4,7 +4,8 @@ import pytest
 
 from quarterdeck.tui.text import Shown
 from tests.client.fakes import Answer, Gated, to
-from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
+from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes
+from tests.tui.seat import answering, seated
 from tests.tui.test_typed_ahead import SPECS
 
 
@@ -85,6 +86,16 @@ async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(fleet: Fak
         await seat.press("1", "enter", sees="That is not 12. Nothing was done.")
         assert not fleet.orders
         await seat.press("2", "enter", until=lambda: not fleet.sandboxes)
+
+
+async def test_a_form_that_is_opened_before_the_server_is_known_says_what_applies_once_it_is(fleet: FakeFleet) -> None:
+    server = Gated(fleet.answer, to("/server_info"))
+    async with seated(answering(server), PROD) as seat:
+        await seat.sees("live now")
+        await seat.press("n", *"go", sees=("New conversation", "go"))
+        assert "(3) applies" not in seat.text
+        server.gate.set()
+        await seat.sees("What is stored in the settings (3) applies", "go")
 
 
 async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(fleet: FakeFleet) -> None:

@@ -92,8 +92,15 @@ class Dialog(ModalScreen[Result | None]):
 
     def body(self) -> Iterable[Widget]:
         """The widgets inside the frame: the first lines, and what a dialog adds."""
-        if self._said:
-            yield Static(lines(self._said), id="said")
+        said = Static(lines(self._said), id="said")
+        said.display = bool(self._said)
+        yield said
+
+    def introduce(self, said: Iterable[Cell]) -> None:
+        """Show other first lines."""
+        line = self.query_one("#said", Static)
+        line.update(lines(said))
+        line.display = True
 
     def foot(self) -> Iterable[Widget]:
         """Widgets that stay visible below a scrolling body."""

@@ -188,7 +188,7 @@ class LeaveDialog(ConfirmDialog):
         self.set_interval(SHOWN_EVERY, self._show)
 
     def _show(self) -> None:
-        self.query_one("#said", Static).update(lines(_left_behind(self._job)))
+        self.introduce(_left_behind(self._job))
         if self._job.ended:
             self.query_one("#title", Static).update(plain(Shown("Leave now?"), Tone.STRONG))
 

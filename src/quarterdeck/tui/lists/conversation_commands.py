@@ -36,6 +36,8 @@ TRAJECTORY: tuple[Cell, ...] = (
 NOT_FAILED = "Its start has not failed."
 FORGOTTEN = cell(Shown("What was asked for in them is then shown nowhere; nothing is changed on the server."))
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
+KNOWN_EVERY = 0.5
+"""Seconds between two looks at whether it is known what the server is."""
 SHORTEST = 2
 """Minimum letters of a word that a server is searched for."""
 
@@ -85,7 +87,8 @@ class ConversationCommands:
 
     async def _create(self, session: Session, asked: NewConversation | None = None, retried: str | None = None) -> None:
         """Create a conversation; `retried` is a failed start, which the new one replaces."""
-        choices, said = _choices(session, self._screen.app.clock()), _applies(session)
+        choices, applies = _choices(session, self._screen.app.clock()), _applies(session)
+        said: list[Cell] = []
         endpoint = self._screen.app.endpoint
         about, unsent = endpoint.about, None
         if asked is None and (unsent := self.unsent.take(about)) is not None:
@@ -137,12 +140,20 @@ class ConversationCommands:
             title,
             _fields(begun, choices),
             create,
-            said=said,
+            said=[*applies, *said],
             verb="create",
             sending="Creating the conversation… esc goes back to the list meanwhile.",
             on_background=on_background,
         )
+
+        def introduce() -> None:
+            if applies := _applies(session):
+                dialog.introduce([*applies, *said])
+                asking.stop()
+
         await self._screen.app.push_screen(dialog, closed)
+        if not applies:
+            asking = dialog.set_interval(KNOWN_EVERY, introduce)
 
     # Delete
 
