@@ -55,6 +55,7 @@ async def test_all_that_is_told_of_a_line_is_in_sight_also_where_the_one_before_
 async def test_keys_in_the_bar_are_pressed_by_a_click(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
         await seat.click("Help", sees="Keys: sandboxes")
+        await seat.press("slash", sees="/ does nothing here; the keys are below.")
         await seat.click("esc close", until=lambda: not seat.deck.screen.is_modal)
         await seat.click("Filter")
         await seat.type("nothing", sees="0 of 12")

@@ -19,11 +19,11 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import log_lines
-from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints, shown_key
+from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import menu
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Header, HeaderState, Hint, KeyBar, MessageLine, Said
+from quarterdeck.tui.widgets.bars import Header, HeaderState, Hint, KeyBar, MessageLine, Said, unused_key
 from quarterdeck.tui.widgets.watch_strip import WatchStrip
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
@@ -153,8 +153,7 @@ class DeckScreen(Screen[None]):
 
     def on_key(self, event: Key) -> None:
         """Say that a key does nothing."""
-        if event.is_printable or event.key.startswith(("ctrl+", "f")):
-            key = shown_key(event.key) if event.character is None or not event.is_printable else event.character
+        if key := unused_key(event):
             self.say(text.line(f"{key} does nothing here; {self.where_keys_are()}."), Tone.WARN)
 
     def where_keys_are(self) -> str:

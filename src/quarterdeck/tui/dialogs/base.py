@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Key
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import ModalScreen
@@ -16,12 +17,13 @@ from textual.style import Style
 from textual.widget import AwaitMount, Widget
 from textual.widgets import Static
 
+from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import MOVING, shown_key
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Said, hint_content
+from quarterdeck.tui.widgets.bars import Said, hint_content, unused_key
 from quarterdeck.tui.widgets.lines import TextScroll
 
 Result = TypeVar("Result")
@@ -78,6 +80,8 @@ class Dialog(ModalScreen[Result | None]):
         self._title = title
         self._said = tuple(said)
         self._body = TextScroll(id="body", can_focus=False)
+        self._waits = False
+        """Whether it says what it waits for."""
 
     def compose(self) -> ComposeResult:
         """The frame; its content comes from `body`."""
@@ -120,6 +124,7 @@ class Dialog(ModalScreen[Result | None]):
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
         """Show a sentence above the hints."""
+        self._waits = tone is Tone.BUSY
         line = self.query_one("#problem", Static)
         line.update(plain(sentence, tone))
         line.display = bool(sentence)
@@ -131,6 +136,11 @@ class Dialog(ModalScreen[Result | None]):
     def hint(self, hints: Hints) -> None:
         """Show other key hints."""
         self.query_one(KeyHints).hints = hints
+
+    def on_key(self, event: Key) -> None:
+        """Say that a key does nothing, in place of anything but what is waited for."""
+        if not self._waits and (key := unused_key(event)):
+            self.say(text.line(f"{key} does nothing here; the keys are below."), Tone.WARN)
 
     def action_cancel(self) -> None:
         """Close without an answer."""

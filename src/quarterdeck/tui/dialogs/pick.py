@@ -188,6 +188,7 @@ class PickDialog(Dialog[T]):
         if item is None or not isinstance(self.focused, ChoiceList):
             return
         event.stop()
+        event.prevent_default()  # otherwise it would be said to do nothing
         if item.works:
             self.dismiss(item.value)
         else:

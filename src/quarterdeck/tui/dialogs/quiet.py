@@ -82,7 +82,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        seconds = quantity(event.value.strip().casefold(), Kind.DURATION)
+        seconds = _seconds(event.value)
         if seconds is None:
             self.complain(Shown(f"Write a time like {example(Kind.DURATION)}."))
             return
@@ -91,8 +91,8 @@ class QuietDialog(Dialog[QuietSandboxes]):
         self._refresh()
 
     @on(Input.Submitted)
-    def _go_on(self) -> None:
-        if self.query_one("#problem").display:
+    def _go_on(self, event: Input.Submitted) -> None:
+        if _seconds(event.value) is None:
             return
         self._refresh()
         if self._found.rows:
@@ -103,3 +103,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
     def action_scroll_result(self, step: int) -> None:
         """Move in the result."""
         self._table.action_move(step)
+
+
+def _seconds(typed: str) -> float | None:
+    return quantity(typed.strip().casefold(), Kind.DURATION)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual.content import Content
+from textual.events import Key
 from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
@@ -13,7 +14,7 @@ from textual.widget import Widget
 from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.commands import Place, named_key
+from quarterdeck.tui.commands import Place, named_key, shown_key
 from quarterdeck.tui.paint import band, content, plain
 from quarterdeck.tui.text import Shown
 
@@ -149,6 +150,13 @@ class MessageLine(Widget):
     def clear(self) -> None:
         """Return to the resting line."""
         self.message = ()
+
+
+def unused_key(event: Key) -> str:
+    """Return a key that does nothing as it is shown to people; empty for one of which nothing is said."""
+    if event.is_printable and event.character is not None:
+        return event.character
+    return shown_key(event.key) if event.key.startswith(("ctrl+", "f")) else ""
 
 
 class KeyBar(Widget):
