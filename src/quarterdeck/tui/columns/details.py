@@ -142,6 +142,10 @@ def moment_fact(label: str, told: datetime | None, moment: datetime | None, now:
 # Requests
 
 
+TIME_WIDE = len("00:00:00  ")
+"""Cells for the time of a request."""
+
+
 def logged_line(request: LoggedRequest) -> Cell:
     """Return one request: when, how it ended, how long it took, what it was."""
     if request.status is not None:
