@@ -100,7 +100,7 @@ NAMES = ["idel>30m", "stauts:paused", "!stauts:paused", "status>5", "cost:2"]
 def test_a_name_that_means_nothing_is_said_and_hides_nothing(typed: str) -> None:
     (problem,) = read(typed).problems
     assert found(typed) == "1234"
-    assert "is no token; there are status:  spec:  idle>" in problem
+    assert "is no token; quarterdeck help filters names them." in problem
 
 
 @pytest.mark.parametrize("typed", [*HALF, '"half', *NAMES, "idle>abc"])

@@ -48,7 +48,7 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(f
         }.items():
             await seat.retype(typed, sees=f"{len(ids)} of 6", until=partial(are_shown, seat, ids))
         for typed in ("title:build", "!title:build"):
-            await seat.retype(typed, sees=("6 of 6", "title: is no token; there are status: spec:"))
+            await seat.retype(typed, sees=("6 of 6", "title: is no token; quarterdeck help filters names them."))
         fleet.talk("c2", "run2", "title:build")
         await seat.press("enter", "ctrl+r", sees="5 of 6")
         await seat.press("slash", until=lambda: "no token" not in seat.text)

@@ -191,7 +191,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool, is_text: Callable[
     elif finished and bare in grammar.left_out:
         return f'only the deck knows {bare}; write "{bare}" to search for the word.'
     elif sign and not is_text(word):
-        return f"{spelt}{sign} is no token; there are {grammar.hint}"
+        return f"{spelt}{sign} is no token; quarterdeck help filters names them."
     else:
         term = Term("", _ANYWHERE, (word,), inverted=inverted) if word else None
     return f"{typed}: it is incomplete." if finished and (term is None or typed.count('"') % 2) else term

@@ -47,6 +47,8 @@ class FilterBar(Vertical):
         self._tokens = tokens
         self._counts = CellLines(id="counts")
         self._all_counts: Cell = ()
+        self._problem: Cell = ()
+        """What is wrong with the filter: it stands in place of the counts, which leave more room than the filter."""
         self._field = LineInput(placeholder=hint, id="filter")
         self._found = CellLines(id="found")
 
@@ -72,19 +74,20 @@ class FilterBar(Vertical):
 
     def on_resize(self) -> None:
         """Show as many counts as fit now."""
-        if self._all_counts:
+        if self._all_counts or self._problem:
             self._fit()
 
     def _fit(self) -> None:
         width = self._counts.size.width
-        self._counts.paint([whole_counts(self._all_counts, width) if width else self._all_counts])
+        self._counts.paint([self._problem or (whole_counts(self._all_counts, width) if width else self._all_counts)])
 
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
-        """Show how many rows match, and what is wrong with the filter, or its tokens."""
+        """Show how many rows match, what is wrong with the filter, and its tokens while it is typed."""
         chip = cell(Shown(f" {shown:,} of {known:,} "), Tone.EDITED) if self.words.strip() else ()
         kept = not problems and self.screen.focused is not self._field
-        rest = cell(problems[0], Tone.BAD) if problems else cell(NO_TOKENS if kept else self._tokens, Tone.MUTED)
-        self._found.paint([(*chip, (Shown(" "), Tone.MUTED), *rest)])
+        self._problem = cell(problems[0], Tone.BAD) if problems else ()
+        self._fit()
+        self._found.paint([(*chip, (Shown(f" {NO_TOKENS if kept else self._tokens}"), Tone.MUTED))])
         self.set_class(kept, "-kept")
 
     def put(self, words: str) -> None:
