@@ -46,7 +46,7 @@ async def test_without_colour_only_the_chosen_one_has_a_sign_and_stands_in_rever
 
 async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(desk: Desk) -> None:
     async with desk.sit(size=(60, 20)) as seat:
-        await at_list(seat)
+        await at_list(seat, sees=f"{desk.one[-14:]} not opened")
         assert desk.one not in seat.text
         await seat.press("down", sees=f"address    {desk.one}")
         await seat.press("up", until=lambda: desk.one not in seat.text)

@@ -37,7 +37,7 @@ NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
 CHANGING = Shown("The last change is still under way; a moment.")
 CHANGED_SINCE = Shown("no: it was changed in connections.toml since it was opened")
 NAME, STATE, READ_ONLY = 18, 12, 10
-"""Cells of the columns; the address gets the remaining cells, as far as it needs them."""
+"""Cells of the columns, at most; the address gets the remaining cells, as far as it needs them."""
 GAP = 3
 """Cells between the longest address and the next column."""
 FACT = 11
@@ -168,7 +168,7 @@ class ConnectionsDialog(Dialog[Connection]):
         return Content("").join(
             (
                 mark(connection.colour),
-                _column(plain(text.line(connection.name), Tone.STRONG), NAME),
+                _column(plain(text.line(connection.name), Tone.STRONG), self._name_width),
                 _column(plain(text.end_of(_address(connection), address - 1)), address),
                 _column(content(self._health_of(connection)), STATE),
                 *((_column(plain(read_only, Tone.WARN), READ_ONLY),) if self._read_only else ()),
@@ -179,7 +179,12 @@ class ConnectionsDialog(Dialog[Connection]):
     def _room(self) -> int:
         """Cells that an address can take; unlimited before the first layout."""
         width = self._list.scrollable_content_region.width
-        return max(8, width - 2 - NAME - STATE - self._read_only) if width else sys.maxsize
+        return max(8, width - 2 - self._name_width - STATE - self._read_only) if width else sys.maxsize
+
+    @property
+    def _name_width(self) -> int:
+        """Cells of the names."""
+        return min(NAME, max(cell_len(text.line(each.name)) for each in self._listed) + 1)
 
     @property
     def _read_only(self) -> int:
