@@ -108,7 +108,7 @@ async def test_help_that_is_longer_than_its_lines_is_cut_with_a_sign(sit: Sit) -
     async with sit(stored={"llm_base_url": "http://127.0.0.1:3188/v1"}) as seat:
         await seat.go_to("llm_base_url", sees="This is looked up from the server")
         await seat.until(lambda: any(line.rstrip().endswith("…") for line in seat.text.splitlines()[-5:-2]))
-        await seat.press("i", sees=("llm_base_url", "set: the provider's"))
+        await seat.press("i", sees=("llm_base_url", "the provider's own address."))
         await seat.press("escape")
         await seat.pilot.resize_terminal(120, 36)
         await seat.sees("set: the provider's")
