@@ -31,7 +31,7 @@ async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_a
         await seat.until(lambda: seat.deck.session)
         sandbox = await seat.session.start("shell")
         await seat.until(lambda: sandbox.id in seat.session.sandboxes.records)
-        await seat.press("n", "tab", *"A title of mine", "tab", "tab", "tab", "enter", "down", "enter", "ctrl+s")
+        await seat.press("n", "tab", *"A title of mine", "enter", "tab", "tab", "enter", "down", "enter", "ctrl+s")
         await seat.sees("A title of mine", "1 Idle")
         (conversation,) = seat.session.conversations.records.values()
         assert (conversation.title, conversation.sandbox_id) == ("A title of mine", sandbox.id)

@@ -16,7 +16,7 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.inputs import ChoiceLine, FormControl, FormRow, LineInput
+from quarterdeck.tui.widgets.inputs import ChoiceLine, FormControl, FormRow, LineInput, PlainArea
 
 ABOUT_A_FIELD = (ErrorKind.CONFLICT, ErrorKind.INVALID)
 """Errors of a server that concern what was typed."""
@@ -82,7 +82,9 @@ class FieldsDialog(Dialog[Result]):
         self.fields = {field.key: field for field in fields}
         self._may_go: list[Mapping[str, Any]] = []
         """Values that may be discarded without a warning."""
-        one_line = all(isinstance(field.control, LineInput) for field in self.fields.values())
+        controls = [field.control for field in self.fields.values()]
+        one_line = all(isinstance(control, LineInput) for control in controls)
+        self._has_area = any(isinstance(control, PlainArea) for control in controls)
         next_field: Hints = (("tab", "next field"),) if len(self.fields) > 1 else ()
         self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
 
@@ -117,6 +119,13 @@ class FieldsDialog(Dialog[Result]):
         return [Problem(field.problem, member=field.key) for field in asked if field.problem]
 
     @on(Input.Submitted)
+    def _entered(self) -> None:
+        """Continue; beside a field of several lines, where enter begins a line, go to the next field."""
+        if self._has_area:
+            self.focus_next()
+        else:
+            self.action_accept()
+
     def action_accept(self) -> None:
         """Continue, if nothing is wrong."""
         self.complain(None)
