@@ -100,11 +100,11 @@ class Dialog(ModalScreen[Result | None]):
         said.display = bool(self._said)
         yield said
 
-    def introduce(self, said: Iterable[Cell]) -> None:
+    def introduce(self, said: Sequence[Cell]) -> None:
         """Show other first lines."""
         line = self.query_one("#said", Static)
         line.update(lines(said))
-        line.display = True
+        line.display = bool(said)
 
     def foot(self) -> Iterable[Widget]:
         """Widgets that stay visible below a scrolling body."""

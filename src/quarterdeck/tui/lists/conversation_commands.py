@@ -1,19 +1,16 @@
 """Commands for conversations: the dialog, the request and the message. Dialogs open before anything is awaited."""
 
 import asyncio
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.server import Server
 from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.bulk import CONVERSATIONS, STARTS, BulkAction, Plan, RowState, plan
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Filter, Kind
-from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -23,11 +20,11 @@ from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.bulk import plan_lines, titles_listed
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.file_path import choose_dialog
-from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
+from quarterdeck.tui.dialogs.form import FormDialog, InputField, Typed
+from quarterdeck.tui.lists.creation import Creation
 from quarterdeck.tui.lists.screen import ListScreen
-from quarterdeck.tui.lists.unsent import LEFT, Unsent, UnsentConversation
+from quarterdeck.tui.lists.unsent import Unsent
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.inputs import OneOf, PlainArea
 
 TRAJECTORY: tuple[Cell, ...] = (
     cell(Shown("All that happened in the conversation, as a zip file that the server makes.")),
@@ -36,8 +33,6 @@ TRAJECTORY: tuple[Cell, ...] = (
 NOT_FAILED = "Its start has not failed."
 FORGOTTEN = cell(Shown("What was asked for in them is then shown nowhere; nothing is changed on the server."))
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
-KNOWN_EVERY = 0.5
-"""Seconds between two looks at whether it is known what the server is."""
 SHORTEST = 2
 """Minimum letters of a word that a server is searched for."""
 
@@ -76,84 +71,13 @@ class ConversationCommands:
     async def action_new_conversation(self) -> None:
         """Ask what to start with, create the conversation, and follow its start task in the list."""
         if self._screen.app.session is not None:
-            await self._create(self._screen.app.session)
+            await Creation(self._screen, self._screen.app.session, self.unsent).ask()
 
     async def action_retry(self) -> None:
         """Repeat the request of a failed start, as far as the server returns it."""
         if (at := self._screen.at_cursor()) is not None:
             session, row = at
-            asked = row.task.request if row.task is not None else None
-            await self._create(session, asked or NewConversation(), row.id)
-
-    async def _create(self, session: Session, asked: NewConversation | None = None, retried: str | None = None) -> None:
-        """Create a conversation; `retried` is a failed start, which the new one replaces."""
-        choices, applies = _choices(session, self._screen.app.clock()), _applies(session)
-        said: list[Cell] = []
-        endpoint = self._screen.app.endpoint
-        about, unsent = endpoint.about, None
-        if asked is None and (unsent := self.unsent.take(about)) is not None:
-            asked = NewConversation().model_copy(update=unsent.entered)
-            said.append(cell(text.line(unsent.because), Tone.BAD))
-        begun = asked or NewConversation()
-        if begun.sandbox_id and begun.sandbox_id not in [sandbox_id for _, sandbox_id in choices]:
-            said.append(cell(text.line(f"It was to live in {begun.sandbox_id}, which cannot take it now."), Tone.WARN))
-            begun = begun.model_copy(update={"sandbox_id": None})
-
-        async def create(typed: Typed) -> bool:
-            nonlocal unsent
-            if typed["selected_branch"] and not typed["selected_repository"]:
-                raise RefusedError("A branch needs its repository.", "selected_repository")
-            new = begun.model_copy(update={name: value or None for name, value in typed.items()})
-            at = self._screen.app.clock() if unsent is None else unsent.at
-            unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=at)
-            await self.unsent.keep(about, unsent)
-            try:
-                created = await session.create(new, retried)
-            except ServiceError as error:
-                if not dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
-                    raise
-                unsent = unsent.model_copy(update={"because": error.sentences})
-                self.unsent.offer(about, unsent)
-                if self._screen.app.endpoint == endpoint:
-                    self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
-                else:
-                    self._screen.say(text.line(f"{endpoint.name}: {error.sentences} n there has its words."), Tone.BAD)
-                return True
-            self._screen.app.wanted = created
-            self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
-            self.unsent.drop(about, unsent)
-            return True
-
-        def closed(done: bool | None) -> None:
-            if unsent is None or done or dialog.in_background:
-                return
-            if all((value or None) == unsent.entered.get(name) for name, value in dialog.typed.items()):
-                self.unsent.offer(about, unsent)  # only what was typed anew is dropped by escape
-            else:
-                self.unsent.drop(about, unsent)
-
-        def on_background() -> None:
-            self._screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
-
-        title = Shown("New conversation" if asked is None else "Try it again")
-        dialog = FormDialog(
-            title,
-            _fields(begun, choices),
-            create,
-            said=[*applies, *said],
-            verb="create",
-            sending="Creating the conversation… esc goes back to the list meanwhile.",
-            on_background=on_background,
-        )
-
-        def introduce() -> None:
-            if applies := _applies(session):
-                dialog.introduce([*applies, *said])
-                asking.stop()
-
-        await self._screen.app.push_screen(dialog, closed)
-        if not applies:
-            asking = dialog.set_interval(KNOWN_EVERY, introduce)
+            await Creation(self._screen, session, self.unsent, row).ask()
 
     # Delete
 
@@ -253,31 +177,8 @@ class ConversationCommands:
             say(text.line(f"Written to {path}: {_size(len(content))}, readable by you alone."), Tone.GOOD)
 
 
-def _choices(session: Session, now: datetime) -> list[tuple[Shown, str]]:
-    """Return the sandboxes that a new conversation can use; the server resumes a paused one."""
-    return [
-        (text.line(", ".join((row.short_id, row.state(now).words, *row.conversation_titles[:1]))), row.id)
-        for row in session.sandbox_rows
-        if row.state(now).known in (StateWord.RUNNING, StateWord.PAUSED)
-    ]
-
-
 def _is_local(session: Session) -> bool:
     return session.server.kind is not None and session.server.kind.local
-
-
-def _applies(session: Session) -> list[Cell]:
-    """Return what applies to a new conversation, as far as the server is known."""
-    kind = session.server.kind
-    if kind is None:
-        return []
-    if kind.simulated:
-        words = "This is a simulation: its agents only play."
-    elif kind.local:
-        words = "The local service keeps conversations; it runs no agent and fetches no repository."
-    else:
-        words = "What is stored in the settings (3) applies: model, key, tool servers, git identity."
-    return [cell(Shown(words), Tone.MUTED)]
 
 
 def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:
@@ -321,43 +222,3 @@ def title_words(typed: Filter[ConversationRow]) -> str:
     words = [term.texts[0] for term in typed.terms if term.kind is Kind.WORD and not term.inverted]
     longest = max(words, key=len, default="")
     return longest if len(longest) >= SHORTEST else ""
-
-
-# The fields of a new one
-
-
-def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:
-    """Return the fields for message, title, repository, branch and sandbox; every one may be left empty."""
-    choices = [(Shown("a new one"), ""), *sandboxes]
-    message = PlainArea(asked.message or "")
-    message.move_cursor(message.document.end)
-    return (
-        InputField("message", "First message", control=message),
-        InputField("title", "Title", asked.title or "", placeholder="empty: the server names it"),
-        InputField(
-            "selected_repository",
-            "Repository",
-            asked.selected_repository or "",
-            placeholder="none, or owner/name",
-            check=_problem_with_repository,
-        ),
-        InputField(
-            "selected_branch",
-            "Branch",
-            asked.selected_branch or "",
-            placeholder="the repository's own",
-            check=_problem_with_branch,
-        ),
-        InputField("sandbox_id", "Sandbox", control=OneOf(asked.sandbox_id or "", choices)),
-    )
-
-
-def _problem_with_repository(name: str) -> str | None:
-    parts = name.split("/")
-    if not name or (len(parts) > 1 and all(parts) and not any(map(str.isspace, name))):
-        return None
-    return "A repository is written as owner/name, without blanks."
-
-
-def _problem_with_branch(name: str) -> str | None:
-    return "A branch has no blanks in its name." if any(map(str.isspace, name)) else None

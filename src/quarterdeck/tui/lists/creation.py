@@ -1,0 +1,169 @@
+"""Creating a conversation: the form, the request, and what is kept of it until the conversation is there."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from quarterdeck.client.errors import Outcome, ServiceError
+from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.fleet.sandbox_state import StateWord
+from quarterdeck.fleet.session import Session
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
+from quarterdeck.tui.lists.screen import ListScreen
+from quarterdeck.tui.lists.unsent import LEFT, Unsent, UnsentConversation
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.inputs import OneOf, PlainArea
+
+KNOWN_EVERY = 0.5
+"""Seconds between two looks at whether it is known what the server is."""
+
+
+class Creation:
+    """A conversation that a person asks for: anew, with what was offered again, or in place of a `failed` start."""
+
+    def __init__(
+        self,
+        screen: ListScreen[ConversationRow],
+        session: Session,
+        offers: Unsent,
+        failed: ConversationRow | None = None,
+    ) -> None:
+        self._screen = screen
+        self._session = session
+        self._offers = offers
+        self._failed = failed
+        self._endpoint = screen.app.endpoint
+        self._unsent = offers.take(self._endpoint.about) if failed is None else None
+        """What was sent and is not known to be stored."""
+        choices = _choices(session, screen.app.clock())
+        self._begun = self._beginning()
+        self._said: list[Cell] = [] if self._unsent is None else [cell(text.line(self._unsent.because), Tone.BAD)]
+        sandbox = self._begun.sandbox_id
+        if sandbox and sandbox not in [sandbox_id for _, sandbox_id in choices]:
+            words = text.line(f"It was to live in {sandbox}, which cannot take it now.")
+            self._said.append(cell(words, Tone.WARN))
+            self._begun = self._begun.model_copy(update={"sandbox_id": None})
+        self._dialog = FormDialog(
+            Shown("New conversation" if failed is None and self._unsent is None else "Try it again"),
+            _fields(self._begun, choices),
+            self._create,
+            said=[*_applies(session), *self._said],
+            verb="create",
+            sending="Creating the conversation… esc goes back to the list meanwhile.",
+            on_background=self._on_background,
+        )
+
+    async def ask(self) -> None:
+        """Open the form; what applies on this server is said in it as soon as it is known."""
+        await self._screen.app.push_screen(self._dialog, self._closed)
+        if not _applies(self._session):
+            self._dialog.set_interval(KNOWN_EVERY, self._introduce)
+
+    def _beginning(self) -> NewConversation:
+        if self._unsent is not None:
+            return NewConversation().model_copy(update=self._unsent.entered)
+        asked = self._failed.task.request if self._failed is not None and self._failed.task is not None else None
+        return asked or NewConversation()
+
+    def _introduce(self) -> None:
+        self._dialog.introduce([*_applies(self._session), *self._said])
+
+    async def _create(self, typed: Typed) -> bool:
+        if typed["selected_branch"] and not typed["selected_repository"]:
+            raise RefusedError("A branch needs its repository.", "selected_repository")
+        about, app = self._endpoint.about, self._screen.app
+        new = self._begun.model_copy(update={name: value or None for name, value in typed.items()})
+        at = app.clock() if self._unsent is None else self._unsent.at
+        unsent = self._unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=at)
+        await self._offers.keep(about, unsent)
+        try:
+            created = await self._session.create(new, None if self._failed is None else self._failed.id)
+        except ServiceError as error:
+            if not self._dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
+                raise
+            self._unsent = unsent.model_copy(update={"because": error.sentences})
+            self._offers.offer(about, self._unsent)
+            if app.endpoint == self._endpoint:
+                self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
+            else:
+                words = f"{self._endpoint.name}: {error.sentences} n there has its words."
+                self._screen.say(text.line(words), Tone.BAD)
+            return True
+        app.wanted = created
+        self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
+        self._offers.drop(about, unsent)
+        return True
+
+    def _on_background(self) -> None:
+        self._screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
+
+    def _closed(self, done: bool | None) -> None:
+        about, unsent = self._endpoint.about, self._unsent
+        if unsent is None or done or self._dialog.in_background:
+            return
+        if all((value or None) == unsent.entered.get(name) for name, value in self._dialog.typed.items()):
+            self._offers.offer(about, unsent)  # only what was typed anew is dropped by escape
+        else:
+            self._offers.drop(about, unsent)
+
+
+def _choices(session: Session, now: datetime) -> list[tuple[Shown, str]]:
+    """Return the sandboxes that a new conversation can use; the server resumes a paused one."""
+    return [
+        (text.line(", ".join((row.short_id, row.state(now).words, *row.conversation_titles[:1]))), row.id)
+        for row in session.sandbox_rows
+        if row.state(now).known in (StateWord.RUNNING, StateWord.PAUSED)
+    ]
+
+
+def _applies(session: Session) -> list[Cell]:
+    """Return what applies to a new conversation, as far as the server is known."""
+    kind = session.server.kind
+    if kind is None:
+        return []
+    if kind.simulated:
+        words = "This is a simulation: its agents only play."
+    elif kind.local:
+        words = "The local service keeps conversations; it runs no agent and fetches no repository."
+    else:
+        words = "What is stored in the settings (3) applies: model, key, tool servers, git identity."
+    return [cell(Shown(words), Tone.MUTED)]
+
+
+def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:
+    """Return the fields for message, title, repository, branch and sandbox; every one may be left empty."""
+    choices = [(Shown("a new one"), ""), *sandboxes]
+    message = PlainArea(asked.message or "")
+    message.move_cursor(message.document.end)
+    return (
+        InputField("message", "First message", control=message),
+        InputField("title", "Title", asked.title or "", placeholder="empty: the server names it"),
+        InputField(
+            "selected_repository",
+            "Repository",
+            asked.selected_repository or "",
+            placeholder="none, or owner/name",
+            check=_problem_with_repository,
+        ),
+        InputField(
+            "selected_branch",
+            "Branch",
+            asked.selected_branch or "",
+            placeholder="the repository's own",
+            check=_problem_with_branch,
+        ),
+        InputField("sandbox_id", "Sandbox", control=OneOf(asked.sandbox_id or "", choices)),
+    )
+
+
+def _problem_with_repository(name: str) -> str | None:
+    parts = name.split("/")
+    if not name or (len(parts) > 1 and all(parts) and not any(map(str.isspace, name))):
+        return None
+    return "A repository is written as owner/name, without blanks."
+
+
+def _problem_with_branch(name: str) -> str | None:
+    return "A branch has no blanks in its name." if any(map(str.isspace, name)) else None
