@@ -77,6 +77,17 @@ async def test_json_with_the_comments_of_an_editor_is_read(seat: FormSeat) -> No
     await seat.press("ctrl+s", sees=("files", "1 edited"))
 
 
+async def test_what_is_still_to_be_typed_of_a_server_goes_where_it_is_not_shown(seat: FormSeat) -> None:
+    await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
+    await seat.paste('{"files": {"command": "npx", "env": {"MODE": "x", "TOKEN": "${TOKEN}"}}}', sees="1 server found.")
+    await seat.press("ctrl+s", sees=("files", "1 edited"))
+    await seat.press("enter", "ctrl+s", sees="Still to be typed: TOKEN.")
+    await seat.press(*"sentinel", "ctrl+s", sees="1 edited")
+    assert "sentinel" not in seat.text
+    (files,) = [server for server in (await seat.saved_servers(1)).stdio_servers if server.name == "files"]
+    assert files.env == {"MODE": SecretStr("x"), "TOKEN": SecretStr("sentinel")}
+
+
 async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
     await seat.paste(json.dumps(PASTED, indent=1))

@@ -29,6 +29,7 @@ from quarterdeck.tui.widgets.form.lines import brief
 from quarterdeck.tui.widgets.inputs import (
     KEEP,
     NONE,
+    TO_TYPE,
     ChoiceLine,
     Compound,
     LineInput,
@@ -136,6 +137,7 @@ class VariableRow(Horizontal):
             about = "type it again" if holds_hidden(kept) else "•••• kept; type to replace"
         self._name_field = LineInput(name, placeholder="NAME" if separator == "=" else "Name", id="variable-name")
         self._value_field = LineInput(placeholder=about, password=True, id="variable-value")
+        self._value_field.set_class(kept is not None and holds_hidden(kept), TO_TYPE)
         super().__init__(self._name_field, self._value_field, classes="variable")
 
     @property
@@ -150,6 +152,7 @@ class VariableRow(Horizontal):
         """Take a pasted value, and do not show it."""
         self._kept = SecretStr(value)
         self._value_field.value = ""
+        self._value_field.remove_class(TO_TYPE)
         self._value_field.placeholder = "•••• pasted; type to replace"
 
     @on(Input.Changed, "#variable-name")

@@ -34,6 +34,8 @@ KEEP = object()
 """Instead of a value: no edit, the stored value is kept."""
 REPLACE = object()
 """The choice to replace a secret by what is typed."""
+TO_TYPE = "to-type"
+"""The class of a field whose secret is not known and must be typed."""
 BETWEEN = 2
 """Cells between two choices."""
 
@@ -350,8 +352,9 @@ class FormRow(Horizontal):
 
     @property
     def first(self) -> Widget:
-        """The widget to focus."""
-        return next(widget for widget in self.query("*") if widget.focusable)
+        """The widget to focus: the first secret that must be typed, otherwise the first one."""
+        missing = [secret for secret in self.query(f".{TO_TYPE}").results(Input) if not secret.value]
+        return next(widget for widget in (*missing, *self.query("*")) if widget.focusable)
 
     def say_problem(self, problem: Problem | None) -> None:
         """Show what is wrong with the value, or remove it."""
