@@ -61,6 +61,15 @@ async def test_what_is_typed_before_the_connection_is_open_waits_for_it_a_moment
         await seat.sees("Created.", "hello")
 
 
+async def test_a_filter_that_is_typed_before_the_connection_is_open_stays(folder: Path) -> None:
+    gate = asyncio.Event()
+    async with seated(after(lambda _: gate.wait(), folder)) as seat:
+        await seat.press("/", *"hel", sees="/ hel")
+        gate.set()
+        await seat.sees("live now")
+        await seat.press(*"lo", sees="/ hello")
+
+
 async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path) -> None:
     async def check(endpoint: Connection) -> None:
         if endpoint.name != "local service":

@@ -139,7 +139,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self._make_due()
         self._say_what_changed()
         self._report_viewport()
-        if session is not None and self.is_current:
+        if self.is_current:
             self.arranging.recall(self.app.endpoint)
 
     def _make_due(self) -> None:
