@@ -245,3 +245,5 @@ async def test_a_sandbox_that_is_not_listed_is_called_gone_only_where_the_server
             assert fleet.orders == []
         watching = "Its sandbox is gone, so nothing will happen in it." if status == "MISSING" else "Watching Alone"
         await seat.press("w", sees=watching)
+        goes_with = "Its sandbox is gone already." if status == "MISSING" else "Its sandbox goes too"
+        await seat.press("D", sees=goes_with)

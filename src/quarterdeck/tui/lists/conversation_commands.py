@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.server import Server
 from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.bulk import CONVERSATIONS, STARTS, BulkAction, Plan, RowState, plan
@@ -197,7 +198,9 @@ def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:
         if each.sandbox_id in living and not ids & {each.id, each.parent_conversation_id}
     ]
     said = [cell(Shown(f"{what}, unless {unless}."))]
-    if others:
+    if all(each.sandbox_status == SandboxStatus.MISSING for each in records if each.id in ids):
+        said = [cell(Shown("Its sandbox is gone already." if one else "Their sandboxes are gone already."))]
+    elif others:
         stays = "Others live in its sandbox, so that stays:" if one else "Others live in these, which stay then:"
         said = [*(() if one else said), cell(Shown(stays)), *titles_listed(others)]
     if parts:
