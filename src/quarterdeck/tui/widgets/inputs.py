@@ -353,8 +353,9 @@ class FormRow(Horizontal):
     @property
     def first(self) -> Widget:
         """The widget to focus: the first secret that must be typed, otherwise the first one."""
-        missing = [secret for secret in self.query(f".{TO_TYPE}").results(Input) if not secret.value]
-        return next(widget for widget in (*missing, *self.query("*")) if widget.focusable)
+        fields = [widget for widget in self.query("*") if widget.focusable]
+        missing = (each for each in fields if isinstance(each, Input) and each.has_class(TO_TYPE) and not each.value)
+        return next(missing, fields[0])
 
     def say_problem(self, problem: Problem | None) -> None:
         """Show what is wrong with the value, or remove it."""
