@@ -97,6 +97,8 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit, si
         assert "config.toml" not in seat.text  # the local service has none
         await seat.press("ctrl+z", sees=("As stored", "f2 removes 3"))
         await seat.choose("Remove duplicates")
+        await seat.press("ctrl+s", sees="An equal one stays.")
+        await seat.press("escape", sees="3 edited")
         stored = await seat.saved_servers(3)
         await seat.go_to("mcp:0", "f2", "slash", *"alike", sees="No two MCP servers are alike in everything.")
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)

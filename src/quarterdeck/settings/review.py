@@ -1,6 +1,6 @@
 """What a save will do, shown before it is sent: losses first, then each change, without secrets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quarterdeck.client.models.server import Server
@@ -125,6 +125,7 @@ def _at(draft: Draft, key: str, sentence: str) -> Problem:
 SET, UNSET = "set", "unset"
 KEPT_HERE = "kept on this machine"
 ON_SERVICE = "on the service"
+EQUAL_STAYS = "An equal one stays."
 COMES_BACK = "Where the server's own config.toml has it, the server adds it again."
 WITH_SECRETS = "Its secrets go into a private file on this machine."
 HERE_ONLY = "Kept on this machine only; the server is not asked."
@@ -179,9 +180,7 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[ReviewLine]:
     """Yield each change of a draft, in the order of the form."""
     for key in (entry for entry in draft.fields.by_key if entry in draft.edits):
         if key == MCP:
-            groups = () if server is not None and server.local else duplicates(draft.stored_servers)
-            copies = {row for group in groups for row in group}
-            yield from (_server_line(changed, copied=changed.row in copies) for changed in draft.servers.edited)
+            yield from _server_lines(draft, server)
             continue
         act = UNSET if draft.edits[key] is None else SET
         entry, new = draft.field_at(key), words.after_save(draft, key)
@@ -189,8 +188,18 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[ReviewLine]:
         yield ReviewLine(act, entry.label, words.former(draft, key), new, effect(key, server), place)
 
 
-def _server_line(entry: Entry, *, copied: bool) -> ReviewLine:
-    """Return the change of an MCP server; `copied` means that the server has an equal one."""
+def _server_lines(draft: Draft, server: Server | None) -> Iterator[ReviewLine]:
+    """Yield the change of each MCP server; of one that the server has twice, what becomes of the other."""
+    equals = {row: group for group in duplicates(draft.stored_servers) for row in group}
+    staying = {entry.row for entry in draft.servers.entries if not entry.edited}
+    added_again = [] if server is not None and server.local else [COMES_BACK]
+    for entry in draft.servers.edited:
+        group = equals.get(entry.row, ())
+        stays = [] if staying.isdisjoint(group) else [EQUAL_STAYS]
+        yield _server_line(entry, [*stays, *(added_again if group else ())])
+
+
+def _server_line(entry: Entry, of_copies: Sequence[str]) -> ReviewLine:
     before, server, state = entry.before or entry.server, entry.server, entry.state
     if state is EntryState.EDITED:
         old, new = map(", ".join, differences(before, server))
@@ -203,7 +212,7 @@ def _server_line(entry: Entry, *, copied: bool) -> ReviewLine:
         new = " · ".join(filter(None, (new, f"with {', '.join(unseen)}")))
     notes = [HERE_ONLY] if entry.local and state is not EntryState.DISABLED else []
     if entry.removed:
-        notes += [COMES_BACK] if copied else []
+        notes += of_copies
     elif entry.disabled:
         notes += [WITH_SECRETS] if bare(server) != server else []
         notes += filter(None, [words.to_type(server)])
