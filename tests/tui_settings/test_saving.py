@@ -1,14 +1,18 @@
 """Saves: reviewed, sent, read back; refused ones said in plain words, and no edit lost."""
 
+from datetime import datetime, timedelta
+from pathlib import Path
+
 import pytest
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.kept import Journal
+from quarterdeck.tui.app import Deck
 from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.servers import Mode
 from tests.settings.flat_server import LOST, STORED, FlatServer
-from tests.tui.seat import WIDE
+from tests.tui.seat import WIDE, answering, connecting, seated_at
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
@@ -25,6 +29,18 @@ async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: Fo
     await seat.sees("Saved · 1")
     await seat.pilot.resize_terminal(80, 24)
     assert (await seat.stored()).llm_api_key_set is False
+
+
+async def test_what_was_read_back_after_a_save_is_as_new_as_the_save(tmp_path: Path) -> None:
+    now = datetime(2026, 3, 14, 9, 30).astimezone()
+    connect = connecting(answering(FakeServer(FlatServer())))
+    deck = Deck(Connection("far", "http://far.test"), connect, clock=lambda: now, crash_folder=tmp_path)
+    async with seated_at(deck) as far:
+        seat = await FormSeat.at(far)
+        await seat.sees("read 09:30")
+        await seat.edit("language", "French")
+        now += timedelta(minutes=15)
+        await seat.save(sees=("09:45 Saved · 1 of 1 verified", "read 09:45"))
 
 
 async def test_no_stored_secret_is_on_any_screen(sit: Sit) -> None:

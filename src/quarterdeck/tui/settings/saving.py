@@ -162,6 +162,8 @@ class Saves:
             self.bar(EMPTY)
             return
         self.record.put(result.draft)
+        if result.seen is not None:
+            self.record.read_at = self.app.clock()
         kept = " Your edits are kept." if result.error and result.draft.edited else ""
         said, now = text.line(f"{result.words}{kept}"), self.app.clock().astimezone()
         if result.error:
