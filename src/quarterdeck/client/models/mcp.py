@@ -25,19 +25,15 @@ _OPEN = frozenset({"name", "transport", "type", "description", "cwd", "headers",
 """Further members that are known; only some of their texts are secret."""
 
 
-class _Server(Kept):
-    """An MCP server; every text in a member that is not known counts as a secret."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _hide_unknown(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        known = _OPEN | cls.model_fields.keys()
-        return {name: value if name in known else as_secrets(value) for name, value in given.items()}
+def _hide_unknown(cls: type[Kept], given: Any) -> Any:
+    """Make every text in a member that is not known a secret."""
+    if not isinstance(given, Mapping):
+        return given
+    known = _OPEN | cls.model_fields.keys()
+    return {name: value if name in known else as_secrets(value) for name, value in given.items()}
 
 
-class SseServer(_Server):
+class SseServer(Kept):
     """A server connected over SSE."""
 
     kind: ClassVar[str] = "SSE"
@@ -45,9 +41,10 @@ class SseServer(_Server):
 
     url: str
     api_key: SecretStr | None = None
+    _hides_unknown = model_validator(mode="before")(_hide_unknown)
 
 
-class ShttpServer(_Server):
+class ShttpServer(Kept):
     """A server connected over streamable HTTP; `timeout` is 1 to 3600 seconds, default 60, whole on flat servers."""
 
     kind: ClassVar[str] = "HTTP"
@@ -55,9 +52,10 @@ class ShttpServer(_Server):
     url: str
     api_key: SecretStr | None = None
     timeout: Annotated[int | float | None, BeforeValidator(_without_point)] = None
+    _hides_unknown = model_validator(mode="before")(_hide_unknown)
 
 
-class StdioServer(_Server):
+class StdioServer(Kept):
     """A server started as a command inside the sandbox."""
 
     kind: ClassVar[str] = "stdio"
@@ -66,6 +64,7 @@ class StdioServer(_Server):
     command: str
     args: Annotated[tuple[str, ...], NullIsEmpty] = ()
     env: Annotated[dict[str, SecretStr], BeforeValidator(lambda value: value or {})] = {}
+    _hides_unknown = model_validator(mode="before")(_hide_unknown)
 
 
 class McpConfig(Kept):
