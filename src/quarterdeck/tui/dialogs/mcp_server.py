@@ -240,7 +240,10 @@ class NameInput(LineInput):
 
     def paste(self, pasted: str) -> None:
         """Take a name, and pass on what has more words."""
-        (super().paste if self._command.value or len(_shell_words(pasted)) < 2 else self._command.paste)(pasted)
+        if self._command.value or len(_shell_words(pasted)) < 2:
+            super().paste(pasted)
+        else:
+            self._command.paste(pasted)
 
 
 # The dialog
