@@ -287,9 +287,11 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
         agent.asks("rm -r build")
         await seat.press("ctrl+r", sees=("rm -r build", "tab answers"))
         await seat.press("y", sees="Copied the entry")
+        await seat.press("m", "l", "s", "escape", sees="a draft, not sent")
         await seat.press("tab", "n", sees=("Reject", "Why"))
         await seat.type("use git", "enter")
-        await seat.sees("rejected", "use git", "Rejected, and your reason sent.")
+        await seat.sees("rejected", "use git", "Rejected, and your reason sent.", "a draft, not sent")
+        assert composer(seat).text == "ls"
         assert agent.ran == ["harmless"]
 
 

@@ -237,6 +237,8 @@ class ConversationScreen(DeckScreen):
             case "answer" if not self._question.actions:
                 reading = self._following.origin is Origin.OPENING
                 return "The conversation was not read yet; try again." if reading else "The agent asks for nothing."
+            case "go_on" if self._following.origin is Origin.ASLEEP and self.app.endpoint.embedded:
+                return None
             case "go_on" | "stop" | "send_on" | "ask_always" | "ask_risky" | "ask_never" if self.app.endpoint.embedded:
                 return "No agent runs in the local service."
             case "ask_always" | "ask_risky" | "ask_never" if not self._following.reached:
@@ -386,13 +388,16 @@ class ConversationScreen(DeckScreen):
         """Send the draft."""
         self.message_line.clear()
         if words := self._composer.text.strip():
-            self._talk.submit(words, self._question.ids, self._send, self._composer.insert)
+            self._talk.submit(words, self._question.ids, self._send_draft, self._composer.insert)
         else:
             self.say(Shown("There is nothing to send."), Tone.WARN)
 
-    def _send(self, words: str, send: Tell) -> None:
-        """Send a message; it is kept until it was sent, even if the person leaves the screen."""
+    def _send_draft(self, words: str, send: Tell) -> None:
         self._composer.text = ""
+        self._send(words, send)
+
+    def _send(self, words: str, send: Tell) -> None:
+        """Send words; they are kept until they were sent, even if the person leaves the screen."""
         message = Draft(conversation=self.conversation_id, text=words, perhaps_sent=(words,))
         self._drafts.sending.append(message)
         self.app.run_worker(self._sent(message, send), group="telling")
