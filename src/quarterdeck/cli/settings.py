@@ -30,7 +30,7 @@ async def show(arguments: CommandLine, config: Config) -> int:
         if draft.base is None:
             answer(arguments, None, [Shown("No settings are stored on this server yet; it uses its defaults.")])
             return 0
-        shown = [entry for entry in draft.fields.fields if _is_there(draft, entry)]
+        shown = [entry for entry in draft.fields.fields if is_there(draft, entry)]
         listed = [entry for entry in shown if arguments.all or _is_listed(draft, entry)]
         rows = [row for entry in listed for row in _rows(draft, entry)]
         answer(arguments, _plain(draft.base), table(("SETTING", "VALUE"), rows))
@@ -39,8 +39,9 @@ async def show(arguments: CommandLine, config: Config) -> int:
         return 0
 
 
-def _is_there(draft: Draft, entry: Field) -> bool:
-    return not entry.absent and (not entry.extra or hasattr(draft.base, entry.key))
+def is_there(draft: Draft, entry: Field) -> bool:
+    """Whether this server has a setting, as far as is known before the first save."""
+    return not entry.absent and (not entry.extra or draft.base is None or hasattr(draft.base, entry.key))
 
 
 def _is_listed(draft: Draft, entry: Field) -> bool:
