@@ -57,6 +57,10 @@ def test_there_is_nothing_to_export_or_to_undo_before_the_first_save(run: Run, h
     old.write_text("[]")
     assert str(home.state / "notebook") in run("settings", "undo", status=1).err
     assert old.read_text() == "[]"
+    fill(run)
+    [journal] = (home.state / "state" / "journal").iterdir()
+    journal.write_text("damaged")
+    assert str(journal.with_suffix(".damaged")) in run("settings", "undo", status=1).err
 
 
 def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_file(run: Run, tmp_path: Path) -> None:

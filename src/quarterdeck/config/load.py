@@ -48,10 +48,14 @@ class Folders:
 
     @property
     def left_behind(self) -> list[str]:
-        """A sentence about each folder with state files of an older format, which are no longer read."""
+        """A sentence about each folder with state files of an older format, and each damaged state file."""
         folders = (self.state / "notebook", self.kept / "watched", self.kept / "message-drafts")
-        what = "what an earlier Quarterdeck kept between runs; it is not read, and left as it is"
-        return [f"{folder}: {what}" for folder in folders if any(folder.rglob("*.json"))]
+        left = "it is not read, and left as it is"
+        old = (folder for folder in folders if any(folder.rglob("*.json")))
+        return [
+            *(f"{folder}: what an earlier Quarterdeck kept between runs; {left}" for folder in old),
+            *(f"{file}: a damaged state file; {left}" for file in self.kept.rglob("*.damaged")),
+        ]
 
 
 def _writable(path: Path) -> bool:
