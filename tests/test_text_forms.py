@@ -7,18 +7,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.dataclasses import is_pydantic_dataclass
 from rich.pretty import pretty_repr
 
 from quarterdeck import local
 from quarterdeck.client import models
 from quarterdeck.client.models.base import Kept
-from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.event import StateEvent
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.redact import is_secret_name
-from quarterdeck.local.sandboxes import Sandbox
 
 SENTINEL = "sentinel-5f2a"
 SECRET_URL = f"https://me:{SENTINEL}@host.example/?token={SENTINEL}"
@@ -113,8 +111,3 @@ def test_no_body_of_the_local_service_shows_what_any_of_its_members_holds(model:
     body = model.model_construct(None, **dict.fromkeys([*model.model_fields, "unheard_of"], SENTINEL))
     assert SENTINEL in str(vars(body)) or not model.model_fields
     assert SENTINEL not in f"{body} {body!r} {pretty_repr(body)}"
-
-
-def test_no_sandbox_of_the_local_service_shows_its_key() -> None:
-    sandbox = Sandbox(id="a", spec_id="files", created_at="", key=SecretStr(SENTINEL), status=SandboxStatus.RUNNING)
-    assert SENTINEL not in repr(sandbox)

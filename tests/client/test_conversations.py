@@ -80,19 +80,6 @@ async def test_a_create_may_be_answered_in_any_way(answer: Answer, made: type[ob
     assert type(await client.conversations.create(NewConversation())) is made
 
 
-async def test_starts_that_are_answered_in_equal_bytes_are_read_once() -> None:
-    client, _ = client_of(
-        {
-            "GET /api/v1/app-conversations/start-tasks/search": [
-                Answer({"items": [{"id": "a" * 32, "status": "WORKING"}]})
-            ]
-        }
-    )
-    one, other = [[task async for page in client.start_tasks.pages() for task in page.items] for _ in range(2)]
-    assert one
-    assert all(new is old for new, old in zip(one, other, strict=True))
-
-
 async def test_a_server_without_start_tasks_is_asked_once() -> None:
     client, server = client_of({})
     for _ in range(2):

@@ -24,14 +24,6 @@ async def test_an_odd_list_of_profiles_and_none_are_no_empty_one(answer: Answer,
     assert (await error_of(client.profiles.list())).kind is kind
 
 
-async def test_profiles_are_read_in_any_encoding_of_json() -> None:
-    told = '{"profiles": [{"name": "fast"}], "active_profile": "fast"}'
-    for encoding in ("utf-8-sig", "utf-16"):
-        answer = Answer(told.encode(encoding))
-        client, _ = client_of({"GET /api/v1/settings/profiles": [answer]}, server=NESTED)
-        assert (await client.profiles.list()).active == "fast"
-
-
 async def test_suggestions_of_a_nested_server_are_the_models_it_has_verified() -> None:
     items = [
         {"provider": "anthropic", "name": "claude", "hidden": False},
