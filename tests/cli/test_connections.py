@@ -1,19 +1,11 @@
-"""Connections of the file from the command line: listed, and opened with their own keys and certificates."""
+"""Connections of the file from the command line: listed, and opened with their own keys."""
 
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
-import trustme
 
-from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.server import KeyState
-from quarterdeck.client.transport import Access
 from tests.cli.conftest import Run
 from tests.cli.serving import KEY, answering, keeping
-from tests.client import fakes
-from tests.client.fakes import FAST, RawServer, certified, plain, raw_server
 from tests.conftest import Home
 
 
@@ -58,26 +50,6 @@ def test_a_key_of_the_file_opens_the_connection_of_its_name_at_its_own_address_a
     assert "chmod 600" in refused.out
     assert "chmod 600" in listing.err
     assert KEY not in found.out + found.err + refused.out + refused.err + listing.err
-
-
-def vouched_for(certificate: trustme.LeafCert) -> AbstractAsyncContextManager[RawServer]:
-    """A server that answers every request with an empty object."""
-    return raw_server(fakes.answering(plain(b"{}", "200 OK", "Connection: close")), tls=certified(certificate))
-
-
-async def test_a_private_authority_is_trusted_where_a_connection_names_it(tmp_path: Path) -> None:
-    authority, ca_file = trustme.CA(), str(tmp_path / "ca.pem")
-    authority.cert_pem.write_to_path(ca_file)
-    own, other_host = authority.issue_cert("127.0.0.1"), authority.issue_cert("other.example")
-    async with vouched_for(own) as server, Client(server.url, access=Access(ca_file=ca_file, limits=FAST)) as client:
-        assert (await client.describe()).key is KeyState.ACCEPTED
-    for certificate, trusted in ((own, None), (trustme.CA().issue_cert("127.0.0.1"), ca_file), (other_host, ca_file)):
-        access = Access(ca_file=trusted, limits=FAST)
-        async with vouched_for(certificate) as server, Client(server.url, access=access) as client:
-            with pytest.raises(ServiceError, match="not trusted") as caught:
-                await client.describe()
-            assert caught.value.kind is ErrorKind.TLS
-            assert ("CA file" in caught.value.advice) == (certificate is not other_host)
 
 
 @pytest.mark.parametrize(

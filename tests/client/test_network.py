@@ -286,14 +286,20 @@ async def test_a_ca_file_counts_where_the_server_vouches_for_an_address_and_nowh
 
 
 async def test_beside_a_ca_file_no_other_certificate_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    usual = trustme.CA()
+    usual, own = trustme.CA(), trustme.CA()
     usual.cert_pem.write_to_path(tmp_path / "usual.pem")
-    trustme.CA().cert_pem.write_to_path(tmp_path / "ca.pem")
+    own.cert_pem.write_to_path(tmp_path / "own.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "usual.pem"))
-    access = Access(ca_file=str(tmp_path / "ca.pem"), limits=FAST)
-    tls = certified(usual.issue_cert("127.0.0.1"))
-    async with raw_server(NOTHING, tls=tls) as server, Client(server.url, access=access) as client:
-        assert (await error_of(first_page(client))).kind is ErrorKind.TLS
+    access = Access(ca_file=str(tmp_path / "own.pem"), limits=FAST)
+    for authority, host, advised in ((usual, "127.0.0.1", True), (own, "other.example", False)):
+        tls = certified(authority.issue_cert(host))
+        async with raw_server(NOTHING, tls=tls) as server, Client(server.url, access=access) as client:
+            error = await error_of(first_page(client))
+        assert (error.kind, "not trusted" in error.words) == (ErrorKind.TLS, True)
+        assert ("CA file" in error.advice) is advised
+    tls = certified(own.issue_cert("127.0.0.1"))
+    async with raw_server(answering(EMPTY), tls=tls) as server, Client(server.url, access=access) as client:
+        assert await first_page(client) == ()
 
 
 async def held(client: Client, rounds: int) -> int:
