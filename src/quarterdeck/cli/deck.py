@@ -131,7 +131,6 @@ def leaving_on_signals(deck: Deck) -> Iterator[None]:
     The handlers are Python's and not the loop's: they also run while something holds the loop up.
     """
     loop, modes = asyncio.get_running_loop(), termios.tcgetattr(STDIN)
-    before = {number: signal.getsignal(number) for number in ENDING}
     timers: list[Timer] = []
 
     def on_signal(number: int, frame: FrameType | None) -> None:
@@ -139,9 +138,8 @@ def leaving_on_signals(deck: Deck) -> Iterator[None]:
         timers.append(end_within(GRACE, status, lambda: restore_terminal(modes)))
         loop.call_soon_threadsafe(deck.exit, status, status)
 
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, on_signal)
+    heeded = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, on_signal) for number in heeded}
     try:
         yield
     finally:
