@@ -213,16 +213,13 @@ class Ownership:
 
     def __init__(self, folder: Path) -> None:
         self._file = os.open(folder / "owner.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._held = False
 
     def held(self) -> bool:
-        """Whether this opening of the folder is its owner now."""
-        if not self._held:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-            self._held = True
+        """Whether this opening of the folder is its owner now; to lock again what it holds changes nothing."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
         return True
 
     def close(self) -> None:
