@@ -70,18 +70,12 @@ EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
 
 def moment(value: object) -> datetime | None:
     """Parse a server's time as UTC, which no zone also means (SERVERS.md: times and ids); None if unreadable."""
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    if not isinstance(value, datetime):
-        return None
-    if value.tzinfo is None:
-        return value.replace(tzinfo=UTC)
     try:
-        return value.astimezone(UTC)
-    except OverflowError:
+        parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
+        if not isinstance(parsed, datetime):
+            return None
+        return parsed.astimezone(UTC) if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
 
 
