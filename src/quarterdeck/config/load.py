@@ -60,9 +60,8 @@ class Folders:
 
 def _writable(path: Path) -> bool:
     """Whether a folder can be written, or created if it does not exist."""
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return path.is_dir() and os.access(path, os.R_OK | os.W_OK | os.X_OK)
+    there = next(each for each in (path, *path.parents) if each.exists())
+    return there.is_dir() and os.access(there, os.R_OK | os.W_OK | os.X_OK)
 
 
 @dataclass(frozen=True)
