@@ -65,10 +65,7 @@ def answering(opening: Callable[[], Coroutine[Any, Any, LocalService]]) -> Itera
 
     async def answer() -> None:
         service = await opening()
-        config = Config()
-        config.errorlog = None
-        config.graceful_timeout = 0.1
-        config.bind = [f"fd://{listening.detach()}"]
+        config = Config.from_mapping(errorlog=None, graceful_timeout=0.1, bind=[f"fd://{listening.detach()}"])
         opened.set()
         await serve(service.app, config, shutdown_trigger=lambda: asyncio.to_thread(ended.wait))
         await service.aclose()

@@ -39,11 +39,8 @@ async def serve(folder: Path, port: int, given: SecretStr | None, simulation: Si
         print(f"serving http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
         if given is None:
             print(f"key {service.key.get_secret_value()}", flush=True)
-        config = Config()
-        config.bind = [f"fd://{listening.detach()}"]
-        config.loglevel = "WARNING"
-        config.graceful_timeout = 1.0
-        config.include_server_header = False
+        bind = [f"fd://{listening.detach()}"]
+        config = Config.from_mapping(bind=bind, loglevel="WARNING", graceful_timeout=1.0, include_server_header=False)
         app: App = TrustedHostMiddleware(service.app, HOSTS, www_redirect=False)
         await serve_asgi(app, config, shutdown_trigger=ending.wait)
 
