@@ -1,11 +1,11 @@
 """The server's descriptions of its settings, and suggestions for fields (SERVERS.md: schemas)."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import ValidationError
 
-from quarterdeck.client.models.base import NullIsEmpty, Wire
+from quarterdeck.client.models.base import Wire
 from quarterdeck.client.nested import AGENT, CONVERSATION, PLACES
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import is_secret_name
@@ -46,7 +46,7 @@ class SchemaField(Wire):
     depends_on: tuple[str, ...] = ()
     """It is shown only if each of these is on."""
     secret: bool = False
-    choices: Annotated[tuple[SchemaChoice, ...], NullIsEmpty] = ()
+    choices: tuple[SchemaChoice, ...] = ()
     variant: str | None = None
 
 
