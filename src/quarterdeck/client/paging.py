@@ -107,17 +107,8 @@ class Records(Generic[R]):
 
     async def newest(self, path: str, *query: tuple[str, str], background: bool = False) -> Page[R]:
         """Return the first page of a list; empty if the server has no such list, which is then not requested again."""
-        if path in self._transport.lacks:
-            return Page(())
-        try:
-            pages = [page async for page in self._get(path, (*self.limit, *query), background=background)]
-        except ServiceError as error:
-            if path in self._answered or not not_offered(error):
-                raise
-            self._transport.lacks.add(path)
-            return Page(())
-        self._answered.add(path)
-        return _unseen(pages[0], set())
+        pages = await self._if_offered(path, (*self.limit, *query), background=background)
+        return _unseen(pages[0], set()) if pages else Page(())
 
     async def batch(self, path: str, name: str, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
         """Read records by ids, in that order; None stands for an unknown id (SERVERS.md: batches by id).
@@ -125,25 +116,36 @@ class Records(Generic[R]):
         None instead of all means that this server has no such read: it does not know the path or the parameter, or it
         always returns a page of its list. It is then not requested again.
         """
-        if path in self._transport.lacks:
-            return None
         most = self._transport.limits.batch
-        pages: list[Page[R]] = []
+        read: list[Page[R]] = []
         for start in range(0, len(ids), most):
             query = tuple((name, record_id) for record_id in ids[start : start + most])
-            try:
-                pages += [page async for page in self._get(path, query, background=background)]
-            except ServiceError as error:
-                if path in self._answered or not (not_offered(error) or _wants_other_than(name, error)):
-                    raise
-                self._transport.lacks.add(path)
+            pages = await self._if_offered(path, query, name, background=background)
+            if pages is None:
                 return None
-        batch = self._in_order(pages, ids, path)
+            read += pages
+        batch = self._in_order(read, ids, path)
         if batch is None:
+            self._answered.discard(path)
             self._transport.lacks.add(path)
-        else:
-            self._answered.add(path)
         return batch
+
+    async def _if_offered(
+        self, path: str, query: Query, name: str | None = None, *, background: bool
+    ) -> list[Page[R]] | None:
+        """Return the pages of one response; None if the server lacks the path, or the parameter `name` of a batch."""
+        if path in self._transport.lacks:
+            return None
+        try:
+            pages = [page async for page in self._get(path, query, background=background)]
+        except ServiceError as error:
+            lacking = not_offered(error) or (name is not None and _wants_other_than(name, error))
+            if path in self._answered or not lacking:
+                raise
+            self._transport.lacks.add(path)
+            return None
+        self._answered.add(path)
+        return pages
 
     def _in_order(self, pages: Sequence[Page[R]], ids: Sequence[str], path: str) -> Batch[R] | None:
         """Sort responses into the requested order; None if they are just a part of the list, or all of it."""
