@@ -6,16 +6,16 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from httpx import Headers
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import SecretStr
 from pydantic_core import from_json
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.base import T, read_as
 
-M = TypeVar("M", bound=BaseModel)
 Query = tuple[tuple[str, str], ...]
 UNKNOWN_RELEASE = "The server may be of a release not known here."
 WRONG_ADDRESS = "Check the address: this may be another service, or a part of its path is missing."
@@ -95,11 +95,11 @@ class Response(NamedTuple):
         except ServiceError:
             return None
 
-    def read_as(self, model: type[M], words: str) -> M:
+    def read_as(self, kind: type[T], words: str) -> T:
         """Return the record that this is; raises ServiceError(SHAPE) with these words if it is none."""
         try:
-            return model.model_validate(self.json_or_none())
-        except ValidationError:
+            return read_as(kind, self.json_or_none())
+        except ValueError:
             raise self.wrong_shape(words) from None
 
     def error(self, kind: ErrorKind, words: str, advice: str) -> ServiceError:

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.base import read_as
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.client.paging import Page, Records, first
@@ -50,10 +49,9 @@ class SandboxesResource:
         request = Request("POST", SANDBOXES, query, seconds=self._transport.limits.slow)
         response = await self._transport.send(request)
         try:
-            return read_as(Sandbox, response.json_or_none())
-        except ValueError:
-            words, advice = "It was started, but the server's answer cannot be read.", "Read the list again to find it."
-            raise replace(response.error(ErrorKind.SHAPE, words, advice), outcome=Outcome.APPLIED) from None
+            return response.read_as(Sandbox, "It was started, but the server's answer cannot be read.")
+        except ServiceError as error:
+            raise replace(error, advice="Read the list again to find it.", outcome=Outcome.APPLIED) from None
 
     async def pause(self, sandbox_id: str) -> None:
         """Pause a sandbox; after a lost response it is read, and the request repeated once if it is not paused."""
