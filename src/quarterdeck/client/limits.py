@@ -61,7 +61,7 @@ class RateLimiter:
         self._waiting_since = math.inf
         """Since when the first background request has been waiting; all times here are of the event loop's clock."""
 
-    async def turn(self, *, background: bool = False) -> None:
+    async def turn(self, *, background: bool) -> None:
         """Wait until the next request may be sent."""
         now = asyncio.get_running_loop().time
         since = now()

@@ -58,7 +58,7 @@ def merge(stored: Record | None, sent: Record) -> Record:
     return record
 
 
-def load_response(record: Record, secrets: Record | None = None) -> Record:
+def load_response(record: Record, secrets: Record | None) -> Record:
     """Return the record as a load returns it: secrets are null, and load-only members say which are set."""
     record = DEFAULTS | record
     return {
