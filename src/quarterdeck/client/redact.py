@@ -124,7 +124,7 @@ def refuse_unsendable(body: Mapping[str, Any]) -> None:
     replace_secrets(body, _whole)
     for name, value in body.items():
         try:
-            json.dumps(value, default=_text, allow_nan=False, ensure_ascii=False).encode()
+            json.dumps(value, default=revealed, allow_nan=False, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise invalid((name,), "this contains half a character.") from None
         except ValueError:
@@ -143,6 +143,8 @@ def _whole(at: Location, secret: str, _begins: int | None) -> str:
     return secret
 
 
-def _text(value: object) -> str:
-    """Return the text of a secret; other values that JSON lacks raise an error when they are sent."""
-    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+def revealed(value: object) -> str:
+    """Return the text of a secret, for a JSON encoder; raises TypeError for anything else that JSON lacks."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    raise TypeError(f"{type(value).__name__} cannot be sent")

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from httpx import Headers
-from pydantic import SecretStr
 from pydantic_core import from_json
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.base import T, read_as
+from quarterdeck.client.redact import revealed
 
 Query = tuple[tuple[str, str], ...]
 UNKNOWN_RELEASE = "The server may be of a release not known here."
@@ -173,10 +173,4 @@ def decoded(body: bytes, errors: str = "replace") -> str:
 
 def encoded(body: Any) -> bytes:
     """Encode a body as JSON; a secret in a body becomes text only here."""
-    return json.dumps(body, default=_revealed, allow_nan=False).encode()
-
-
-def _revealed(value: object) -> str:
-    if isinstance(value, SecretStr):
-        return value.get_secret_value()
-    raise TypeError(f"{type(value).__name__} cannot be sent")
+    return json.dumps(body, default=revealed, allow_nan=False).encode()
