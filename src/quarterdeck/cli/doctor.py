@@ -76,6 +76,7 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
         async with connect(config.folders.data, keys, connection) as client:
             server = await client.describe()
             release = await client.release()
+            hint = ServerClock(offset=client.clock_offset).hint
             # If the key was refused, a list that can be read is open to anybody.
             refused = server.key is KeyState.REFUSED
             openly = " - without the right key: anybody who reaches this server can" if refused else ""
@@ -86,19 +87,13 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
                 await _try("conversations", _listed(client.conversations.pages(), openly)),
                 await _try("sandboxes", _listed(client.sandboxes.pages(), openly)),
                 await _try("sandbox specs", _specs(client)),
-                *_clock(client),
+                *([Finding("clock", hint, sign="careful")] if hint else ()),
             ]
     except ServiceError as error:
         return [
             Finding("answer", _why_not(error), good=False),
             Finding("key", f"could not be checked; from: {source}", good=None),
         ]
-
-
-def _clock(client: Client) -> list[Finding]:
-    """Return a finding if the server's clock differs much from this machine's."""
-    hint = ServerClock(offset=client.clock_offset).hint
-    return [Finding("clock", hint, sign="careful")] if hint else []
 
 
 def _answer_words(server: Server, release: str) -> str:
