@@ -58,14 +58,6 @@ async def test_sub_conversations_are_listed_found_and_counted_and_read_by_ids_wi
     assert ([each and each.title for each in found], server.asked[0].query[0][0]) == (["One"], "ids")
 
 
-async def test_a_message_is_sent_as_a_list_of_parts_and_nothing_else_is_made_up() -> None:
-    client, server = client_of({CREATE: [Answer(TASK)]})
-    await client.conversations.create(NewConversation(message="hello", selected_repository="a/b"))
-    await client.conversations.create(NewConversation())
-    message = {"role": "user", "content": [{"type": "text", "text": "hello"}], "run": True}
-    assert [asked.body for asked in server.asked] == [{"selected_repository": "a/b", "initial_message": message}, {}]
-
-
 @pytest.mark.parametrize(
     ("answer", "made"),
     [
