@@ -114,6 +114,17 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
     assert servers["db"]["env"]["TOKEN"].get_secret_value() == "sentinel-again"
 
 
+async def test_a_typed_key_that_somebody_else_has_dropped_is_neither_shown_nor_sent_again(nested: FormSeat) -> None:
+    await nested.go_to("mcp:0", "enter", "tab")
+    await nested.type("sentinel-again", "ctrl+s")
+    await nested.save(sees=("1 accepted", "As stored", "typed"))
+    await nested.client.settings.store(await nested.stored(), {"mcp_config": await nested.servers()})
+    await nested.press("ctrl+r", sees="changed on server")
+    assert "typed" not in nested.text
+    await nested.go_to("mcp:2", "d", "ctrl+s", sees="This save also loses")
+    assert "MCP servers events-example-org, tools-example-org: their keys" in nested.unwrapped
+
+
 async def test_of_many_servers_that_lose_their_secrets_a_few_are_named(sit: Sit) -> None:
     many = McpConfig(stdio_servers=tuple(StdioServer(name=f"s{n}", command="npx") for n in range(1100)))
     async with sit(stored={"mcp_config": many}, store="nested") as seat:

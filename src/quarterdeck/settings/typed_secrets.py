@@ -57,8 +57,10 @@ class RememberingStore:
             return None
 
     def _with_secrets(self, server: McpServer) -> McpServer:
-        known = self.typed.get(place_of(server))
-        return server if known is None else server.model_copy(update=dict(_secrets(known)))
+        """Add the secrets typed for a server, unless it no longer signs in: then somebody else has replaced it."""
+        known = self.typed.get(place_of(server), server)
+        signs_in = isinstance(known, StdioServer) or not has_secret(known) or "auth" in (server.model_extra or {})
+        return server.model_copy(update=dict(_secrets(known))) if signs_in else server
 
 
 def _secrets(server: McpServer) -> Mapping[str, Any]:
