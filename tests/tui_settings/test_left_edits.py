@@ -13,6 +13,7 @@ from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.tui.processes import is_running, this_process
 from quarterdeck.tui.settings import unsaved
 from tests.client.fakes import Gated
+from tests.conftest import Home
 from tests.settings.flat_server import FlatServer
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
@@ -39,7 +40,7 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_
     (page,) = pages(tmp_path, "unsaved")
     assert "sentinel" not in json.dumps(page)
     async with sit() as seat:
-        await seat.sees("Edits of an earlier run", "2 edits from", "Restore them")
+        await seat.sees("Edits left behind", "2 edits from", "Restore them")
         assert not seat.form.draft.edited
         await seat.press("r")
         await seat.sees("Edits restored", "Not kept, for it may be secret", "API key")
@@ -62,12 +63,28 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
     async with sit(stored=FULL) as seat:
         await leave_edits(seat)
     async with sit() as seat:
-        await seat.sees("Edits of an earlier run")
+        await seat.sees("Edits left behind")
         await seat.press("escape", sees=("f2 has them restored", "As stored"))
-        await seat.choose("Restore edits", sees="Edits of an earlier run")
+        await seat.choose("Restore edits", sees="Edits left behind")
         await seat.press("D", sees="As stored")
         await seat.until(lambda: pages(tmp_path, "unsaved") == [])
-        await seat.press("f2", sees="No earlier run left edits behind")
+        await seat.press("f2", sees="No edits were left behind")
+
+
+async def test_edits_left_at_a_switch_are_offered_once_their_connection_is_open_again(sit: Sit, home: Home) -> None:
+    home.write("connections.toml", '[connections.far]\nurl = "http://far.test"\n')
+    async with sit(stored=FULL) as seat:
+        await leave_edits(seat)
+        await seat.press("c", sees="http://far.test")
+        await seat.press("up", "enter", sees=("Unsaved settings", "Leave"))
+        await seat.press("l", sees=("far 0.1.0", "As stored"))
+        await seat.edit("language", "French")
+        await seat.press("c", sees="http://far.test")
+        await seat.press("down", "enter", sees="Unsaved settings")
+        await seat.press("d", sees=("Edits left behind", "2 edits from"))
+        await seat.press("r", sees=("Edits restored", "API key"))
+        await seat.press("escape", sees=("local service 0.1.0", "1 edited"))
+        assert seat.form.draft.changes == {"git_user_name": "Grace"}
 
 
 async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path: Path) -> None:
@@ -103,7 +120,7 @@ async def test_the_edits_of_a_deck_that_was_killed_are_offered(sit: Sit, tmp_pat
         entry["process"] = ended.stdout.strip()
     file.write_text(json.dumps(page))
     async with sit() as seat:
-        await seat.sees("Edits of an earlier run", "2 edits from")
+        await seat.sees("Edits left behind", "2 edits from")
 
 
 @pytest.mark.parametrize("lands", [True, False])

@@ -184,7 +184,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
         Command("undo_save", "", "Undo save", "Take back what the last save did, after a review", changes=True),
         Command("export", "", "Export", "Write the settings to a file, without secrets"),
         Command("import", "", "Import", "Take settings from a file, as edits", changes=True),
-        Command("unsaved_edits", "", "Restore edits", "Bring back edits that an earlier run left", changes=True),
+        Command("unsaved_edits", "", "Restore edits", "Bring back edits that were left behind", changes=True),
         Command("back", "escape,q", "Back", "Go back to the conversations"),
     ),
     Place.CONVERSATION: (

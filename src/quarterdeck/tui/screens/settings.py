@@ -66,7 +66,7 @@ class SettingsScreen(DeckScreen):
         self._reading = False
         """Whether a requested reading has not ended."""
         self._to_offer = False
-        """Whether the person still has to be asked about edits of an earlier run."""
+        """Whether the person still has to be asked about edits that were left behind."""
         self._outcome: Cell = EMPTY
         """The result of the last save, shown in the bar."""
         self._left_edits: Edits = {}
@@ -348,10 +348,10 @@ class SettingsScreen(DeckScreen):
         if client is self.app.client:
             self.form.suggest({**self.form.suggestions, key: values})
 
-    # Edits of an earlier run, and leaving with unsaved edits
+    # Edits that were left behind, and leaving with unsaved edits
 
     def _offer(self) -> None:
-        """Ask about edits of an earlier run, once per connection."""
+        """Ask about edits that were left behind, each time a connection is opened."""
         if self._to_offer and self.record.loaded and self.is_current:
             self._to_offer = False
             if self.why_not(command_at(self.PLACE, "unsaved_edits")) is None:
@@ -363,16 +363,17 @@ class SettingsScreen(DeckScreen):
         return self.is_mounted and self.form.draft.edited
 
     async def may_leave(self) -> bool:
-        """Ask what to do with the edits; returns True if they are saved or discarded."""
+        """Ask what to do with the edits; returns True if they are saved, left behind or discarded."""
         why_not = self.why_not(command_at(self.PLACE, "save"))
         dialog = words.leave_dialog(self.form.draft.count, why_not, saving=self.saves.under_way)
         answer = await self.app.push_screen_wait(dialog)
         if answer == "s":
             return await self.saves.save()
-        if answer == "d":
+        gone = answer == "d" or (answer == "l" and await self.kept.leave())
+        if gone:
             await self.form.change(Draft.discard)
             self._count_edits()
-        return answer == "d"
+        return gone
 
     @work(exclusive=True, group="dialog")
     async def action_back(self) -> None:

@@ -25,14 +25,14 @@ from quarterdeck.tui.widgets.form.form import SettingsForm
 
 STORED_AFTER = 1.0
 """Seconds from an edit to its storing, so that a typed word is stored once."""
-NONE_LEFT = "No earlier run left edits behind for this connection."
+NONE_LEFT = "No edits were left behind for this connection."
 RESTORE, LATER, DROP = "r", "l", "D"
-"""What to do with edits of an earlier run: the answers, which are also their keys."""
+"""What to do with edits that were left behind: the answers, which are also their keys."""
 
 
 @dataclass(eq=False)
 class KeptEdits:
-    """Stores the form's edits, and asks about those that an earlier run left.
+    """Stores the form's edits, and asks about those that were left behind.
 
     `keep` does not delay a key press: writing happens later, one write after another.
     """
@@ -42,7 +42,7 @@ class KeptEdits:
     form: SettingsForm
     say: Callable[[Shown, Tone], None]
     none_left: bool = False
-    """Whether it is known that no earlier run left edits."""
+    """Whether it is known that no edits were left behind."""
     _run: str = field(default_factory=partial(token_hex, 8))
     _drafts: dict[str, Draft] = field(default_factory=dict)
     """The last draft for each server for which this run has or had edits."""
@@ -59,16 +59,23 @@ class KeptEdits:
             self._writing = asyncio.create_task(self._write_soon())
 
     async def finish(self) -> None:
-        """Store what is waiting, and leave unsaved edits for the next run: the deck may be ending by a signal."""
+        """Leave unsaved edits for the next run: the deck may be ending by a signal."""
         self.say = lambda sentence, tone: None
+        await self.leave()
+
+    async def leave(self) -> bool:
+        """Leave unsaved edits as those of a run that has ended; returns False if that failed, which is said."""
         self._hurried.set()
         if self._writing is not None:
             await self._writing
-        for about in self._drafts:
-            await self._change(about, lambda kept: ended(kept, self._run))
+        self._hurried.clear()
+        stored = [await self._change(about, partial(self._left, draft)) for about, draft in self._drafts.items()]
+        if all(stored):
+            self._drafts, self._run, self.none_left = {}, token_hex(8), False
+        return all(stored)
 
     async def find(self) -> Sequence[tuple[str, Run]]:
-        """Return what earlier runs left; nothing if it cannot be read, which is then said."""
+        """Return what was left behind; nothing if it cannot be read, which is then said."""
         self.none_left = False
         try:
             found = left_behind(await self.app.state.read(UnsavedEdits, self.record.endpoint.about), is_running)
@@ -79,7 +86,7 @@ class KeptEdits:
         return found
 
     def action_unsaved_edits(self) -> None:
-        """Ask about edits that an earlier run left."""
+        """Ask about edits that were left behind."""
         self.form.run_worker(self._offer(), exclusive=True, group="settings-left")
 
     async def _offer(self) -> None:
@@ -135,11 +142,18 @@ class KeptEdits:
             return without_run(kept, self._run)
         return with_run(kept, self._run, draft, self.app.clock(), this_process())
 
-    async def _change(self, about: str, change: Callable[[UnsavedEdits | None], UnsavedEdits | None]) -> None:
+    def _left(self, draft: Draft, kept: UnsavedEdits | None) -> UnsavedEdits | None:
+        is_stored = kept is not None and self._run in kept.runs
+        return ended(kept if is_stored else self._with(draft, kept), self._run)
+
+    async def _change(self, about: str, change: Callable[[UnsavedEdits | None], UnsavedEdits | None]) -> bool:
+        """Change the file of a server; returns False if that failed, which is said."""
         try:
             await self.app.state.change(UnsavedEdits, about, change)
         except ServiceError as error:
             self.say(text.line(error.sentences), Tone.BAD)
+            return False
+        return True
 
 
 def _left_edits(count: int, when: str) -> PickDialog[str]:
@@ -154,4 +168,4 @@ def _left_edits(count: int, when: str) -> PickDialog[str]:
         choice(LATER, LATER, Shown("Later"), Shown("they stay kept on this machine")),
         choice(DROP, DROP, Shown("Drop them"), Shown("they are gone for good")),
     ]
-    return PickDialog(Shown("Edits of an earlier run"), choices, said=said, leave="later")
+    return PickDialog(Shown("Edits left behind"), choices, said=said, leave="later")

@@ -58,7 +58,7 @@ class LeaveDialog(PickDialog[str]):
 
 
 def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> LeaveDialog:
-    """Return the dialog for edits when leaving: k keeps, s saves, d discards them.
+    """Return the dialog for edits when leaving: k keeps, s saves, l leaves, d discards them.
 
     `why_not` says why they cannot be saved, if so; while a save has no response yet, saving again is not offered.
     """
@@ -69,6 +69,7 @@ def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> LeaveDialo
     choices = [
         choice("k", "k", Shown("Keep editing"), Shown("stay here, nothing is sent")),
         *([] if saving else [save]),
+        choice("l", "l", Shown("Leave"), Shown("keep them here, but no secret, for Restore edits")),
         choice("d", "d", Shown("Discard"), Shown("drop them and leave")),
     ]
     return LeaveDialog(Shown("Unsaved settings"), choices, said=[said], leave="keep editing")
