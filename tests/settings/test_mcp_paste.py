@@ -110,8 +110,7 @@ def test_what_this_service_cannot_hold_is_named() -> None:
     given_members = {"url": "https://a.example/mcp", "headers": {"X-Org": "o"}, "alwaysAllow": ["x"], "disabled": True}
     flat = pasted(json.dumps({"my tools": {**given_members}, "db": {"command": "npx", "cwd": "/w"}}))
     assert flat.notes == (
-        "my tools: this service has no place for headers, alwaysAllow.",
-        "my tools: it is switched off there, which this service has no place for.",
+        "my tools: this service has no place for headers (X-Org), alwaysAllow.",
         "db: this service has no place for cwd.",
     )
     (tools,) = pasted(json.dumps({"my tools": given_members}), nested=True).servers

@@ -92,6 +92,7 @@ async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
     await seat.paste(json.dumps(PASTED, indent=1))
     await seat.sees("4 servers found, 1 is there already and will be edited, 1 is switched")
+    assert "switched off there" not in seat.text  # it is disabled here, too
     await seat.press("ctrl+s", sees=("4 servers found", "4 edited"))
     assert seat.form.row.id == "mcp:2"  # the first that is another now
     await seat.go_to("mcp:5", sees=("will be disabled", "to type"))
@@ -112,6 +113,8 @@ async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
 async def test_of_many_notes_on_what_was_pasted_each_can_be_read(seat: FormSeat) -> None:
     many = {f"s{n}": {"command": "npx", f"odd{n}": 1} for n in range(7)}
     await seat.choose("Paste JSON", sees="Paste MCP servers")
+    await seat.paste('{"db": {"command": "uvx", "disabled": true}}', sees="db: it is switched off there, and on here.")
+    await seat.press("ctrl+u")
     await seat.paste(json.dumps(many), sees=("odd3", "and 3 more notes like these, shown once it is taken over."))
     await seat.press("ctrl+s", sees=("Notes on what was pasted", "s6: this service has no place for odd6."))
     await seat.press("escape", sees="7 edited")

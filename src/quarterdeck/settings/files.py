@@ -20,7 +20,7 @@ from quarterdeck.settings.changes import fits, holds, masked
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import LIST, OBJECT, Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_json import PasteError, merge_pasted, pasted, without_secrets
+from quarterdeck.settings.mcp_json import ON_HERE, PasteError, merge_pasted, pasted, without_secrets
 from quarterdeck.settings.mcp_server import holds_hidden, missing
 
 VERSION = 2
@@ -186,6 +186,7 @@ def _with_servers(draft: Draft, value: Any, wrong: list[str], notes: list[str]) 
     servers = merge_pasted(draft.servers, found.servers).servers
     wrong += found.left_out
     notes += found.notes
+    notes += (f"{words.server_title(server)}: {ON_HERE}" for server in found.off)
     notes += (
         f"{words.server_title(entry.server)}: to be typed: {part}."
         for entry in servers.edited

@@ -93,7 +93,6 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
             servers.append(server)
             if given.get("disabled") is True or given.get("enabled") is False:
                 off.append(server)
-                said.append("it is switched off there, which this service has no place for.")
             notes += (f"{title}: {words}" for words in said)
     maps = [
         name for name in (*_WRAPPERS, "projects") if isinstance(data, dict) and isinstance(data.get(name), dict | list)
@@ -180,13 +179,17 @@ def _read(name: str, given: Any, *, nested: bool) -> tuple[McpServer, list[str]]
     found = _texts(found, "", lambda text, _: _PLACEHOLDER.sub(MASK, text))
     if nested or model is StdioServer:
         found["name"] = name
-    left_out = () if nested else tuple(member for member in found if member not in model.model_fields)
+    left_out = [] if nested else [member for member in found if member not in model.model_fields]
     try:
         server = model.model_validate({member: value for member, value in found.items() if member not in left_out})
     except ValidationError as error:
         member = error.errors(include_input=False)[0]["loc"][0]
         raise PasteError(f"its {member} is missing or not of the right kind") from None
-    return server, [f"this service has no place for {', '.join(left_out)}."] if left_out else []
+    named = ", ".join(
+        f"headers ({', '.join(found[each])})" if each == "headers" and isinstance(found[each], dict) else each
+        for each in left_out
+    )
+    return server, [f"this service has no place for {named}."] if left_out else []
 
 
 def _model_of(given: Mapping[str, Any]) -> type[McpServer]:
@@ -276,7 +279,7 @@ def _texts(value: Any, name: str, change: Callable[[str, str], str]) -> Any:
 
 @dataclass(frozen=True)
 class MergedPaste:
-    """The list with the pasted servers, in words how many of them it already had, and what was not read."""
+    """The list with the pasted servers, in words how many of them it already had, and what was not taken over."""
 
     servers: Servers
     words: str
@@ -285,6 +288,7 @@ class MergedPaste:
 
 EDITED, SAME = "there already and will be edited", "there already, unchanged"
 OFF = "switched off: disabled, without secrets"
+ON_HERE = "it is switched off there, and on here."
 
 
 def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[McpServer] = ()) -> MergedPaste:
@@ -298,6 +302,7 @@ def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[Mc
         for place in _places(entry.server):
             rows[place].append(entry.row)
     became: list[str] = []
+    notes: list[str] = []
     for server in pasted:
         row = next((row for place in _places(server) for row in rows[place] if row in free), None)
         if row is None:
@@ -310,9 +315,10 @@ def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[Mc
         is_same = merged == held.server and not held.removed
         servers = servers if is_same else servers.edit(row, merged)
         became.append(SAME if is_same else EDITED)
+        notes += [f"{words.server_title(server)}: {ON_HERE}"] if server in off and not held.disabled else []
     counts = [(became.count(what), what) for what in (EDITED, SAME, OFF) if what in became]
     said = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts]
-    return MergedPaste(servers, ", ".join([f"{words.counted(len(pasted), 'server')} found", *said]))
+    return MergedPaste(servers, ", ".join([f"{words.counted(len(pasted), 'server')} found", *said]), tuple(notes))
 
 
 def _onto(held: McpServer, pasted: McpServer) -> McpServer:

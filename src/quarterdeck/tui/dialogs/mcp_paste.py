@@ -48,8 +48,9 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
         try:
             if self.fields["pasted"].value:
                 found = pasted(self.fields["pasted"].value, nested=self._nested)
-                notes = (*(f"Left out: {each}" for each in found.left_out), *found.notes)
-                self._taken = replace(merge_pasted(self._servers, found.servers, found.off), notes=notes)
+                taken = merge_pasted(self._servers, found.servers, found.off)
+                notes = (*(f"Left out: {each}" for each in found.left_out), *found.notes, *taken.notes)
+                self._taken = replace(taken, notes=notes)
                 said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes(notes)]
         except PasteError as error:
             said = [cell(text.line(str(error)), Tone.WARN)]
