@@ -140,6 +140,13 @@ async def test_a_pasted_line_with_variables_falls_into_command_arguments_and_env
 
 
 async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> None:
+async def test_a_command_line_that_is_pasted_into_an_address_is_not_taken(seat: FormSeat) -> None:
+    await seat.press("a", "down", "enter", sees="New HTTP server")
+    await seat.paste('npx -y mcp-remote https://x.example/mcp --header "Authorization: Bearer sentinel"')
+    await seat.until(lambda: "add a server of type stdio. Not taken." in seat.unwrapped)
+    await seat.paste(" https://x.example/mcp\n", "ctrl+s", sees=("HTTP", "https://x.example/mcp", "1 edited"))
+
+
     args = ("", "two  blanks", "a\nb", LONG, "last")
     config = McpConfig(stdio_servers=(StdioServer(name="odd", command="npx", args=args),))
     async with sit(stored={"mcp_config": config}) as seat:

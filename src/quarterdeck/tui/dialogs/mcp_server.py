@@ -231,21 +231,23 @@ class CommandInput(LineInput):
             self.notice(f"The rest of the command line was put under {where}.")
 
 
-class NameInput(LineInput):
-    """The name; a pasted command line goes to the command, as long as there is none."""
+class OneWordInput(LineInput):
+    """A name or an address; a pasted command line goes to the command, if there is an empty field for it."""
 
-    def __init__(self, name: str, command: CommandInput) -> None:
-        super().__init__(name)
+    def __init__(self, value: str, command: CommandInput | None = None, *, placeholder: str = "") -> None:
+        super().__init__(value, shown=masks.address(value), placeholder=placeholder)
         self._command = command
 
     def paste(self, pasted: str) -> None:
-        """Take a name, and pass on what has more words."""
-        if self._command.value or len(_shell_words(pasted)) < 2:
+        """Take one word, and pass on what has more of them; it may contain a key, so it is not shown here."""
+        if len(_shell_words(pasted)) < 2 or (self._command is not None and self._command.value):
             super().paste(pasted)
-        else:
+        elif self._command is not None:
             self._command.paste(pasted)
 
 
+        else:
+            self.notice("This is not an address; for a command line, add a server of type stdio. Not taken.")
 # The dialog
 
 
@@ -313,15 +315,14 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
     if isinstance(server, StdioServer):
         arguments, variables = ArgumentsArea(server.args), EnvironmentRows(server.env)
         command = CommandInput(server.command, arguments, variables)
-        yield InputField("name", "Name", control=NameInput(server.name, command))
+        yield InputField("name", "Name", control=OneWordInput(server.name, command))
         yield InputField("command", "Command", control=command)
         yield InputField("args", "Arguments", hint=ONE_A_LINE, check=lambda _: arguments.problem, control=arguments)
         yield _rows("env", "Environment", variables, hint)
         return
     wait = server.timeout if isinstance(server, ShttpServer) else None
     yield InputField("type", "Type", control=ChoiceLine({kind: Shown(kind) for kind in REMOTE}, server.kind))
-    address = LineInput(server.url, shown=masks.address(server.url), placeholder="https://")
-    yield InputField("url", "Address", control=address)
+    yield InputField("url", "Address", control=OneWordInput(server.url, placeholder="https://"))
     key = SecretControl(stored=words.has_secret(server), none=NOT_TOLD if hint else NONE)
     yield InputField("api_key", "API key", hint=hint, control=key)
     is_http = ("type", ShttpServer.kind)
