@@ -129,6 +129,20 @@ async def test_a_refusal_of_a_new_tool_stands_until_that_tool_is_another(sit_bef
 
 
 async def test_what_an_unknown_server_may_lose_is_named_before_and_what_it_lost_after_a_save(sit_before: Sit) -> None:
+async def test_a_refusal_of_a_member_of_a_tool_stands_at_that_member(sit_before: Sit) -> None:
+    of_member = {"loc": ["body", "mcp_config", "sse_servers", 0, "odd"], "msg": "Extra inputs are not permitted"}
+    store = FlatServer(Answer({"detail": [of_member]}, 422), STORED)
+    store.record["mcp_config"] = {"sse_servers": [{"url": "https://x.example/sse", "cred": "a", "odd": "b"}]}
+    async with sit_before(FakeServer(store)) as seat:
+        await seat.go_to("mcp:0", "enter")
+        await seat.type("https://y.example/sse", "ctrl+s")
+        await seat.save(sees="The server says: odd: Extra inputs")
+        await seat.press("enter", sees=("cred", "odd", "! The server says: odd: Extra inputs"))
+        await seat.press("right", "ctrl+s", sees="1 edited · not saved yet")
+        await seat.save_verified(1)
+    assert store.record["mcp_config"]["sse_servers"] == [{"url": "https://y.example/sse", "cred": "a"}]
+
+
     store = Wiping(llm_api_key_set=True, provider_tokens_set={"github": None}, theme="red")
     async with sit_before(FakeServer(store)) as seat:
         await seat.fill("git_user_name", "Grace", "ctrl+s")

@@ -242,8 +242,9 @@ def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Prob
     if key != MCP:
         return Problem(f"The server says: {message}", key=str(key))
     *_, last = place or ("",)
-    member = f"{last}: " if isinstance(last, str) and len(place) > 1 else ""
-    return Problem(f"The server says: {member}{message}", key=MCP, row=_row(draft.servers, place))
+    named = f"{last}: " if isinstance(last, str) and len(place) > 1 else ""
+    member = "".join(map(str, place[2:3] if place[:1] and place[0] in LISTS else place[1:2]))
+    return Problem(f"The server says: {named}{message}", key=MCP, row=_row(draft.servers, place), member=member)
 
 
 def _row(servers: Servers, place: Sequence[str | int]) -> int | None:

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from typing import Any
 
@@ -23,6 +24,7 @@ from quarterdeck.settings.fields import WHOLE, Problem, Unreadable, typed
 from quarterdeck.settings.mcp import converted
 from quarterdeck.settings.mcp_server import MODELS, holds_hidden
 from quarterdeck.settings.mcp_server import members as all_members
+from quarterdeck.tui import text
 from quarterdeck.tui.dialogs.form import FieldsDialog, InputField
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.lines import brief
@@ -244,28 +246,38 @@ class OneWordInput(LineInput):
             super().paste(pasted)
         elif self._command is not None:
             self._command.paste(pasted)
-
-
         else:
             self.notice("This is not an address; for a command line, add a server of type stdio. Not taken.")
+
+
 # The dialog
 
 
 class McpServerDialog(FieldsDialog[McpServer]):
     """Edits a server, or fills in a new one.
 
-    `hidden` means that the service returns no secrets of its servers, `stored` that it has this one.
+    `hidden` means that the service returns no secrets of its servers, `stored` that it has this one. `refused` is what
+    the service said against it.
     """
 
-    def __init__(self, title: Shown, server: McpServer, check: Check, *, hidden: bool, stored: bool) -> None:
-        others = (_other(number, name, (server.model_extra or {})[name]) for number, name in enumerate(_others(server)))
+    def __init__(
+        self, title: Shown, server: McpServer, check: Check, *, hidden: bool, stored: bool, refused: Problem | None
+    ) -> None:
+        self._others = {name: f"{OTHER}{number}" for number, name in enumerate(_others(server))}
+        others = (_other(key, name, (server.model_extra or {})[name]) for name, key in self._others.items())
         super().__init__(title, [*_fields(server, hidden=hidden, stored=stored), *others], verb="take over")
         self._given = server
         self._check = check
+        self._refused = None if refused is None else self._at_field(refused)
+
+    def _at_field(self, problem: Problem) -> Problem:
+        return replace(problem, member=self._others.get(problem.member, problem.member))
 
     def first_focus(self) -> Widget | None:
-        """The name or the address."""
-        return self.fields["url" if "url" in self.fields else "name"].first
+        """What was refused, else the name or the address."""
+        usual = "url" if "url" in self.fields else "name"
+        refused = self._refused.member if self._refused is not None else usual
+        return self.fields.get(refused, self.fields[usual]).first
 
     @property
     def server(self) -> McpServer:
@@ -287,15 +299,17 @@ class McpServerDialog(FieldsDialog[McpServer]):
 
     def problems(self) -> list[Problem]:
         """Return values that do not fit into a server, then what is wrong with it among the others."""
-        return [*super().problems(), *self._check(self.server)]
+        return [*super().problems(), *map(self._at_field, self._check(self.server))]
 
     def take(self) -> None:
         """Answer with the server."""
         self.dismiss(self.server)
 
     def on_mount(self) -> None:
-        """Check the initial address."""
+        """Check the initial address, and show what was refused at its field."""
         self._doubt_address()
+        if self._refused is not None and self._refused.member in self.fields:
+            self.fields[self._refused.member].say_problem(self._refused)
 
     @on(Input.Changed)
     @on(ChoiceLine.Picked)
@@ -332,10 +346,10 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
         yield _rows("headers", "Headers", EnvironmentRows(headers, separator=":"))
 
 
-def _other(number: int, name: str, value: Any) -> InputField:
-    hint = brief(f"{name}  {typed(masks.document(value, name))}")
+def _other(key: str, name: str, value: Any) -> InputField:
+    hint = brief(f"Also kept: {name}  {typed(masks.document(value, name))}")
     control = ChoiceLine({name: Shown("keep"), "": Shown("remove")}, name)
-    return InputField(f"{OTHER}{number}", "Also kept", hint=hint, control=control)
+    return InputField(key, text.line(name), hint=hint, control=control)
 
 
 def _rows(name: str, label: str, rows: EnvironmentRows, hint: str = "") -> InputField:

@@ -106,7 +106,10 @@ class ServerList:
 
         stored = entry is not None and entry.was is not None
         hidden = self.form.view.hides_secrets
-        dialog = McpServerDialog(title, server, problems, hidden=hidden, stored=stored)
+        refused = next(
+            (each for each in self.form.view.complaints if entry is not None and each.row == entry.row), None
+        )
+        dialog = McpServerDialog(title, server, problems, hidden=hidden, stored=stored, refused=refused)
         await ask(self.app, dialog, done)
 
     # Changes of the draft
