@@ -28,7 +28,7 @@ async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, st
         await add_secret(seat, "API_TOKEN")
         await seat.go_to("secret:API_TOKEN", sees=("enter Describe", "D Delete"))
         await seat.press("enter", "end")
-        await seat.type("!", "enter", sees=("for tests!", "Changed; the secret is called API_TOKEN."))
+        await seat.type("!", "enter", sees=("for tests!", "The secret API_TOKEN is changed."))
         await seat.press("i", sees=("Sandboxes get it as a variable", "for tests!", "value stored"))
         await seat.press("escape")
         await seat.choose("New value", sees="New value of API_TOKEN")

@@ -130,7 +130,7 @@ class AtOnceActions:
 
         fields = (InputField("description", "Description", secret.about), _secret_name(secret.name))
         said = ["Its value stays as it is; f2 in the list gives it a new one."]
-        await self._ask(f"Secret {secret.name}", fields, describe, f"Changed; the secret is called {TYPED}.", said)
+        await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said)
 
     async def _give_new_value(self, client: Client, secret: Row, *, in_place: bool) -> None:
         """Replace the value in place, or delete the secret once and create it, as often as that is tried."""
