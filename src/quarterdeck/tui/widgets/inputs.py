@@ -130,10 +130,10 @@ class LineInput(Input):
         self.replace(cleaned, *sorted(self.selection))
 
     def watch_value(self, before: str, after: str) -> None:
-        """Record the content for undo; letters typed up to a space are one step."""
+        """Record the content for undo; a word that is typed is one step, with the space before it."""
         if after != self._history[self._at]:
-            typing = len(after) == len(before) + 1 and not after.endswith(" ")
-            self._at += not (typing and self._typing)
+            typing = len(after) == len(before) + 1
+            self._at += not (typing and self._typing) or (after.endswith(" ") and not before.endswith(" "))
             self._history[self._at :] = [after]
             self._typing = typing
 
