@@ -27,7 +27,8 @@ async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: Fo
     await seat.save(sees=("Saved · 1 of 1 verified", "not stored"))
     await seat.pilot.resize_terminal(34, 24)
     await seat.sees("Saved · 1")
-    await seat.pilot.resize_terminal(80, 24)
+    await seat.pilot.resize_terminal(60, 24)
+    await seat.edit("llm_api_key", "sentinel-typed", sees="•  was not stored")
     assert (await seat.stored()).llm_api_key_set is False
 
 
@@ -128,7 +129,6 @@ async def test_a_refusal_of_a_new_tool_stands_until_that_tool_is_another(sit_bef
         await seat.go_to("mcp:0", "enter", "end", "2", "ctrl+s", sees=("db2", "2 edited · not saved yet"))
 
 
-async def test_what_an_unknown_server_may_lose_is_named_before_and_what_it_lost_after_a_save(sit_before: Sit) -> None:
 async def test_a_refusal_of_a_member_of_a_tool_stands_at_that_member(sit_before: Sit) -> None:
     of_member = {"loc": ["body", "mcp_config", "sse_servers", 0, "odd"], "msg": "Extra inputs are not permitted"}
     store = FlatServer(Answer({"detail": [of_member]}, 422), STORED)
@@ -143,6 +143,7 @@ async def test_a_refusal_of_a_member_of_a_tool_stands_at_that_member(sit_before:
     assert store.record["mcp_config"]["sse_servers"] == [{"url": "https://y.example/sse", "cred": "a"}]
 
 
+async def test_what_an_unknown_server_may_lose_is_named_before_and_what_it_lost_after_a_save(sit_before: Sit) -> None:
     store = Wiping(llm_api_key_set=True, provider_tokens_set={"github": None}, theme="red")
     async with sit_before(FakeServer(store)) as seat:
         await seat.fill("git_user_name", "Grace", "ctrl+s")

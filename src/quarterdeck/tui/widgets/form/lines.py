@@ -26,7 +26,7 @@ SHORTEST = 20
 LONGEST = 400
 """Characters of a value that are considered for one line."""
 NOTHING = Shown("–")
-HIDDEN = Shown("••••••••")
+HIDDEN, NEW = Shown("••••••••"), Shown("••••")
 GAP = (Shown("  "), Tone.PLAIN)
 DOT = (Shown(" · "), Tone.MUTED)
 
@@ -156,7 +156,7 @@ def _stands(view: FormView, entry: Field) -> tuple[Cell, Cell]:
         if draft.edits[key] is None:
             value, state = unset, cell(Shown("will be cleared"), Tone.WARN) if entry.secret else state
         elif entry.secret:
-            value, state = (HIDDEN, Tone.EDITED), cell(Shown("new value"), Tone.EDITED)
+            value, state = (NEW, Tone.EDITED), cell(Shown("new value"), Tone.EDITED)
         return (value, GAP, (brief(f"was {former}"), Tone.MUTED)), state
     if entry.absent:
         here = "not on this server" if entry.absent == NOT_HERE else "not for this agent"
