@@ -22,11 +22,18 @@ def test_doctor_is_content_with_a_right_key_tells_it_from_a_wrong_one_and_prints
         assert run("doctor", "--url", url, "--json").json["healthy"] is True
         monkeypatch.setenv("QUARTERDECK_API_KEY", KEY + "x")
         wrong = run("doctor", "--url", url, status=1)
+        monkeypatch.setenv("OWN_KEY", KEY)
+        home.write("connections.toml", f'[connections.own]\nurl = "{url}"\nheader = "bearer"\nkey_env = "OWN_KEY"\n')
+        bearer = run("doctor", "--connection", "own", status=1)
         monkeypatch.delenv("QUARTERDECK_API_KEY")
         none = run("doctor", "--url", url, status=1)
     assert "accepted" in right.out
     assert "environment variable QUARTERDECK_API_KEY" in right.out
-    assert "refused" in wrong.out
+    assert "refused; from: environment variable QUARTERDECK_API_KEY; sent as X-Session-API-Key\n" in wrong.out
+    assert (
+        "refused; from: environment variable OWN_KEY; sent as Authorization: Bearer, not X-Session-API-Key\n"
+        in bearer.out
+    )
     assert "QUARTERDECK_API_KEY is not set" in none.out
     assert "sentinel" not in right.out + right.err + wrong.out + wrong.err
 

@@ -41,6 +41,9 @@ _GENERATION_WORDS = {
 
 _KEY_GOOD = {KeyState.ACCEPTED: True, KeyState.REFUSED: False, KeyState.UNPROVEN: None}
 
+_SENT = {"session": "; sent as X-Session-API-Key", "bearer": "; sent as Authorization: Bearer, not X-Session-API-Key"}
+"""How the key was sent, which may be why it was refused."""
+
 
 async def run(arguments: CommandLine, config: Config) -> int:
     """Print the results; 0 only if everything is as it should be. Only reads are sent."""
@@ -77,12 +80,13 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
             server = await client.describe()
             release = await client.release()
             hint = ServerClock(offset=client.clock_offset).hint
+            sent = _SENT[connection.header] if client.has_key else ""
             # If the key was refused, a list that can be read is open to anybody.
             refused = server.key is KeyState.REFUSED
             openly = " - without the right key: anybody who reaches this server can" if refused else ""
             return [
                 Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
-                Finding("key", f"{KEY[server.key, client.has_key][0]}; from: {source}", _KEY_GOOD[server.key]),
+                Finding("key", f"{KEY[server.key, client.has_key][0]}; from: {source}{sent}", _KEY_GOOD[server.key]),
                 *([await _try("settings", _stored(client))] if server.generation is not Generation.NONE else ()),
                 await _try("conversations", _listed(client.conversations.pages(), openly)),
                 await _try("sandboxes", _listed(client.sandboxes.pages(), openly)),
