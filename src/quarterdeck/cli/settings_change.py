@@ -27,7 +27,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, last_save, with_replaced
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_json import Pasted, PasteError, pasted
+from quarterdeck.settings.mcp_json import ON_HERE, Pasted, PasteError, pasted
 from quarterdeck.settings.mcp_server import missing, paired, versions
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review, ReviewLine, problems
@@ -134,7 +134,7 @@ def _servers(draft: Draft, text: str) -> Servers:
         raise CommandError(f"mcp_config: {error}", advice, status=2) from None
     if found.left_out:  # the list is whole: what is left out of it would be removed
         raise CommandError(f"mcp_config: {' '.join(found.left_out)}", "Nothing was changed.", status=2)
-    for each in found.notes:
+    for each in (*found.notes, *(f"{server_title(server)}: {ON_HERE}" for server in found.off)):
         note(each)
     rows = paired(versions(enumerate(found.servers)), versions((entry.row, entry.server) for entry in held.remaining))
     gone = [entry.row for entry in held.remaining if entry.row not in rows.values()]
