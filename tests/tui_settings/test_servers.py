@@ -70,9 +70,10 @@ async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_
     await seat.press("d")
     await seat.go_to("mcp:2", "Y", sees=("Copy of an MCP server", "db-2"))
     await seat.press("ctrl+s", sees=("db-2", "new"))
-    await seat.press("u", until=lambda: "db-2" not in seat.text)
+    await seat.press("u", sees="Deleted; ctrl+z takes it back.", until=lambda: "db-2" not in seat.text)
     assert seat.form.row.id == "mcp:2"
     await seat.press("ctrl+z", sees=("db-2", "new"))
+    assert seat.form.row.id == "mcp:3"
     config = await seat.saved_servers(2)
     assert (len(config.sse_servers), len(config.shttp_servers)) == (0, 1)
     first, second = config.stdio_servers
@@ -139,7 +140,6 @@ async def test_a_pasted_line_with_variables_falls_into_command_arguments_and_env
     assert server.env == {"API_TOKEN": SecretStr("sentinel-anew"), "FOO": SecretStr("bar")}
 
 
-async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> None:
 async def test_a_command_line_that_is_pasted_into_an_address_is_not_taken(seat: FormSeat) -> None:
     await seat.press("a", "down", "enter", sees="New HTTP server")
     await seat.paste('npx -y mcp-remote https://x.example/mcp --header "Authorization: Bearer sentinel"')
@@ -147,6 +147,7 @@ async def test_a_command_line_that_is_pasted_into_an_address_is_not_taken(seat: 
     await seat.paste(" https://x.example/mcp\n", "ctrl+s", sees=("HTTP", "https://x.example/mcp", "1 edited"))
 
 
+async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> None:
     args = ("", "two  blanks", "a\nb", LONG, "last")
     config = McpConfig(stdio_servers=(StdioServer(name="odd", command="npx", args=args),))
     async with sit(stored={"mcp_config": config}) as seat:

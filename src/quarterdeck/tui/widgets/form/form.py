@@ -22,6 +22,7 @@ from quarterdeck.settings.fields import Problem
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import content, cut
 from quarterdeck.tui.text import Shown, line
+from quarterdeck.tui.widgets.bars import Said
 from quarterdeck.tui.widgets.form.editors import FieldEditor, editor_for
 from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.help import full_help, short_help
@@ -212,17 +213,18 @@ class SettingsForm(Vertical):
         await self._step(Draft.redo)
 
     async def _step(self, step: Callable[[Draft], Draft]) -> None:
-        """Undo or redo an edit; where a filter hides what changes, all is shown, with the cursor there."""
+        """Undo or redo an edit; the cursor goes to what was not there, and if a filter hides that, all is shown."""
         before = self.view
         await self.change(step)
-        seen = before.rows.keys() | self.view.rows.keys()
-        hidden = [row for row in _changed_rows(before.draft, self.draft) if row not in seen]
-        if hidden:
-            self.go_to(hidden[0])
+        new = [row for row in _changed_rows(before.draft, self.draft) if row not in before.rows]
+        if new:
+            self.go_to(new[0])
 
     async def action_revert(self) -> None:
-        """Discard the edit of the row under the cursor."""
+        """Discard the edit of the row under the cursor; a new MCP server is deleted."""
         entry, key = self.row.entry, self.row.name
+        if entry is not None and entry.before is None:
+            self.screen.post_message(Said(Shown("Deleted; ctrl+z takes it back.")))
         await self.change(lambda draft: draft.revert(key, None if entry is None else entry.row))
 
     async def action_unset(self) -> None:
