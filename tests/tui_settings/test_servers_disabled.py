@@ -134,7 +134,7 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(si
         await disable(seat, "mcp:2", "s")
         assert await kept(tmp_path) == ()
         await seat.press("ctrl+s")
-        await seat.sees("→ kept", "Its secrets go into a private file")
+        await seat.sees("on the service → kept", "Its secrets go into a private file")
         await seat.press("escape")
         assert (await seat.saved_servers(1)).stdio_servers == ()
         await seat.sees("disabled")

@@ -204,7 +204,10 @@ def _server_line(entry: Entry, of_copies: Sequence[str]) -> ReviewLine:
     if state is EntryState.EDITED:
         old, new = map(", ".join, differences(before, server))
     else:
-        old = {EntryState.ADDED: "", EntryState.ENABLED: KEPT_HERE}.get(state, words.server_details(before))
+        held = ON_SERVICE if entry.was is not None else ""
+        old = {EntryState.ADDED: "", EntryState.ENABLED: KEPT_HERE, EntryState.DISABLED: held}.get(
+            state, words.server_details(before)
+        )
         new = {EntryState.REMOVED: "", EntryState.DISABLED: KEPT_HERE, EntryState.ENABLED: ON_SERVICE}.get(
             state, words.server_details(server)
         )
