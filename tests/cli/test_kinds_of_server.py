@@ -229,3 +229,5 @@ def test_secrets_of_servers_are_lost_only_where_somebody_says_so(nested: Run) ->
     assert "90" not in nested("settings", "show", "--json").out
     assert "loses something" in nested(*change, "--accept-losses", typed=json.dumps(SLOWER)).err
     assert "90" in nested("settings", "show", "--json").out
+    gone = nested("settings", "undo", "--accept-losses").err
+    assert "if there were any, of the MCP servers tools-example: cannot be brought back" in gone

@@ -4,6 +4,7 @@ Only disabled servers may contain secrets, if the person agreed to that.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel
@@ -25,6 +26,8 @@ class Saved(KeptChanges):
     when: AwareDatetime
     unsure: bool = False
     """It was not found out whether it was stored."""
+    lost: tuple[str, ...] = ()
+    """What it lost besides, in words."""
 
 
 class Journal(BaseModel, frozen=True):
@@ -35,13 +38,15 @@ class Journal(BaseModel, frozen=True):
     saves: tuple[Saved, ...] = ()
 
 
-def with_save(kept: Journal | None, meant: Draft, found: Settings | None, when: AwareDatetime) -> Journal:
+def with_save(
+    kept: Journal | None, meant: Draft, found: Settings | None, when: AwareDatetime, lost: tuple[str, ...] = ()
+) -> Journal:
     """Add what the save of that moment changes, in place of what was noted of it before.
 
     `found` is what was read back, None if nothing was (yet). Changes that were not stored are left out.
     """
     changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields))
-    saved = Saved(when=when, unsure=found is None, fields=changes.fields, servers=changes.servers)
+    saved = Saved(when=when, unsure=found is None, lost=lost, fields=changes.fields, servers=changes.servers)
     return Journal(saves=(*_saves(without_save(kept, when)), saved)[-MOST_SAVES:])
 
 
@@ -59,7 +64,7 @@ def last_save(kept: Journal | None, now: Draft) -> tuple[Saved, Restored] | None
     for saved in reversed(_saves(kept)):
         back = restored(saved.back, now, over_others=False)
         if _seems_stored(saved, back, now) if saved.unsure else saved.count:
-            return saved, back
+            return saved, replace(back, left_out=(*back.left_out, *saved.lost))
     return None
 
 

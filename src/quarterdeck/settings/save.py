@@ -22,9 +22,11 @@ from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
 from quarterdeck.settings.review import Review, review
 from quarterdeck.settings.typed_secrets import RememberingStore
 from quarterdeck.settings.verify import Verified, verify
+from quarterdeck.settings.words import few
 
 TRIES = 3
 """How many times a save is tried while the server says that somebody else was faster."""
+LOST_KEYS = "Keys and hidden values, if there were any, of the MCP servers"
 HERE = "Done on this machine; the server is not involved."
 
 
@@ -111,12 +113,15 @@ async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveRe
     if not meant.changes:
         return SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
     secrets, lost = None, None
-    if any(loss.field == TOKENS for loss in losses(meant.base, meant.changes, store.client.server)):
+    losing = losses(meant.base, meant.changes, store.client.server)
+    if any(loss.field == TOKENS for loss in losing):
         secrets = await store.secret_names()
     when = caller.clock()
     forget = partial(without_save, when=when)
+    lost_too = tuple(f"{LOST_KEYS} {few(loss.parts)}" for loss in losing if loss.field == MCP)
+    noting = partial(with_save, meant=meant, when=when, lost=lost_too)
     with suppress(ServiceError):  # told after the save, when it is noted again
-        await caller.note(partial(with_save, meant=meant, found=None, when=when))
+        await caller.note(partial(noting, found=None))
     caller.tell("Saving…")
     try:
         await store.store(meant.base, meant.changes)
@@ -129,7 +134,7 @@ async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveRe
     caller.tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
     result = await _read_back(meant, store, secrets, lost)
     found = None if result.seen is None else result.seen.remaining.base
-    noted = forget if result.meant is None else partial(with_save, meant=meant, found=found, when=when)
+    noted = forget if result.meant is None else partial(noting, found=found)
     try:
         await caller.note(noted)
     except ServiceError as error:
