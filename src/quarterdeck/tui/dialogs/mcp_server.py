@@ -257,27 +257,26 @@ class McpServerDialog(FieldsDialog[McpServer]):
     """Edits a server, or fills in a new one.
 
     `hidden` means that the service returns no secrets of its servers, `stored` that it has this one. `refused` is what
-    the service said against it.
+    the service said against it; without a member if it said nothing.
     """
 
     def __init__(
-        self, title: Shown, server: McpServer, check: Check, *, hidden: bool, stored: bool, refused: Problem | None
+        self, title: Shown, server: McpServer, check: Check, *, hidden: bool, stored: bool, refused: Problem
     ) -> None:
         self._others = {name: f"{OTHER}{number}" for number, name in enumerate(_others(server))}
         others = (_other(key, name, (server.model_extra or {})[name]) for name, key in self._others.items())
         super().__init__(title, [*_fields(server, hidden=hidden, stored=stored), *others], verb="take over")
         self._given = server
         self._check = check
-        self._refused = None if refused is None else self._at_field(refused)
+        self._refused = self._at_field(refused)
 
     def _at_field(self, problem: Problem) -> Problem:
         return replace(problem, member=self._others.get(problem.member, problem.member))
 
     def first_focus(self) -> Widget | None:
         """What was refused, else the name or the address."""
-        usual = "url" if "url" in self.fields else "name"
-        refused = self._refused.member if self._refused is not None else usual
-        return self.fields.get(refused, self.fields[usual]).first
+        usual = self.fields["url" if "url" in self.fields else "name"]
+        return self.fields.get(self._refused.member, usual).first
 
     @property
     def server(self) -> McpServer:
@@ -308,7 +307,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
     def on_mount(self) -> None:
         """Check the initial address, and show what was refused at its field."""
         self._doubt_address()
-        if self._refused is not None and self._refused.member in self.fields:
+        if self._refused.member in self.fields:
             self.fields[self._refused.member].say_problem(self._refused)
 
     @on(Input.Changed)

@@ -106,9 +106,7 @@ class ServerList:
 
         stored = entry is not None and entry.was is not None
         hidden = self.form.view.hides_secrets
-        refused = next(
-            (each for each in self.form.view.complaints if entry is not None and each.row == entry.row), None
-        )
+        refused = next((each for each in self.form.view.complaints if entry and each.row == entry.row), Problem(""))
         dialog = McpServerDialog(title, server, problems, hidden=hidden, stored=stored, refused=refused)
         await ask(self.app, dialog, done)
 
