@@ -156,12 +156,15 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
     for number, box in enumerate(("box00", "box00", "box02", "box03")):
         fleet.talk(f"c{number}", box, f"Talk {number}")
     async with at_conversations(fleet) as seat:
-        await seat.go_to("c0", "p", sees=("Pause of box00 asked for", "In it live: Talk"))
+        await seat.go_to("c1", "p", sees=("Pause of box00 asked for", "Also in it: Talk 0."))
         assert fleet.orders == [("pause", "box00")]
         await seat.until(lambda: seat.session.memories.by_id["box00"].asked is None)
         await seat.press("p", sees="Its sandbox is paused already. r resumes it.")
-        await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3"))
-        await seat.press("y", sees=("2 done", "1 skipped"))
+        await seat.go_to("c1", "space")
+        await seat.go_to("c2", "space", "p", sees=("box00   Talk 1 +1: It is paused already.", "box02   Talk 2"))
+        await seat.press("escape", "asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3"))
+        await seat.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1"))
+        await seat.press("enter", sees="box02   Talk 2: done")
         assert sorted(fleet.orders) == [("pause", "box00"), ("pause", "box02"), ("pause", "box03")]
 
 

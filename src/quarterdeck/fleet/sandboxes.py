@@ -1,6 +1,6 @@
 """The rows of the sandbox list, built from records, memories and the conversations in each sandbox."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from math import inf
@@ -45,6 +45,8 @@ class SandboxRow(NamedTuple):
     cost: float = 0.0
     """The cost of its conversations so far, in US dollars."""
     created: datetime | None = None
+    asked: tuple[str, ...] = ()
+    """The titles of the conversations that a command was given for; empty if it was given for the sandbox itself."""
 
     @property
     def short_id(self) -> str:
@@ -68,8 +70,17 @@ class SandboxRow(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The newest title; empty if there is none."""
-        return next(filter(None, self.conversation_titles), "")
+        """The conversations that a command was given for, otherwise the newest one, and how many more are in it."""
+        named = self.asked or self.conversation_titles[:1]
+        if not named:
+            return "no conversation" if self.unlinked else ""
+        more = len(self.others) - (not self.asked)
+        return ", ".join(title or "(untitled)" for title in named) + (f" +{more}" if more else "")
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The titles of the conversations in it that no command was given for."""
+        return tuple((Counter(self.conversation_titles) - Counter(self.asked)).elements())
 
     def state(self, now: datetime) -> SandboxState:
         """Return the state to show now."""

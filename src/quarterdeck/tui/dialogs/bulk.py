@@ -103,8 +103,9 @@ class ProgressDialog(Dialog[Copyable]):
         job, title = self._job, self._job.action.noun.one.upper()
 
         def words(row: BulkRow, now: datetime) -> Cell:
-            said = text.line(row.words or job.named[row.id].title)
-            return cell(said, Tone.WARN if row.words and row.state is not RowState.SKIPPED else Tone.MUTED)
+            title = cell(text.line(job.named[row.id].title), Tone.MUTED)
+            tone = Tone.MUTED if row.state is RowState.SKIPPED else Tone.WARN
+            return (*cell(Shown(f"{text.line(row.words)}  "), tone), *title) if row.words else title
 
         columns: list[Column[BulkRow]] = [
             Column("state", "STATE", 12, lambda row, now: signed(row.state)),
@@ -165,7 +166,7 @@ class ProgressDialog(Dialog[Copyable]):
     def action_why(self) -> None:
         """Say the whole reason of the row: its line may be too short for it."""
         if (row := self._job.rows.get(self.query_one(Table).cursor_id or "")) is not None:
-            self.say(text.line(f"{self._job.named[row.id].short_id}: {row.words or row.state}"))
+            self.say(name_of(self._job.named[row.id], row.words or row.state))
 
     def action_copy(self) -> None:
         """Copy the result of each row."""
@@ -226,8 +227,8 @@ def _named(rows: Sequence[tuple[NamedRow, str]], tone: Tone) -> list[Cell]:
 
 
 def name_of(row: NamedRow, why: str = "") -> Shown:
-    """Return the short id of a row, and its name or why it is left out."""
-    return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.title)}")
+    """Return the short id of a row, its name, and why it is left out or failed."""
+    return Shown(f"{text.line(row.short_id):<7} {text.line(': '.join(filter(None, (row.title, why))))}")
 
 
 def stranding(rows: Iterable[SandboxRow], risk: str = STRANDS) -> list[Cell]:

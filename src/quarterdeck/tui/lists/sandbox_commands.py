@@ -166,9 +166,11 @@ class SandboxCommands:
         except ServiceError as error:
             say(text.line(f"{bulk_action.verb} {row.short_id}: {error.sentences}"), Tone.BAD)
         else:
-            titles = [each or "untitled" for each in row.conversation_titles] if isinstance(row, SandboxRow) else []
-            more = f", and {len(titles) - NAMED:,} more" if len(titles) > NAMED else ""
-            others = f" In it live: {', '.join(titles[:NAMED])}{more}." if len(titles) > 1 else ""
+            others = ""
+            if isinstance(row, SandboxRow) and len(row.asked + row.others) > 1:
+                titles = ", ".join(each or "untitled" for each in row.others[:NAMED])
+                more = f", and {len(row.others) - NAMED:,} more" if len(row.others) > NAMED else ""
+                others = f" {'Also in it' if row.asked else 'In it'}: {titles}{more}."
             say(text.line(f"{bulk_action.verb} of {row.short_id} asked for; the list shows when it is done.{others}"))
 
     def _is_busy(self) -> bool:

@@ -378,7 +378,8 @@ class ListScreen(DeckScreen, Generic[R]):
         found: dict[str, tuple[SandboxRow, bool]] = {}
         for row in rows:  # shown ones come first
             if sandbox := self.definition.sandbox(session, row):
-                found.setdefault(sandbox.id, (sandbox, row.id in out_of_sight))
+                before, is_hidden = found.get(sandbox.id, (sandbox._replace(asked=()), row.id in out_of_sight))
+                found[sandbox.id] = sandbox._replace(asked=before.asked + sandbox.asked), is_hidden
         hidden = frozenset(each for each, (_, is_hidden) in found.items() if is_hidden)
         return [sandbox for sandbox, _ in found.values()], hidden
 

@@ -51,8 +51,9 @@ SETTLED = 0.4
 
 
 def _sandbox(session: Session, row: ConversationRow) -> SandboxRow | None:
-    """Return its sandbox, None if that is not listed."""
-    return session.sandbox_row(row.sandbox_id) if row.sandbox_id is not None else None
+    """Return its sandbox, as one that is asked for because of it; None if that is not listed."""
+    sandbox = session.sandbox_row(row.sandbox_id or "")
+    return sandbox._replace(asked=(row.title,)) if sandbox is not None else None
 
 
 def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -> str | None:
