@@ -6,6 +6,7 @@ import pytest
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
+from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer
@@ -50,6 +51,10 @@ async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_a
         await seat.press("y", sees="Resume of its sandbox asked for.")
         await seat.press("q", sees="1 Idle")
         await seat.press("D", sees="Its sandbox stays.")
+        await seat.press("escape", "o", "D")
+        await seat.type(short_id(sandbox.id), "enter", sees="No sandboxes.")
+        await seat.press("1", sees="1 Sandbox missing")
+        await seat.press("D", sees="Its sandbox is gone already.")
 
 
 async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tmp_path: Path) -> None:

@@ -1,16 +1,15 @@
 """Commands for conversations: the dialog, the request and the message. Dialogs open before anything is awaited."""
 
 import asyncio
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.server import Server
 from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.bulk import CONVERSATIONS, STARTS, BulkAction, Plan, RowState, plan
-from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.fleet.conversations import ConversationRow, ConversationWord
 from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
@@ -106,9 +105,8 @@ class ConversationCommands:
 
         bulk_action = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is not a conversation yet.", hidden)
-        await self._screen.sandbox_commands.delete(
-            session, bulk_action, planned, _goes_with(session, {row.id for row in planned.rows})
-        )
+        goes_with = _goes_with(session, planned.rows)
+        await self._screen.sandbox_commands.delete(session, bulk_action, planned, goes_with)
 
     async def _dismiss(self, session: Session, planned: Plan[ConversationRow]) -> None:
         """Dismiss failed starts, several after the person agreed."""
@@ -182,11 +180,12 @@ def _is_local(session: Session) -> bool:
     return session.server.kind is not None and session.server.kind.local
 
 
-def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:
+def _goes_with(session: Session, rows: Sequence[ConversationRow]) -> list[Cell]:
     """Return what a server deletes together with these conversations."""
-    one = len(ids) == 1
-    if _is_local(session):
-        return [cell(Shown("Its sandbox stays." if one else "Their sandboxes stay."))]
+    ids, one = {row.id for row in rows}, len(rows) == 1
+    gone = all(row.state.word == ConversationWord.SANDBOX_MISSING for row in rows)
+    if _is_local(session) and not gone:
+        return [cell(Shown("Its sandbox stays." if one else "Their sandboxes stay, as far as there still are any."))]
     what = "Its sandbox goes too, with all files in it" if one else "Their sandboxes go too, with all files in them"
     unless = "another conversation lives there" if one else "other conversations live there"
     records = session.conversations.records.values()
@@ -198,7 +197,7 @@ def _goes_with(session: Session, ids: Set[str]) -> list[Cell]:
         if each.sandbox_id in living and not ids & {each.id, each.parent_conversation_id}
     ]
     said = [cell(Shown(f"{what}, unless {unless}."))]
-    if all(each.sandbox_status == SandboxStatus.MISSING for each in records if each.id in ids):
+    if gone:
         said = [cell(Shown("Its sandbox is gone already." if one else "Their sandboxes are gone already."))]
     elif others:
         stays = "Others live in its sandbox, so that stays:" if one else "Others live in these, which stay then:"
