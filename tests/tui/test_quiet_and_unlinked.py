@@ -82,6 +82,7 @@ async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where
         await seat.sees("Yesterday's", "alone", "asleep")
         await seat.press("X")
         await seat.sees("2  Sandboxes that no conversation lives in", "2  Conversations whose sandbox is gone")
+        assert "changed 3d" in seat.line_of("Its box is gone"), "since when the box is gone is not known"
         assert seat.text.index("So is that of this one") < seat.text.index("Its box is gone"), "the newest first"
         lines = [line for line in seat.text.splitlines() if "‖ Paused" in line or "● Running" in line][-2:]
         assert len({line.index(" ? ") for line in lines}) == 1

@@ -120,5 +120,5 @@ def _conversation(row: ConversationRow, now: datetime) -> Cell:
         (title_or_untitled(row.title), Tone.PLAIN),
         (Shown("  "), Tone.MUTED),
         (text.line(row.state.word), Tone.MUTED),
-        (Shown(f"  {calm_age(row.updated, now)} ago"), Tone.MUTED),
+        (Shown(f"  changed {calm_age(row.updated, now)} ago"), Tone.MUTED),
     )
