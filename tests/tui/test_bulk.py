@@ -130,7 +130,8 @@ async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_a
     asks_to_wait(fleet, fleet.sandboxes)
     async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.press("1", "2", "asterisk", "p", "y", sees="go on in the background")
-        await seat.press("b", sees=("Pause 6 sandboxes:", "B shows it."))
+        await seat.press("b", sees=("Pause 6 sandboxes:", "6 waiting, 1 skipped, the server asked to wait"))
+        await seat.sees("s. B shows it.")
         await seat.press("Q", sees=("Leave before it has ended?", "Rows that wait for their turn are then not"))
         await seat.press("ctrl+q", sees="Answer this first.")
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)

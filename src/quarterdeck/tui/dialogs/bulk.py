@@ -271,7 +271,7 @@ def titles_listed(titles: Sequence[str]) -> list[Cell]:
 
 def counts_cell(job: BulkJob) -> Cell:
     """Return how many rows are in each state."""
-    said = [(Shown(f"{count:,} {state}  "), glyph(state)[1]) for state, count in counts(job.rows.values()).items()]
+    said = [(Shown(f"{count:,} {state}"), glyph(state)[1]) for state, count in counts(job.rows.values()).items()]
     if not job.ended and (waits := math.ceil(job.waits)) > 0:
         said.append((Shown(f"the server asked to wait {waits}s"), Tone.WARN))
-    return tuple(said)
+    return tuple(part for each in said for part in ((Shown(", "), Tone.MUTED), each))[1:]

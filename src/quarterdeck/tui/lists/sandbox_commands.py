@@ -204,4 +204,4 @@ class SandboxCommands:
         job = self._screen.app.running_job
         if job is None or isinstance(self._screen.app.screen, ProgressDialog):
             return ()
-        return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(" B shows it."), Tone.MUTED))
+        return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(". B shows it."), Tone.MUTED))
