@@ -32,7 +32,7 @@ TRAJECTORY: tuple[Cell, ...] = (
 )
 NOT_FAILED = "Its start has not failed."
 FORGOTTEN = cell(Shown("What was asked for in them is then shown nowhere; nothing is changed on the server."))
-NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
+NO_TRAJECTORY = "The local service does not keep what happened as a file to save."
 SHORTEST = 2
 """Minimum letters of a word that a server is searched for."""
 
@@ -53,7 +53,7 @@ class ConversationCommands:
             return None
         found, words = self._unable.get(name, (None, None))
         if name == "trajectory" and _is_local(session):
-            return NO_AGENT
+            return NO_TRAJECTORY
         return words if found is session.server.kind else None
 
     @contextmanager
