@@ -44,6 +44,7 @@ async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet
     fleet.talk("mate", "box", "Older work")
     async with at_conversations(fleet) as seat:
         await seat.sees("✗ 1 failed", "Bug")
+        assert "D Dismiss" in seat.text
         await seat.press("R", sees=("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main"))
         await seat.sees("box, Running, Older work")
         await seat.press("ctrl+s", sees="Created.")
@@ -83,8 +84,8 @@ async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away
     async with at_conversations(fleet, state=state) as seat:
         await seat.sees("✗ 1 failed", "Bug")
         assert "starting" not in seat.line(1)
-        assert "enter Open  R Try again  / Filter" in seat.line(-1)
-        assert "D Delete" in seat.line(-1)
+        assert "enter Open  R Retry  / Filter" in seat.line(-1)
+        assert "D Dismiss" in seat.line(-1)
         assert "Pause" not in seat.line(-1)
         await seat.press("enter", sees=(DETAIL, "fix the bug quickly", "R tries it again, D puts it away."))
         await seat.press("escape", "y", sees="what failed")

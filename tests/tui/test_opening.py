@@ -187,7 +187,7 @@ async def test_read_only_changes_nothing_and_says_so(folder: Path) -> None:
     endpoint = Connection(LOCAL.name, read_only=True)
     async with seated(local(folder), endpoint) as seat:
         await seat.sees("READ-ONLY", "No conversations.")
-        refused = {"n": "New", "p": "Pause", "r": "Resume", "e": "Rename", "R": "Try again", "D": "Delete"}
+        refused = {"n": "New", "p": "Pause", "r": "Resume", "e": "Rename", "R": "Retry", "D": "Delete"}
         for place, keys in (("1", refused), ("2", {"n": "Start", "p": "Pause", "D": "Delete", "I": "Quiet sandboxes"})):
             for key, label in keys.items():
                 await seat.press(place, key, sees=f"{label}: this connection is read-only")

@@ -131,9 +131,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
         Command("copy", "y", "Copy", "Copy the id, the title or all of the conversation", row=True, bar=11),
         Command("rename", "e", "Rename", "Give it another title", changes=True, row=True, bar=23),
         Command("trajectory", "E", "Trajectory", "Save all that happened in it to a file", row=True, bar=24),
-        Command(
-            "retry", "R", "Try again", "Ask again for a start that failed; D: dismiss", changes=True, row=True, bar=4
-        ),
+        Command("retry", "R", "Retry", "Ask again for a start that failed; D: dismiss", changes=True, row=True, bar=4),
         Command("delete", "D", "Delete", "Delete the conversation, or all marked", changes=True, row=True, bar=13),
         Command("mark_read", "A", "All read", "Take the + away from every row that is shown", bar=14),
         Command("unfold", "right", "Unfold", "Show the sub-conversations, whose number stands before it", row=True),

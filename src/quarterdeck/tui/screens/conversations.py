@@ -144,8 +144,13 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     def hints(self) -> tuple[Hint, ...]:
         """The keys of the screen; for starts only those that do something, otherwise none that is only for them."""
-        retry, starts = command_at(self.PLACE, "retry").key, self._are_only_starts()
-        return tuple(hint for hint in super().hints() if hint[2] or not (starts or hint[0] == retry))
+        retry, delete = (command_at(self.PLACE, name).key for name in ("retry", "delete"))
+        starts = self._are_only_starts()
+        return tuple(
+            (key, "Dismiss" if starts and key == delete else label, works)
+            for key, label, works in super().hints()
+            if works or not (starts or key == retry)
+        )
 
     def _are_only_starts(self) -> bool:
         """Whether a command is only for start tasks, which no longer concern the server."""
