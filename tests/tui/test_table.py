@@ -111,7 +111,8 @@ async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
             assert {cell_len(line.text) for line in lines(seat)} == {seat.list_screen.table.size.width}
 
 
-async def test_columns_grow_and_become_narrower_only_where_they_are_fitted_anew() -> None:
+async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(list_screen, "AGED_AFTER", 1e9)
     fleet = fleet_of(9)
     async with at_sandboxes(fleet) as seat:
         await seat.sees("Fix login bug")
@@ -131,6 +132,26 @@ async def test_columns_grow_and_become_narrower_only_where_they_are_fitted_anew(
         assert seat.line_of("STATUS") == wide, "a moment without rows changes nothing"
         await seat.press("ctrl+r")
         assert seat.line_of("STATUS") == narrow
+        assert await become("HIBERNATING", "1 HIBERNATING") == wide
+        await become("RUNNING", "9 Running")
+        monkeypatch.setattr(list_screen, "AGED_AFTER", 0.0)
+        await seat.until(lambda: seat.line_of("STATUS") == narrow)
+
+
+async def test_scrolling_sorting_and_filtering_leave_the_columns_where_they_are() -> None:
+    fleet = fleet_of(60)
+    fleet.sandboxes["box59"]["status"] = "HIBERNATING"
+    async with at_sandboxes(fleet) as seat:
+        await seat.sees("Fix login bug", "live now")
+        header = seat.line_of("STATUS")
+        assert "HIBERNATING" not in "".join(line.text for line in lines(seat))
+        for keys in (("G",), ("g",), ("slash", "z", "z"), ("escape",)):
+            await seat.press(*keys)
+            assert seat.line_of("STATUS") == header, keys
+        x = header.index("SANDBOX")
+        for order in ("▲", "▼"):
+            await seat.pilot.click(seat.list_screen.table, offset=(x, 0))
+            await seat.sees(f"SANDBOX {order}")
 
 
 async def test_only_what_changed_in_sight_is_painted(monkeypatch: pytest.MonkeyPatch) -> None:

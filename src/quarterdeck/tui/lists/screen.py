@@ -188,8 +188,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self.show_rows()
         if aged:
             self._aged_at = monotonic()
-            self.table.redraw_changed()
-            self.table.fit_more()
+            self.table.fit_anew()
             self._describe_row()
         self.refresh_health()
 

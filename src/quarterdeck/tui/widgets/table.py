@@ -6,7 +6,7 @@ So its cost depends on what is visible, not on the number of rows.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import ClassVar, Generic
 
 from textual import events
@@ -27,6 +27,8 @@ from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed, R, fit
 
 HEADER = 1
 """Lines above the rows."""
+MEASURED = 200
+"""Rows measured for the columns besides the visible ones, so that scrolling changes no column: some milliseconds."""
 
 
 class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
@@ -110,8 +112,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         found = self._number(self._at)
         self._put_cursor(top + line if found is None else found)
         if were_rows != bool(ids):
-            self._place()  # without rows the columns take other room
+            self.refresh()  # what is said without rows stands in the middle
         self.virtual_size = Size(0, len(ids) + HEADER)
+        self._measure_all()
         if anew:
             self._reveal()
         else:
@@ -121,10 +124,11 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def redraw_changed(self) -> None:
         """Redraw what changed in any visible row, also by time alone; of one that stays, only the part that changed."""
-        before, self._lines = self._lines, self._cells_now()
+        before, self._lines = self._lines, self._cells_now(self._seen)
         pairs = enumerate(zip_longest(before, self._lines, fillvalue=()), HEADER)
         changed = [self._difference(y, old, new) for y, (old, new) in pairs if old != new]
-        if self._measure() and self._fitted() != self._places:
+        self._measure(self._lines)
+        if self._fitted() != self._places:
             self._place()
         elif changed:
             self.refresh(*changed)
@@ -136,22 +140,14 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def show_columns(self, columns: Sequence[Column[R]]) -> None:
         """Show other columns of the same rows."""
-        self._columns = tuple(columns)
+        self._columns, self._places = tuple(columns), ()
         self.fit_anew()
 
     def fit_anew(self) -> None:
         """Shrink columns that are too wide for the current rows; between calls they only grow, to avoid jumps."""
         self._widest.clear()
-        self._redraw()
-
-    def fit_more(self) -> None:
-        """Shrink columns where that makes room for one that was left out."""
-        before, self._widest = self._widest, {}
-        self._measure()
-        if len(self._fitted()) > len(self._places):
-            self._place()
-        else:
-            self._widest = before
+        self._measure_all()
+        self.redraw_changed()
 
     def say_empty(self, title: Shown, hint: Shown) -> None:
         """Set what is shown if there are no rows."""
@@ -317,8 +313,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def _redraw(self) -> None:
         """Recompute and redraw every line."""
-        self._lines = self._cells_now()
-        self._measure()
+        self._lines = self._cells_now(self._seen)
+        self._measure(self._lines)
         self._place()
 
     def on_resize(self) -> None:
@@ -384,22 +380,24 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if lines:
             self.refresh(*(Region(0, y, self.size.width, 1) for y in lines))
 
-    def _cells_now(self) -> list[tuple[Cell, ...]]:
-        now, rows = self._clock(), map(self._by_id.get, self._seen)
+    def _cells_now(self, ids: Iterable[str]) -> list[tuple[Cell, ...]]:
+        now, rows = self._clock(), map(self._by_id.get, ids)
         return [tuple([column.cell(row, now) for column in self._columns]) if row is not None else () for row in rows]
 
-    def _measure(self) -> bool:
-        """Update the widths of the columns' texts from the visible rows; returns whether one grew."""
-        before = dict(self._widest)
-        for line in filter(None, self._lines):
+    def _measure_all(self) -> None:
+        """Update the widths from all rows, as far as that is quick, whatever their order and the filter."""
+        self._measure(self._cells_now(islice(self._by_id, MEASURED)))
+
+    def _measure(self, lines: Iterable[tuple[Cell, ...]]) -> None:
+        """Update the widths of the columns' texts from these rows."""
+        for line in filter(None, lines):
             for column, shown in zip(self._columns, line, strict=True):
                 cells = 0 if shown == DASH else cell_length(shown)
                 self._widest[column.key] = max(cells, self._widest.get(column.key, 0))
-        return self._widest != before
 
     def _fitted(self) -> tuple[Placed, ...]:
         """Where the columns belong."""
-        return fit(self._columns, self.size.width, self._widest if self._ids else None, self._sorted[0])
+        return fit(self._columns, self.size.width, self._widest if self._by_id else None, self._sorted[0])
 
     def _place(self) -> None:
         """Place the columns, and redraw every line."""
