@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui import app
 from quarterdeck.tui.connections import Connect
 from quarterdeck.tui.kept_state import KeptState
@@ -374,3 +375,12 @@ async def test_the_first_failed_try_is_said_and_nothing_is_said_to_be_read(
     async with seated(answering(once), PROD, size=WIDE) as seat:
         await seat.sees("The conversations could not be read.", "nothing read yet", words)
         assert "Reading the conversations" not in seat.text
+
+
+async def test_an_address_is_whole_in_the_header_before_the_tabs_and_the_state_are(fleet: FakeFleet) -> None:
+    address = Connection("127.0.0.1:43371", PROD.url)
+    async with at_conversations(fleet, endpoint=address) as seat:
+        fleet.says[f"GET {CONVERSATIONS}/search"] = Answer({"detail": "No"}, 400)
+        await seat.press("ctrl+r", sees=(" 127.0.0.1:43371 1.8.1 · stale", ", retry in"))
+        await seat.pilot.resize_terminal(60, 20)
+        await seat.sees(" 127.0.0.1:43371 1.8.1 · stale")

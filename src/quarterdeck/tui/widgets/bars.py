@@ -23,11 +23,13 @@ BRAND = Shown(" Quarterdeck ")
 WITH_BRAND = 100
 """Minimum columns for the program's name in the header."""
 WITH_LABELS = 70
-"""With fewer columns, or without room for the server's state, the other tabs show only their keys."""
+"""With fewer columns, or without room for the server's name and state, the other tabs show only their keys."""
 DOT = Shown(" · ")
 """What stands between the server's name and its state."""
+WHOLE_NAME = 21
+"""Cells of a connection's name that is whole as long as the state can be shortened: an address with its port."""
 SHORTEST_NAME = 5
-"""Minimum cells of a connection's name; the state is shortened before, and with fewer the name is left out."""
+"""Minimum cells of a connection's name; with fewer it is left out."""
 STAYS = 12.0
 """Seconds until a message is replaced by the resting line; an error stays until somebody goes on after that."""
 Hint = tuple[str, str, bool]
@@ -74,12 +76,13 @@ class Header(Widget):
 
     def render(self) -> Content:
         """Tabs on the left, the state of the connection on the right."""
+        name = text.line(self.state.connection.name)
         brand = BRAND if self.size.width >= WITH_BRAND else Shown(" ")
         for labels in (self.size.width >= WITH_LABELS, False):
             left = plain(brand, Tone.EDITED) + Content("").join(self._tab(place, labels=labels) for place in TABS)
             room = self.size.width - left.cell_length
             right = right_side(self.state, room - 1)
-            if content(self.state.health).plain in right.plain:
+            if all(part in right.plain for part in (name, content(self.state.health).plain)):
                 break
         return Content.assemble(left, " " * max(0, room - right.cell_length), right)
 
@@ -92,7 +95,7 @@ def right_side(state: HeaderState, room: int) -> Content:
     release = content(((Shown(f" {state.release}"), Tone.MUTED),) if state.release else ())
     dot = content(((DOT, Tone.MUTED),) if state.health and connection else ())
     name = band(connection, state.connection.colour)
-    least = min(SHORTEST_NAME, name.cell_length) + (mark + dot).cell_length
+    least = min(WHOLE_NAME, name.cell_length) + (mark + dot).cell_length
     while ", " in health.plain and least + health.cell_length > room:
         health = health[: health.plain.rindex(", ")] + "…"
     cells = max(SHORTEST_NAME, room - (mark + dot + health).cell_length)
