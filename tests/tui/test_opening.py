@@ -239,7 +239,13 @@ def test_the_age_of_a_healthy_list_moves_in_steps(later: float, words_then: str)
 
 @pytest.mark.parametrize(
     ("keys", "typed_into"),
-    [("n", "First message"), ("/", "words, tokens"), ("c", "Connections"), ("ca", "New connection")],
+    [
+        ("n", "First message"),
+        ("/", "words, tokens"),
+        ("c", "Connections"),
+        ("cD", "by its address"),
+        ("ca", "New conn"),
+    ],
 )
 async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_into(
     keys: str, typed_into: str
@@ -253,5 +259,7 @@ async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_
         stands = seat.deck.screen
         refused = True
         seat.session.refresh()
-        await seat.sees("The key is missing or wrong: K in the connections (c) gives one.")
+        await seat.sees("The key is missing or wrong: K in the connections (c) gives one.", typed_into)
         assert seat.deck.screen is stands
+        if keys == "cD":
+            await seat.sees("The key is missing or not the right one. K: enter it.")

@@ -375,6 +375,8 @@ async def test_the_first_failed_try_is_said_and_nothing_is_said_to_be_read(
     async with seated(answering(once), PROD, size=WIDE) as seat:
         await seat.sees("The conversations could not be read.", "nothing read yet", words)
         assert "Reading the conversations" not in seat.text
+        await seat.press("c", sees="Connections")
+        assert "stale" not in seat.text, "nothing was ever read"
 
 
 async def test_an_address_is_whole_in_the_header_before_the_tabs_and_the_state_are(fleet: FakeFleet) -> None:

@@ -131,6 +131,6 @@ class Connecting:
         await app.loaded.wait()
         found = await self.connections.read()
         if app.screen.is_modal or (app.focused is not None and app.focused.check_consume_key("c", "c")):
-            app.say_on_top(KEY_REFUSED)
+            app.say_on_top(KEY_REFUSED, in_dialogs=not isinstance(app.screen, ConnectionsDialog))  # it says so itself
         else:
             await self._show(*found)

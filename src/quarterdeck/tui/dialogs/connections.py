@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Region
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 
 from quarterdeck.client.network import origin_of, sends_in_clear
 from quarterdeck.config import connections, edit
@@ -25,7 +25,7 @@ from quarterdeck.tui.connections import Connections, Verdict, check
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.connection import HEADERS, Filled, KeyChoice, ask_key, edit_connection, moves_key
-from quarterdeck.tui.paint import content, lines, mark, plain
+from quarterdeck.tui.paint import content, mark, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.choices import ChoiceList
 from quarterdeck.tui.widgets.lines import Lines
@@ -45,7 +45,7 @@ FACT = 11
 HEALTH = {
     HealthState.REFUSED: cell(Shown("key needed"), Tone.BAD),
     HealthState.OFFLINE: cell(Shown("offline"), Tone.BAD),
-    HealthState.DEGRADED: cell(Shown("stale"), Tone.WARN),
+    HealthState.DEGRADED: cell(Shown("not live"), Tone.WARN),
     HealthState.ONLINE: cell(Shown("live"), Tone.GOOD),
     HealthState.LOADING: cell(Shown("opening…"), Tone.BUSY),
 }
@@ -84,6 +84,8 @@ class ConnectionsDialog(Dialog[Connection]):
         self._list = ChoiceList()
         self._about = Lines(hang=FACT, id="about")
         self._changing = asyncio.Lock()
+        self._introduced: tuple[Cell, ...] = ()
+        """The first lines."""
         self._place: tuple[str, str | None] = ("", None)
         """Where the connection under the cursor is."""
 
@@ -92,8 +94,8 @@ class ConnectionsDialog(Dialog[Connection]):
         return self.app.connecting.connections
 
     def body(self) -> Iterable[Widget]:
-        """Notes, the list, and everything about the connection under the cursor."""
-        yield Static(id="notes")
+        """What is wrong, the list, and everything about the connection under the cursor."""
+        yield from super().body()
         yield self._list
         yield self._about
 
@@ -124,21 +126,19 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _list_them(self, at: Connection) -> None:
         """List all connections again, with the cursor on one."""
-        known, problems = self._read
+        known, _ = self._read
         self._listed = known if any(map(self._is_open, known)) else (*known, self.app.endpoint)
         self._list.set_options([self._line(each) for each in self._listed])
         self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
-        notes = [*self._why_connect(), *((text.line(f"{problem}."), Tone.WARN) for problem in problems[:1])]
-        if len(problems) > 1:
-            notes.append((Shown(f"{len(problems) - 1} more: `quarterdeck doctor` names them."), Tone.WARN))
         self._place = self._chosen.place
-        said = self.query_one("#notes", Static)
-        said.update(lines((note,) for note in notes))
-        said.display = bool(notes)
+        self._show()
         self._find_keys()
 
     def _show(self) -> None:
         """Update the lines that changed."""
+        if (said := tuple(self._first_lines())) != self._introduced:
+            self._introduced = said
+            self.introduce(said)
         for number, each in enumerate(self._listed):
             line = self._line(each)
             if line != self._list.get_option_at_index(number).prompt:
@@ -154,7 +154,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self.call_after_refresh(self._scroll_to_line)
 
     def _scroll_to_line(self) -> None:
-        """Scroll the line under the cursor into sight: there may be many notes above the list."""
+        """Scroll the line under the cursor into sight: what is said above the list may be long."""
         line = self._list.virtual_region.y + (self._list.highlighted or 0) - self._list.scroll_offset.y
         self.query_one("#body").scroll_to_region(Region(0, line, 1, 1), animate=False)
 
@@ -207,10 +207,13 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _facts(self, connection: Connection) -> Iterable[tuple[str, Span]]:
         """Yield everything about one connection."""
-        where = self._keys.get(connection)
+        (known, problems), where = self._read, self._keys.get(connection)
         if cell_len(_address(connection)) >= self._room:
             yield "address", (_address(connection), Tone.PLAIN)
         yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
+        for _, own, remark in (problem.partition(f"connection {connection.name!a}: ") for problem in problems):
+            if own:
+                yield "file", (text.line(f"{remark}."), Tone.WARN)
         if not connection.embedded:
             yield "sent as", (HEADERS[connection.header], Tone.PLAIN)
         if self._connections.opened_as(connection).read_only:
@@ -223,17 +226,23 @@ class ConnectionsDialog(Dialog[Connection]):
             yield "careful", (PLAIN_HTTP, Tone.WARN)
         if not (connection.kept or connection.embedded):
             yield "kept", (NOT_KEPT, Tone.WARN)
-        elif connection not in self._read[0]:
+        elif connection not in known:
             yield "kept", (CHANGED_SINCE, Tone.WARN)
         if (verdict := self._verdicts.get(connection)) is not None:
             yield "check", verdict.said
 
-    def _why_connect(self) -> Iterable[Span]:
-        session = self.app.session
+    def _first_lines(self) -> Iterable[Cell]:
+        """Yield why the open connection does not answer, and how much is wrong in the file."""
+        session, problems = self.app.session, self._read[1]
         if session is not None and session.server.key_refused:
-            yield Shown("The key is missing or not the right one. K: enter it."), Tone.BAD
+            yield cell(Shown("The key is missing or not the right one. K: enter it."), Tone.BAD)
         elif error := self.app.trouble or (session.server.trouble if session is not None else None):
-            yield text.line(error.sentences), Tone.WARN
+            yield cell(text.line(error.sentences), Tone.WARN)
+        listed = tuple(f"connection {each.name!a}: " for each in self._listed)
+        others = [problem for problem in problems if not any(own in problem for own in listed)][:1]
+        yield from (cell(text.line(f"{problem}."), Tone.WARN) for problem in others)
+        if len(problems) > len(others):
+            yield cell(Shown(f"Remarks on the file: {len(problems)}; `quarterdeck doctor` says all."), Tone.WARN)
 
     @work(exclusive=True, group="keys")
     async def _find_keys(self) -> None:

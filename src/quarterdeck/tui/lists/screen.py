@@ -293,6 +293,8 @@ class ListScreen(DeckScreen, Generic[R]):
         """The progress of a bulk job, otherwise the error of the last reading."""
         session = self.app.session
         wrong = session.reading_error(self.definition.about) if session is not None else ""
+        if wrong and session is not None and session.server.key_refused:
+            wrong = "A valid key is needed: c, then K gives one."  # short: a dialog leaves it one line
         return self.sandbox_commands.job_line or (cell(text.line(wrong), Tone.BAD) if wrong else ())
 
     def hints(self) -> tuple[Hint, ...]:
