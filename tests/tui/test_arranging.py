@@ -229,6 +229,8 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
         await seat.press(*("s",) * 8, sees=("Sorted by spec", "SPEC ▲"))
         await seat.press("asterisk", "p", sees=("4 will be paused", "y do it"))
         await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))
+        await seat.press("escape", "slash", *"run", "enter", sees="esc show all")
+        await seat.press("escape", until=lambda: "esc show all" not in seat.text)
 
 
 async def test_a_column_that_a_long_status_took_the_room_of_comes_back_after_it(

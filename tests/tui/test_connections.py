@@ -155,6 +155,13 @@ async def test_a_check_says_that_the_key_went_in_clear() -> None:
         await seat.press("c", "t", sees=("the key is accepted, and was", "sent unencrypted"))
 
 
+async def test_a_refused_key_is_said_below_the_list_in_a_line_that_fits(desk: Desk) -> None:
+    desk.environ[KEY_VARIABLE] = "wrong"
+    async with desk.sit(Connection("address", desk.two, key_env=KEY_VARIABLE), size=(60, 20)) as seat:
+        await seat.sees("Connections", "K: enter it.")
+        await seat.press("escape", sees=" A valid key is needed: c, then K gives one.")
+
+
 async def test_however_much_is_wrong_in_the_file_the_line_of_the_cursor_is_in_sight(desk: Desk) -> None:
     wrong = "".join(f'[connections.more{each}]\nurl = "{NOBODY}"\ncolour = "rainbow"\n' for each in range(6))
     desk.write(wrong)

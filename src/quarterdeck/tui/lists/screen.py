@@ -298,8 +298,9 @@ class ListScreen(DeckScreen, Generic[R]):
         return self.sandbox_commands.job_line or (cell(text.line(wrong), Tone.BAD) if wrong else ())
 
     def hints(self) -> tuple[Hint, ...]:
-        """The keys of the filter while it is typed, else those of the screen."""
-        return FILTERING if self.filter_bar.has_focus_within else super().hints()
+        """The keys of the filter while it is typed, else those of the screen, after the one that ends a filter."""
+        kept = (("esc", "show all", True),) if self.filter_bar.words else ()
+        return FILTERING if self.filter_bar.has_focus_within else (*kept, *super().hints())
 
     def counts(self) -> Cell:
         """The number of marked rows; a subclass adds the counts by state."""
