@@ -258,7 +258,7 @@ class ConversationScreen(DeckScreen):
             case "send_on" if transcript.status == ExecutionStatus.PAUSED:
                 return "The agent is paused; r lets it go on, and it reads your message then."
             case "send_on" if transcript.unanswered is None:
-                return "R sends again what the agent finished without reading; there is no such message."
+                return "R is for a message that the agent did not read before it finished; there is none."
             case "copy" if monotonic() - self._answered_at < ANSWER_KEY_RESTS:
                 return "That key has just answered; in a moment it copies again."
             case "unfold" | "copy" | "pager" if self.log_view.cursor_entry is None:
