@@ -135,6 +135,10 @@ async def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_aw
     assert shows("READY", becomes="c")
     session.conversations.take([Conversation("c")])
     assert not shows("READY", becomes="c")
+    await session.conversations.read_all()
+    await session.conversations.read_all()
+    assert not session.conversations.records
+    assert not shows("READY", becomes="c"), "its conversation was deleted"
     assert shows("ERROR", 4000), "it stays until it is put away"
     assert not shows("ERROR", 90_000)
     assert not shows("WORKING", 4000)

@@ -158,6 +158,20 @@ async def test_a_server_that_takes_the_place_of_another_between_two_readings_is_
         await seat.sees("Port the parser", "Another server answers at this address than before")
 
 
+async def test_rows_of_two_servers_of_one_release_at_one_address_are_not_mixed() -> None:
+    now = datetime.now(UTC).isoformat()
+    failed = {"status": "ERROR", "detail": "no such file", "created_at": now}
+    started = {"id": "a" * 32, "status": "READY", "app_conversation_id": "c1", "created_at": now}
+    server = fleet = FakeFleet(tasks=[started, {"id": "b" * 32, **failed}])
+    fleet.talk("c1", fleet.add("box"), "Fix login")
+    async with seated(answering(FakeServer(lambda asked: server.answer(asked))), PROD) as seat:
+        await seat.sees("Fix login", "✗ 1 failed")
+        server = FakeFleet(tasks=[{"id": "c" * 32, **failed}, {"id": "d" * 32, **failed}])
+        seat.session.conversations.refresh()
+        await seat.sees("✗ 2 failed", "another server may answer")
+        assert "Fix login" not in seat.text
+
+
 @pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
 async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
     listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]

@@ -34,6 +34,8 @@ from quarterdeck.fleet.viewports import Viewports
 from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import RESPONSE_LOST, AskedTitles, Starts, Writes
 
+REPLACED = "All rows of a list are new: another server may answer at this address now."
+
 
 class Session:
     """What is known through one client and requested through it; requests raise ServiceError.
@@ -82,6 +84,8 @@ class Session:
         """The last bulk command."""
         self._deleting: dict[str, bool] = {}
         """Conversations whose deletion was requested, and whether the server has answered; a reading ends it."""
+        self._gone: set[str] = set()
+        """Conversations that were listed and are no more: the start of one is over, even where it is still listed."""
         self._total: int | None = None
         """How many conversations there were at first; None if there is only one page or the server does not tell."""
         self._begun = False
@@ -167,11 +171,12 @@ class Session:
 
     def _is_shown(self, task: StartTask) -> bool:
         """Whether a start has a row of its own: until its conversation is listed or its failure was dismissed."""
-        if task.id in self.unread.dismissed or task.app_conversation_id in self.conversations.records:
+        became = task.app_conversation_id
+        if task.id in self.unread.dismissed or became in self.conversations.records or became in self._gone:
             return False
         if task.id in self._starts.followed:
             return True
-        comes_later = self.conversations.health.incomplete and task.app_conversation_id is not None
+        comes_later = self.conversations.health.incomplete and became is not None
         return not comes_later and is_recent(task, self.server_clock.there)
 
     @property
@@ -236,6 +241,7 @@ class Session:
             self._begin(clock)
         marked = self.unread.read(changes.read, other, clock)
         kept = {record.id for record in changes.read if self._deleting.get(record.id)}
+        self._gone |= changes.gone
         for each in kept | changes.gone:
             self._deleting.pop(each, None)
         touched = self.by_sandbox.update(records, other | changes.gone)
@@ -285,8 +291,11 @@ class Session:
         list shows which of them have no counterpart.
         """
         refused = {watch} if watch.health.state is HealthState.REFUSED else set()
-        replaced = changes.gone and watch.records.keys() <= changes.added
-        if watch.health.back or refused - self._refused or replaced:
+        if changes.gone and watch.records.keys() <= changes.added:
+            self.refresh()  # no list may show rows of the server before beside those of another one
+            if len(changes.gone) > 1 and changes.added:
+                self._publish(News(About.CONVERSATIONS, words=REPLACED))
+        elif watch.health.back or refused - self._refused:
             self.server.doubt()  # another server may now answer at the address, or the key is no longer valid
         self._refused = self._refused - {watch} | refused
         is_complete = not watch.health.incomplete
