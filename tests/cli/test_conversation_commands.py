@@ -80,7 +80,7 @@ def test_one_that_works_is_stopped_and_written_to_and_waited_for(talk: Run) -> N
     assert talk("wait", one, "--timeout", "0.2", status=6).out == "running\n"
     assert talk("wait", one, "--timeout", "0.2", "--json", status=6).json["status"] == "running"
     assert talk("stop", one).out == talk("wait", one).out == "paused\n"
-    talk("send", one, "-", "--wait", "--timeout", "0.5", typed="Go on, please", status=6)
+    talk("send", one, "--wait", "--timeout", "0.5", "-", typed="Go on, please", status=6)
     assert talk("stop", one, "--json").json["status"] == "paused"
 
 
@@ -134,7 +134,9 @@ def test_a_title_that_the_server_does_not_take_is_given_afterwards_and_a_refusal
     assert "It is called Other: " in refused.err
 
 
-@pytest.mark.parametrize("words", ["", "' '", "hello --reject no", "--accept a --reject no", "hello --timeout soon"])
+@pytest.mark.parametrize(
+    "words", ["", "' '", "--wait hello there", "--reject no hello", "--accept a --reject no", "hello --timeout soon"]
+)
 def test_what_means_nothing_is_wrong_usage(run: Run, words: str) -> None:
     run("conversations", "send", "0" * 32, *shlex.split(words), status=2)
 
@@ -159,7 +161,7 @@ def test_following_goes_on_until_it_is_ended(talk: Run) -> None:
 def test_where_no_agent_runs_messages_are_kept_and_nobody_answers(run: Run) -> None:
     one = run("conversations", "create", "--message", "-", typed="hello\nthere").out.strip()
     assert [each["title"] for each in run("conversations", "list", "--json").json] == ["hello"]
-    run("conversations", "send", one, "Are you there?")
+    run("conversations", "send", one, "--json", "Are you there?")
     shown = run("conversations", "show", one).out
     assert "you hello there" in shown
     assert "No agent runs here" in shown

@@ -113,10 +113,12 @@ def parse(words: Sequence[str]) -> CommandLine:
     name, parser.prog = found.command.partition(".")[0], found.prog
     if name in _WITHOUT_SERVER and (found.url is not None or found.connection is not None or found.read_only):
         parser.error(f"{name} takes no --url, --connection or --read-only")
-    if found.verb and not any(word.startswith("--") for word in rest):
+    options = [word.partition("=")[0] for word in rest if word.startswith("-") and word != "-"]
+    if found.verb and not any(word.startswith("--") for word in options):
         found.ids = [*found.ids, *rest]  # an id may begin with a dash
+    elif found.command == "conversation.send" and found.text is None and len(rest) == 1 and not options:
+        found.text = rest[0]  # argparse leaves it over where an option stands before it
     elif rest:
-        options = [word.partition("=")[0] for word in rest if word.startswith("-")]
         parser.error(f"unrecognized arguments: {' '.join(options)}" if options else "too many words")
     return found
 
