@@ -16,7 +16,6 @@ from quarterdeck.cli.oneshot import (
 )
 from quarterdeck.cli.output import CommandError, answer, note
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import SandboxSpec, sandbox_plain
 from quarterdeck.config.load import Config
@@ -117,14 +116,14 @@ async def specs(arguments: CommandLine, config: Config) -> int:
 async def start(arguments: CommandLine, config: Config) -> int:
     """Start a sandbox; 0 only if it is listed afterwards and has not failed."""
     async with client_for(arguments, config) as client:
-        if arguments.dry_run:
-            return await _print_plan(client, arguments)
-        try:
-            started = await client.sandboxes.start(arguments.spec)
-        except ServiceError as error:
-            if error.kind is ErrorKind.MISSING and arguments.spec is not None:
-                raise CommandError(f"There is no spec {arguments.spec}.", LIST_SPECS) from error
-            raise
+        if arguments.dry_run or arguments.spec is not None:
+            spec = await _known_spec(client, arguments.spec)  # servers may answer an unknown one with any failure
+            if arguments.dry_run:
+                words = f"would start from {spec.id}: {' '.join(spec.command or ())}"
+                answer(arguments, _spec_plain(spec), [line(words)])
+                note("Nothing was started.")
+                return 0
+        started = await client.sandboxes.start(arguments.spec)
         found = await client.sandboxes.find(started.id)
         if found is None or found.status in (SandboxStatus.ERROR, SandboxStatus.MISSING):
             status = "not listed" if found is None else found.status
@@ -133,16 +132,14 @@ async def start(arguments: CommandLine, config: Config) -> int:
         return 0
 
 
-async def _print_plan(client: Client, arguments: CommandLine) -> int:
-    """Print which spec would be used, without starting anything."""
+async def _known_spec(client: Client, spec_id: str | None) -> SandboxSpec:
+    """Return the spec with this id, or the default one; raises CommandError if there is none."""
     known = await client.sandboxes.specs()
-    spec = next((one for one in known if arguments.spec in (None, one.id)), None)
+    spec = next((one for one in known if spec_id in (None, one.id)), None)
     if spec is None:
-        words = f"There is no spec {arguments.spec}." if known else "The server has nothing to start a sandbox from."
+        words = f"There is no spec {spec_id}." if known else "The server has nothing to start a sandbox from."
         raise CommandError(words, LIST_SPECS)
-    answer(arguments, _spec_plain(spec), [line(f"would start from {spec.id}: {' '.join(spec.command or ())}")])
-    note("Nothing was started.")
-    return 0
+    return spec
 
 
 def _spec_plain(spec: SandboxSpec) -> dict[str, Any]:
