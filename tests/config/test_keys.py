@@ -150,6 +150,7 @@ async def test_the_environment_goes_before_the_keyring_and_that_before_the_file(
     await held.keep(WORK, SecretStr("of-file"), in_file=True)
     assert await held.source(WORK) == "key file"
     await held.keep(WORK, SecretStr("of-ring"), in_file=False)
+    assert "of-file" not in file.read_text(), "the keyring has its successor"
     assert (await held.find(WORK)).key == SecretStr("of-ring")
     found = await held.find(given)
     assert (found.key, found.source) == (SecretStr("of-environment"), "environment variable WORK_KEY")

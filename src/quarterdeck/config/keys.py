@@ -199,7 +199,7 @@ class Keys:
         return self._typed.get(connection.place)
 
     async def keep(self, connection: Connection, key: SecretStr, *, in_file: bool) -> None:
-        """Store a key in the file or in the keyring, which may raise KeyringUnavailableError."""
+        """Store a key in the file, or in the keyring instead; the latter may raise KeyringUnavailableError."""
         owner = owner_of(connection)
         if owner is None:
             return
@@ -208,6 +208,7 @@ class Keys:
             await asyncio.to_thread(edit.set_table, self.file, TABLE, owner.name, members, _NOTICE)
         else:
             await self._keyring.keep(owner, key)
+            await asyncio.to_thread(self._leave_file, owner)
         self.type(connection, None)
 
     async def move(self, old: Connection, new: Connection, *, along: bool) -> None:
@@ -254,6 +255,14 @@ class Keys:
         await asyncio.to_thread(edit.delete_table, self.file, TABLE, owner.name, private=True)
         with suppress(KeyringUnavailableError):
             await self._keyring.forget(owner)
+
+    def _leave_file(self, owner: Owner) -> None:
+        try:
+            if (self._entry(owner.name) or {}).get("origin") == owner.origin:
+                edit.delete_table(self.file, TABLE, owner.name, private=True)
+        except ConfigError as error:
+            words = f"the key is in the system keyring, but an older one may still be in a file: {error}"
+            raise ConfigError(words) from error
 
     async def _kept(self, connection: Connection, missing: list[str]) -> Found | None:
         """Return the key stored for a connection; the reasons for having none are added to `missing`."""
