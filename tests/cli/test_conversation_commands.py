@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.serving import Program, at_an_address
 from tests.client.fakes import Answer, Asked
+from tests.fleet.agent import ID, FakeAgent
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 
 
@@ -64,6 +65,27 @@ def test_nothing_is_sent_to_one_that_waits_until_all_it_asks_about_is_accepted_b
     assert talk("send", one, "--accept", ",".join(question(talk, one))).err == "quarterdeck: Accepted.\n"
     kinds = [(event["kind"], event.get("value")) for event in log(talk, one)]
     assert ("ConversationStateUpdateEvent", "running") in kinds[-3:]
+
+
+def test_a_question_whose_answer_is_not_in_the_log_yet_is_not_asked_again(run: Run) -> None:
+    agent, reads, late = FakeAgent(version=""), 0, list[Any]()
+
+    def script(asked: Asked) -> Answer | Exception:
+        nonlocal reads
+        given = agent(asked)
+        if asked.path.endswith("/respond_to_confirmation"):
+            late[:], agent.log[-3:] = agent.log[-3:-1], agent.log[-1:]  # a result and the next action
+        reads += bool(late) and asked.path.endswith("/events/search")
+        if reads == 2:
+            agent.log += late
+        return given
+
+    agent.asks("make one")
+    agent.next = ["make two"]
+    with at_an_address(script) as agent.host:
+        words = ("conversations", "send", ID, "--url", agent.host, "--accept", "e0", "--wait")
+        asked = run(*words, status=4).err
+    assert ("make one" in asked, "make two" in asked) == (False, True)
 
 
 def test_a_no_says_why_and_the_agent_goes_on_with_that(talk: Run) -> None:

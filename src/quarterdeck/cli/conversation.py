@@ -137,15 +137,22 @@ class Conversation:
         result = self.result
         return self.tell(result) if result is not None and result.status else NOT_KNOWN
 
-    async def wait(self, *, seconds: float | None, begins_within: float = 0.0) -> int:
-        """Wait for the requested result and print it; returns the exit status."""
+    async def wait(
+        self, *, seconds: float | None, begins_within: float = 0.0, accepted: frozenset[str] = frozenset()
+    ) -> int:
+        """Wait for the requested result and print it; returns the exit status.
+
+        A state may be read before the log: a question about what was `accepted` is none.
+        """
         loop = asyncio.get_running_loop()
         begins_until = loop.time() + begins_within
         for_question = self._arguments.wanted == "needs-you"
 
         def reached() -> bool:
             result, may_rest = self.result, not for_question and loop.time() >= begins_until
-            return result is not None and (result.status != 0 or may_rest)
+            if result is None or (self.transcript.waiting and self.transcript.open_actions & accepted):
+                return False
+            return result.status != 0 or may_rest
 
         if not await self.until(reached, seconds) or (result := self.result) is None:
             note("The time is up.")
@@ -208,10 +215,10 @@ async def send(arguments: CommandLine, config: Config) -> int:
             asleep = following.record if following.origin is Origin.ASLEEP else None
             resume = f"Resume it first: quarterdeck sandboxes resume {asleep.sandbox_id}" if asleep is not None else ""
             return conversation.refuse(f"{following.note} Nothing was sent.", resume)
+        named = frozenset(filter(None, (arguments.accept or "").split(",")))
         if arguments.reject is not None:
             sending = answering.reject(transcript.open_actions, arguments.reject)
         elif arguments.accept is not None:
-            named = frozenset(filter(None, arguments.accept.split(",")))
             sending = answering.accept(named, saying=text or "")
         elif transcript.waiting:
             advice = "Answer with --accept ID,... or --reject REASON."
@@ -221,7 +228,7 @@ async def send(arguments: CommandLine, config: Config) -> int:
         if (refused := await conversation.refusal(sending)) is not None:
             return refused
         if arguments.wait:
-            return await conversation.wait(seconds=arguments.timeout, begins_within=BEGINS_WITHIN)
+            return await conversation.wait(seconds=arguments.timeout, begins_within=BEGINS_WITHIN, accepted=named)
         return NEEDS_SOMEONE if transcript.waiting and not arguments.accept else 0
 
 
