@@ -79,7 +79,7 @@ async def test_without_a_keyring_a_file_is_used_only_after_a_yes(desk: Desk, hom
     async with desk.sit() as seat:
         await at_list(seat, "down", "down")
         await give_key(seat, "two", OTHER_KEY)
-        await seat.sees("Keep the key in a file?", "The system keyring is not available.")
+        await seat.sees("Keep the key in a file?", "The system keyring did not keep the key.")
         await seat.press("enter", sees=("used until the deck ends", "typed for this run"))
         assert not file.exists()
         await give_key(seat, "two", OTHER_KEY, sees="Keep the key in a file?")

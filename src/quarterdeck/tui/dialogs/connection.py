@@ -198,7 +198,7 @@ async def _keep_key(app: Deck, keys: Keys, connection: Connection, key: SecretSt
         await keys.keep(connection, key, in_file=False)
     except KeyringUnavailableError:
         said = (
-            cell(Shown("The system keyring is not available."), Tone.WARN),
+            cell(Shown("The system keyring did not keep the key."), Tone.WARN),
             cell(text.line(f"Keep the key in {keys.file}, in plain text, readable by you alone?"), Tone.STRONG),
             cell(Shown("Without it the key is used until the deck ends."), Tone.MUTED),
         )
