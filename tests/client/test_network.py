@@ -296,7 +296,7 @@ async def test_beside_a_ca_file_no_other_certificate_counts(monkeypatch: pytest.
         async with raw_server(NOTHING, tls=tls) as server, Client(server.url, access=access) as client:
             error = await error_of(first_page(client))
         assert (error.kind, "not trusted" in error.words) == (ErrorKind.TLS, True)
-        assert ("into the CA file" in error.advice) is advised
+        assert ("into the connection's CA file" in error.advice) is advised
     tls = certified(own.issue_cert("127.0.0.1"))
     async with raw_server(answering(EMPTY), tls=tls) as server, Client(server.url, access=access) as client:
         assert await first_page(client) == ()

@@ -5,7 +5,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -137,9 +137,7 @@ class Conversation:
         result = self.result
         return self.tell(result) if result is not None and result.status else NOT_KNOWN
 
-    async def wait(
-        self, *, seconds: float | None, begins_within: float = 0.0, accepted: frozenset[str] = frozenset()
-    ) -> int:
+    async def wait(self, *, seconds: float | None, begins_within: float = 0.0, accepted: Collection[str] = ()) -> int:
         """Wait for the requested result and print it; returns the exit status.
 
         A state may be read before the log: a question about what was `accepted` is none.
@@ -150,9 +148,8 @@ class Conversation:
 
         def reached() -> bool:
             result, may_rest = self.result, not for_question and loop.time() >= begins_until
-            if result is None or (self.transcript.waiting and self.transcript.open_actions & accepted):
-                return False
-            return result.status != 0 or may_rest
+            told = not self.transcript.waiting or self.transcript.open_actions.isdisjoint(accepted)
+            return result is not None and told and (result.status != 0 or may_rest)
 
         if not await self.until(reached, seconds) or (result := self.result) is None:
             note("The time is up.")

@@ -247,11 +247,7 @@ def _not_connected(cause: BaseException, host: str, step: str) -> tuple[ErrorKin
     if isinstance(cause, ssl.SSLCertVerificationError):
         words = f"The certificate of {host} is not trusted: {cause.verify_message.rstrip('.')}."
         if cause.verify_code in _UNKNOWN_ISSUER:
-            return (
-                ErrorKind.TLS,
-                words,
-                "Check the address, or put the issuer's PEM into the CA file of the connection.",
-            )
+            return ErrorKind.TLS, words, "Check the address, or put the issuer's PEM into the connection's CA file."
         return ErrorKind.TLS, words, "Check the address, or have the certificate put right."
     if isinstance(cause, ssl.SSLError) or step.endswith("start_tls"):
         words = f"No secure connection to {host}: it may not speak TLS at this port."

@@ -261,8 +261,7 @@ class Keys:
             if (self._entry(owner.name) or {}).get("origin") == owner.origin:
                 edit.delete_table(self.file, TABLE, owner.name, private=True)
         except ConfigError as error:
-            words = f"the key is in the system keyring, but an older one may still be in a file: {error}"
-            raise ConfigError(words) from error
+            raise ConfigError(f"the system keyring has the key, a file may still have an older one: {error}") from error
 
     async def _kept(self, connection: Connection, missing: list[str]) -> Found | None:
         """Return the key stored for a connection; the reasons for having none are added to `missing`."""
