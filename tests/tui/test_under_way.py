@@ -13,7 +13,16 @@ from quarterdeck.tui import app
 from quarterdeck.tui.connections import Connect
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer, FakeServer, Gated
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, Record, at_conversations, at_sandboxes
+from tests.tui.fake_fleet import (
+    CONVERSATIONS,
+    PROD,
+    SANDBOXES,
+    FakeFleet,
+    Record,
+    at_conversations,
+    at_sandboxes,
+    shown,
+)
 from tests.tui.seat import WIDE, Seat, answering, seated
 
 LOST = httpx.ReadError("reset")
@@ -145,6 +154,7 @@ async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_
 async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_came_of_it(
     fleet: FakeFleet, refused: bool
 ) -> None:
+    fleet.talk("c2", "box", "Other")
     server = slow(fleet, posts(CONVERSATIONS))
     if refused:
         fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
@@ -155,8 +165,15 @@ async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_cam
         await seat.press("escape", sees="what comes of it is said here")
         await seat.press("enter", sees="Fix login", until=lambda: not seat.deck.screen.is_modal)
         await seat.press("escape", until=lambda: seat.list_screen.is_current)
+        await seat.press("j", "k")
+        at = seat.list_screen.table.cursor_id
+        if not refused:
+            now = datetime.now(UTC).isoformat()
+            fleet.tasks = [{"id": "task1", "status": "WORKING", "created_at": now, "updated_at": now}]
         server.gate.set()
         await seat.sees("Not so" if refused else "Created.")
+        await seat.press("ctrl+r", until=lambda: refused or "task1" in shown(seat))
+        assert seat.list_screen.table.cursor_id == at
         await seat.press("n", sees=("First message", "port it", "Not so") if refused else "First message")
         assert refused or "port it" not in seat.text
         created = [each["initial_message"]["content"][0]["text"] for each in fleet.created]
@@ -326,6 +343,22 @@ async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: F
         await seat.press("n", sees="default-spec  (default)")
         await seat.press("enter", sees="The server made broken, but it failed to start.")
         assert "Started" not in seat.text
+
+
+@pytest.mark.parametrize("lost", [None, LOST])
+async def test_the_cursor_stays_where_somebody_moved_it_before_a_start_was_answered(
+    fleet: FakeFleet, lost: httpx.ReadError | None
+) -> None:
+    fleet.add("box2", "PAUSED")
+    server = slow(fleet, posts(SANDBOXES))
+    server.lost = lost
+    async with seated(answering(server), PROD, size=WIDE) as seat:
+        await start(seat)
+        await seat.press("j")
+        at = seat.list_screen.table.cursor_id
+        server.gate.set()
+        await seat.sees("it was started: new2 is new" if lost else "Start of new2 asked for", "2 Running")
+        assert seat.list_screen.table.cursor_id == at
 
 
 @pytest.mark.parametrize("place", ["1", "2", "3"])

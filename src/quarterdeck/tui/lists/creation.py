@@ -78,6 +78,7 @@ class Creation:
         at = app.clock() if self._unsent is None else self._unsent.at
         unsent = self._unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=at)
         await self._offers.keep(about, unsent)
+        app.wanted = ""
         try:
             created = await self._session.create(new, None if self._failed is None else self._failed.id)
         except ServiceError as error:
@@ -91,7 +92,8 @@ class Creation:
                 words = f"{self._endpoint.name}: {error.sentences} n there has its words."
                 self._screen.say(text.line(words), Tone.BAD)
             return True
-        app.wanted = created
+        if app.wanted is not None:
+            app.wanted = created
         self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
         self._offers.drop(about, unsent)
         return True

@@ -232,6 +232,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if event.was is not None:  # otherwise this is the first row
             self.listing.hold()
             self.message_line.go_on()
+            self.app.wanted = None
         self.call_after_refresh(self._describe_row)  # the cursor is painted first
         self.refresh_frame()
 

@@ -124,9 +124,11 @@ class SandboxesScreen(ListScreen[SandboxRow]):
 
     async def _start_from(self, session: Session, spec: str) -> None:
         self.say(text.line(f"Starting a sandbox from {spec}…"), Tone.BUSY)
+        self.app.wanted = ""
         with self.saying_errors():
             record = await session.start(spec)
-            self.app.wanted = record.id
+            if self.app.wanted is not None:
+                self.app.wanted = record.id
             if record.status == SandboxStatus.ERROR:
                 self.say(text.line(f"The server made {short_id(record.id)}, but it failed to start."), Tone.BAD)
             else:
