@@ -58,6 +58,9 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(f
         await seat.retype("!status:bogus", sees=("6 of 6", "no status is called bogus."))
         await seat.retype("idle>abc", sees="write idle>30m, 2h or 1d, not abc")
         assert len(shown(seat)) == 6
+        await seat.press("enter", "asterisk", sees="The filter is not understood whole; / changes it")
+        assert not seat.list_screen.table.marks
+        await seat.press("slash")
         await seat.retype("  ", "enter", until=lambda: "abc" not in seat.text)
         assert "\n /" not in seat.text
 
