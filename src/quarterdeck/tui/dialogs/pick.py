@@ -47,9 +47,9 @@ class Item(Generic[T]):
         """Whether it can be picked."""
         return self.value is not None and self.refusal is None
 
-    def has(self, words: str) -> bool:
-        """Whether its line contains the text typed into the filter."""
-        return words.casefold() in "".join(span for span, _ in self.line).casefold()
+    def has(self, words: str, *, in_name: bool = False) -> bool:
+        """Whether its line contains the text typed into the filter, or what precedes the last part of it does."""
+        return words.casefold() in "".join(span for span, _ in self.line[: -1 if in_name else None]).casefold()
 
 
 def choice(answer: T, key: str, label: Shown, said: Shown, *, works: bool = True) -> Item[T]:
@@ -155,6 +155,8 @@ class PickDialog(Dialog[T]):
 
     def _show(self, words: str) -> None:
         self._listed = [item for item in self._offered if item.has(words) and (item.value is not None or not words)]
+        if self._wraps:  # what is called so comes before what is only explained with it
+            self._listed.sort(key=lambda item: not item.has(words, in_name=True))
         self._list.set_options([Option(self._prompt(item.line), disabled=not item.works) for item in self._listed])
         self._list.action_first()
         self._show_about()
