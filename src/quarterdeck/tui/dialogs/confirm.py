@@ -54,6 +54,10 @@ class TypedConfirmDialog(Dialog[bool]):
         yield Static(plain(Shown(f"Type {self._word} to go on:"), Tone.MUTED), classes="note")
         yield Input(id="word")
 
+    def on_input_changed(self) -> None:
+        """What was said is about another word."""
+        self.complain(None)
+
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Continue only with exactly that word."""
         if event.value.strip() == self._word:
