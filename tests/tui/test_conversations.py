@@ -103,6 +103,8 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) ->
         await seat.press("ctrl+r", until=lambda: "Port the parser" not in seat.text)
         await seat.press("e", "end", "x", "enter", until=lambda: not seat.deck.screen.is_modal)
         assert fleet.conversations["c1"]["title"] == "हिन्दी 👍🏽x"
+        await seat.press("slash", *"talk", "enter", "e", "end", "ctrl+u", *"Mine", "enter")
+        await seat.sees("It is called Mine. The filter hides it; esc shows all.", "2 of 4")
 
 
 async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None:
@@ -151,7 +153,8 @@ async def test_one_is_deleted_with_sub_conversations_that_are_named_once_its_sho
 async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet) -> None:
     fleet.fails, fleet.deaf = {"c1"}, {"c2"}
     async with at_conversations(fleet) as seat:
-        await seat.press("asterisk", "D")
+        await seat.go_to("c2", "space", "space", "D", sees="1 of them stays, because other conversations live there:")
+        await seat.press("escape", "asterisk", "D")
         await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Their sandboxes go too", "Type 4")
         await seat.press("4", "enter")
         await seat.sees("CONVERSATION", "2 done", "1 failed", "1 asked for", "status 400")

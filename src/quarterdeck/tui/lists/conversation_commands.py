@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -136,7 +137,9 @@ class ConversationCommands:
             if typed["title"] != row.title:
                 with self._finding_out("rename", session):
                     await session.rename_conversation(row.id, typed["title"])
-            return text.line(f"It is called {typed['title']}.")
+            named = row._replace(told=replace(row.record, title=typed["title"])) if row.record else row
+            found = self._screen.listing.filter.matches(named, self._screen.app.clock())
+            return text.line(f"It is called {typed['title']}.{'' if found else ' The filter hides it; esc shows all.'}")
 
         field = InputField(
             "title",
@@ -192,16 +195,17 @@ def _goes_with(session: Session, rows: Sequence[ConversationRow]) -> list[Cell]:
     parts = [each.title or "" for each in records if each.parent_conversation_id in ids and each.id not in ids]
     living = {session.by_sandbox.sandbox_of(each) for each in ids} - {None}
     others = [
-        each.title or ""
-        for each in records
-        if each.sandbox_id in living and not ids & {each.id, each.parent_conversation_id}
+        each for each in records if each.sandbox_id in living and not ids & {each.id, each.parent_conversation_id}
     ]
     said = [cell(Shown(f"{what}, unless {unless}."))]
     if gone:
         said = [cell(Shown("Its sandbox is gone already." if one else "Their sandboxes are gone already."))]
     elif others:
-        stays = "Others live in its sandbox, so that stays:" if one else "Others live in these, which stay then:"
-        said = [*(() if one else said), cell(Shown(stays)), *titles_listed(others)]
+        stay = len({each.sandbox_id for each in others})
+        stays = f"{stay:,} of them {'stays' if stay == 1 else 'stay'}, because other conversations live there:"
+        if one:
+            said, stays = [], "Others live in its sandbox, so that stays:"
+        said += [cell(Shown(stays)), *titles_listed([each.title or "" for each in others])]
     if parts:
         whose = "Its" if one else "Their"
         said += [
