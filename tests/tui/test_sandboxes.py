@@ -32,11 +32,17 @@ async def test_a_sandbox_is_started_paused_and_resumed_by_keys_and_outlives_the_
 
 
 async def test_a_key_that_can_do_nothing_says_why_and_what_would() -> None:
-    async with at_sandboxes(FakeFleet.of(1)) as seat:
+    fleet = FakeFleet.of(1)
+    async with at_sandboxes(fleet) as seat:
         await seat.press("r", sees="It is running already. p pauses it.")
         await seat.press("o", sees="no conversation lives in it")
         await seat.press("p", sees="‖ Paused")
         await seat.press("p", sees="It is paused already. r resumes it.")
+        await seat.press("f2", sees=("It is paused already", "do it"))
+        fleet.sandboxes["box00"]["status"] = "RUNNING"
+        seat.session.refresh()
+        await seat.sees("It is running already", "do it")
+        await seat.press("p", sees="‖ Paused", until=lambda: not seat.deck.screen.is_modal)
 
 
 async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_with_it() -> None:

@@ -21,7 +21,7 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import TIME_WIDE, log_lines
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
-from quarterdeck.tui.dialogs.pick import menu
+from quarterdeck.tui.dialogs.pick import Offer, menu
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Header, HeaderState, Hint, KeyBar, MessageLine, Said, unused_key
 from quarterdeck.tui.widgets.watch_strip import WatchStrip
@@ -183,8 +183,11 @@ class DeckScreen(Screen[None]):
     @work(exclusive=True, group="dialog")
     async def action_row_menu(self) -> None:
         """Show every command for the row under the cursor, and why some cannot be done."""
-        reasons = ((command, self.why_not(command)) for command in self.row_commands())
-        offers = ((each, reason and reason.removeprefix(f"{each.label}: ")) for each, reason in reasons)
+
+        def offers() -> Iterator[Offer]:
+            reasons = ((command, self.why_not(command)) for command in self.row_commands())
+            return ((each, reason and reason.removeprefix(f"{each.label}: ")) for each, reason in reasons)
+
         chosen = await self.app.push_screen_wait(menu(self.row_title(), offers))
         if chosen is not None:
             await self.action_command(chosen)

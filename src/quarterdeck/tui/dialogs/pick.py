@@ -25,6 +25,8 @@ from quarterdeck.tui.widgets.lines import Lines
 T = TypeVar("T")
 MANY = 8
 """Number of lines from which the hints show the filter."""
+RENEWED_EVERY = 0.5
+"""Seconds between two looks at whether other items can be picked by now."""
 KEY_WIDTH = 6
 LABEL_WIDTH = 17
 Offer = tuple[Command, str | None]
@@ -89,8 +91,11 @@ class PickDialog(Dialog[T]):
         leave: str = "cancel",
         about: Callable[[T], Sequence[Cell]] | None = None,
         wide: bool = False,
+        renew: Callable[[], Sequence[Item[T]]] | None = None,
     ) -> None:
+        """Create the dialog; `renew` returns the items as they are now."""
         super().__init__(title, said, wide=wide)
+        self._now = renew
         self._offered: Sequence[Item[T]] = items if isinstance(items, Sequence) else ()
         self._wraps = any(item.key for item in self._offered)  # without keys, lines are those of a table
         self.set_class(self._wraps, "-wraps")
@@ -132,6 +137,14 @@ class PickDialog(Dialog[T]):
         self._show("")
         if self._read is not None:
             self._fill(self._read)
+        if self._now is not None:
+            self.set_interval(RENEWED_EVERY, self._renew)
+
+    def _renew(self) -> None:
+        if self._now is not None and (items := self._now()) != self._offered:
+            self._offered, at = items, self._list.highlighted
+            self._show(self.query_one("#filter", Input).value.strip())
+            self._list.highlighted = at
 
     @work
     async def _fill(self, read: ReadItems[T]) -> None:
@@ -186,6 +199,7 @@ class PickDialog(Dialog[T]):
 
     def on_key(self, event: events.Key) -> None:
         """Answer with the line of a key, or say why it cannot be picked."""
+        self._renew()
         item = self._named(event.key, event.character)
         if item is None or not isinstance(self.focused, ChoiceList):
             return
@@ -224,20 +238,23 @@ class PickDialog(Dialog[T]):
             self.dismiss(self.value)
 
 
-def menu(title: str, offers: Iterable[Offer]) -> PickDialog[str]:
+def menu(title: str, offers: Callable[[], Iterable[Offer]]) -> PickDialog[str]:
     """Return the menu of commands for a row, each with its key or else a number; its answer is a command's name."""
-    numbers = iter("123456789")
-    items = [
-        choice(
-            command.name,
-            command.keys.split(",", maxsplit=1)[0] or next(numbers, ""),
-            text.line(command.label),
-            text.line(reason or command.help),
-            works=reason is None,
-        )
-        for command, reason in offers
-    ]
-    return PickDialog(text.line(title), items, take="do it", leave="close")
+
+    def items() -> list[Item[str]]:
+        numbers = iter("123456789")
+        return [
+            choice(
+                command.name,
+                command.keys.split(",", maxsplit=1)[0] or next(numbers, ""),
+                text.line(command.label),
+                text.line(reason or command.help),
+                works=reason is None,
+            )
+            for command, reason in offers()
+        ]
+
+    return PickDialog(text.line(title), items(), take="do it", leave="close", renew=items)
 
 
 class PickSeveralDialog(Dialog[tuple[str, ...]]):
