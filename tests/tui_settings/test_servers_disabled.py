@@ -35,9 +35,14 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
     await go_to_disabled(seat)
     await seat.choose("Enable", sees=("To be typed again", "! Still to be typed: key.", "error"))
     await seat.press("i", sees=("Reached over the network", "Still to be typed: key."))
-    await seat.press("escape", "enter", "tab")
+    await seat.press("escape", "enter")
+    await seat.paste("https://events.example.org/new", "tab")
     await seat.paste("sentinel-again", "ctrl+s")
-    (server,) = (await seat.saved_servers(1)).sse_servers
+    await seat.press("ctrl+s", sees="key new value")
+    old, new = (f"address https://events.example.org/{path}" for path in ("sse", "new"))
+    assert f"kept on this machine, {old} → on the service, {new}, key new value" in seat.unwrapped
+    await seat.agree(sees="Saved · 1 of 1 verified")
+    (server,) = (await seat.servers()).sse_servers
     assert server.api_key == SecretStr("sentinel-again")
 
 

@@ -11,7 +11,7 @@ from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Field, Group, Problem
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
-from quarterdeck.settings.mcp_server import bare
+from quarterdeck.settings.mcp_server import bare, filled
 from quarterdeck.settings.words import differences, parts
 
 _NOT_OF_CONVERSATIONS = (Group.INTERFACE, Group.PRIVACY)
@@ -201,22 +201,22 @@ def _server_lines(draft: Draft, server: Server | None) -> Iterator[ReviewLine]:
 
 def _server_line(entry: Entry, of_copies: Sequence[str]) -> ReviewLine:
     before, server, state = entry.before or entry.server, entry.server, entry.state
-    if state is EntryState.EDITED:
-        old, new = map(", ".join, differences(before, server))
+    if state is EntryState.ADDED:
+        unseen = ", ".join(name for name, (shown, _) in parts(server).items() if not shown)
+        old, new = [], [words.server_details(server), f"with {unseen}" if unseen else ""]
+    elif state is EntryState.REMOVED:
+        old, new = [words.server_details(before)], []
     else:
-        held = ON_SERVICE if entry.was is not None else ""
-        old = {EntryState.ADDED: "", EntryState.ENABLED: KEPT_HERE, EntryState.DISABLED: held}.get(
-            state, words.server_details(before)
-        )
-        new = {EntryState.REMOVED: "", EntryState.DISABLED: KEPT_HERE, EntryState.ENABLED: ON_SERVICE}.get(
-            state, words.server_details(server)
-        )
-    if state is EntryState.ADDED and (unseen := [name for name, (shown, _) in parts(server).items() if not shown]):
-        new = " · ".join(filter(None, (new, f"with {', '.join(unseen)}")))
+        old, new = differences(before, filled(server, before))
+    if state is EntryState.ENABLED:
+        old, new = [KEPT_HERE, *old], [ON_SERVICE, *new]
+    elif state is EntryState.DISABLED:
+        old, new = [ON_SERVICE, *old] if entry.was is not None else [], [KEPT_HERE, *new]
     notes = [HERE_ONLY] if entry.local and state is not EntryState.DISABLED else []
     if entry.removed:
         notes += of_copies
     elif entry.disabled:
         notes += [WITH_SECRETS] if bare(server) != server else []
         notes += filter(None, [words.to_type(server)])
-    return ReviewLine(state, words.server_title(before), old, new, " ".join(notes))
+    old_words, new_words = (", ".join(filter(None, said)) for said in (old, new))
+    return ReviewLine(state, words.server_title(before), old_words, new_words, " ".join(notes))
