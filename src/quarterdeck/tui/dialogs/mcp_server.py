@@ -257,7 +257,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
     """Edits a server, or fills in a new one.
 
     `hidden` means that the service returns no secrets of its servers, `stored` that it has this one. `refused` is what
-    the service said against it; without a member if it said nothing.
+    prevents its save, also what the service said; without a member if nothing does.
     """
 
     def __init__(
@@ -274,7 +274,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
         return replace(problem, member=self._others.get(problem.member, problem.member))
 
     def first_focus(self) -> Widget | None:
-        """What was refused, else the name or the address."""
+        """What prevents its save, such as a secret to be typed, else the name or the address."""
         usual = self.fields["url" if "url" in self.fields else "name"]
         return self.fields.get(self._refused.member, usual).first
 

@@ -13,7 +13,7 @@ from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
 from quarterdeck.settings.mcp_checks import server_problems
 from quarterdeck.settings.mcp_json import MergedPaste, without_secrets
-from quarterdeck.settings.mcp_server import bare, filled
+from quarterdeck.settings.mcp_server import bare, filled, missing
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
@@ -106,7 +106,8 @@ class ServerList:
 
         stored = entry is not None and entry.was is not None
         hidden = self.form.view.hides_secrets
-        refused = next((each for each in self.form.view.complaints if entry and each.row == entry.row), Problem(""))
+        wrong = None if entry is None else self.form.view.problems.get(row_of(MCP, entry.row))
+        refused = wrong if wrong is not None and wrong.stops else Problem("")
         dialog = McpServerDialog(title, server, problems, hidden=hidden, stored=stored, refused=refused)
         await ask(self.app, dialog, done)
 
@@ -123,12 +124,13 @@ class ServerList:
         entry = self._entry
         if entry.disabled:
             server = filled(entry.server, entry.was)
-            missing = words.to_type(server)
-            if entry.was is None and not missing and self.form.view.hides_secrets and not words.holds_secret(server):
-                missing = "The service told no key of it; type it if it needs one."
+            hidden = ", ".join(missing(server))
+            lacks = f"Still to be typed: {hidden}." if hidden else ""
+            if entry.was is None and not lacks and self.form.view.hides_secrets and not words.holds_secret(server):
+                lacks = "The service told no key of it; type it if it needs one."
             when = "Stored again at the next save" if entry.was is None else "It stays on the service"
-            said = f"{when}. {missing}".strip()
-            await self._change(lambda servers: servers.enable(entry.row), said, Tone.WARN if missing else Tone.PLAIN)
+            said = f"{when}. {lacks}".strip()
+            await self._change(lambda servers: servers.enable(entry.row), said, Tone.WARN if lacks else Tone.PLAIN)
             return
 
         async def disable(answer: str) -> None:
