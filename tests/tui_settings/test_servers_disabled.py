@@ -96,11 +96,11 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit, si
     alike, other = one.model_copy(update={"timeout": 9}), StdioServer(name="db", command="npx")
     config = McpConfig(shttp_servers=(one, one, one, alike), stdio_servers=(other, other))
     async with sit(stored={"mcp_config": config}) as seat:
-        await seat.go_to("mcp:4", sees=("f2 removes 3 that appear twice", "twice"))
+        await seat.go_to("mcp:4", sees=("f2 here removes 3 duplicates", "twice"))
         await seat.choose("Remove duplicates")
         await seat.sees("3 duplicates: gone at the next save.", "3 edited")
         assert "config.toml" not in seat.text  # the local service has none
-        await seat.press("ctrl+z", sees=("As stored", "f2 removes 3"))
+        await seat.press("ctrl+z", sees=("As stored", "f2 here removes 3"))
         await seat.choose("Remove duplicates")
         await seat.press("ctrl+s", sees="An equal one stays.")
         await seat.press("escape", sees="3 edited")
@@ -109,12 +109,12 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit, si
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
         await seat.choose("Paste JSON", sees="Paste MCP servers")
         await seat.paste('[{"command": "uvx", "name": "new"}, {"command": "uvx", "name": "new"}]')
-        await seat.press("ctrl+s", sees="f2 removes 1 that appears twice")
+        await seat.press("ctrl+s", sees="f2 here removes 1 duplicate")
     assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (2, 1)
     keeper = FlatServer()
     keeper.record["mcp_config"] = {"shttp_servers": [{"url": one.url}] * 2}
     async with sit_before(FakeServer(keeper)) as seat:
-        await seat.go_to("mcp:0", sees="f2 removes 1 that appears twice, likely from")
+        await seat.go_to("mcp:0", sees="f2 here removes 1 duplicate, likely from")
         await seat.choose("Remove duplicates", sees="What the server's own config.toml")
 
 

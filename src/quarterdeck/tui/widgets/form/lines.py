@@ -211,7 +211,7 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[FormLine
         local = view.server is not None and view.server.local  # it has no config.toml
         stored = {entry.row for entry in entries if entry.was is not None and not local}
         likely = ", likely from config.toml" if any(len(stored.intersection(group)) > 1 for group in groups) else ""
-        said = f" removes {more} that {'appears' if more == 1 else 'appear'} twice{likely}"
+        said = f" here removes {words.counted(more, 'duplicate')}{likely}"
         yield FormLine(((_spans(("f2", Tone.KEY), (said, Tone.WARN)), 0),))
     shared = width - GUTTER - MARGIN - STATE - KIND - KEY
     longest = max(len(name_of(entry.server)) for entry in entries) + 2
