@@ -28,6 +28,7 @@ GIVEN_LINEAR = {"url": "https://mcp.linear.app/sse", "headers": {"Authorization"
         {"mcp": {"servers": {"files": GIVEN_FILES, "linear": {"type": "sse", **GIVEN_LINEAR}}}},
         {"files": GIVEN_FILES, "linear": GIVEN_LINEAR},
         {"context_servers": {"files": GIVEN_FILES, "linear": GIVEN_LINEAR}},
+        {"mcp_servers": {"files": GIVEN_FILES, "linear": GIVEN_LINEAR}},
         [{"name": "files", **GIVEN_FILES}, {"name": "linear", **GIVEN_LINEAR}],
         {"mcpServers": [{"name": "files", **GIVEN_FILES}, {"name": "linear", **GIVEN_LINEAR}]},
         {"mcp_config": {"files": GIVEN_FILES, "linear": {"transport": "sse", **GIVEN_LINEAR}}},

@@ -39,7 +39,7 @@ _LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[\[{:,]\s*,|,(?=\s*[}\]])', re.D
 """The comma behind a last value; or a text, or a comma without a value, which stays wrong."""
 _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
 _BEARER = re.compile(r"bearer\s+(\S+)\s*", re.IGNORECASE)
-_WRAPPERS = ("mcpServers", "servers", "context_servers", "mcp_config", "mcp")
+_WRAPPERS = ("mcpServers", "mcp_servers", "servers", "context_servers", "mcp_config", "mcp")
 _OF_ONE = ("command", "url", "serverUrl", "httpUrl")
 """Members that tell a server: its command, or an address, as Windsurf and Gemini CLI call it, too (their pages on MCP
 servers)."""
