@@ -233,7 +233,7 @@ def connecting(
     keys = keys or Keys(folders.keys, os.environ)
 
     def load(deck: Deck) -> Connecting:
-        known = Connections(deck.endpoint, connect, folders.connections, keys, state, read_only=read_only)
+        known = Connections(deck.endpoint, connect, folders.connections, keys, read_only=read_only)
         return Connecting(deck, known, state, folders.preferences)
 
     return load

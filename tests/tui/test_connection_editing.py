@@ -1,9 +1,7 @@
 """Connections added, edited and deleted by keys, on two real servers; keys typed, proven and kept."""
 
 import asyncio
-import fcntl
 import logging
-import os
 import re
 
 import pytest
@@ -148,25 +146,6 @@ async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> N
             await seat.until(lambda: not seat.deck.screen.is_modal)
     finally:
         hanging.go_on.set()
-
-
-async def test_a_list_that_was_long_to_read_opens_nothing_over_what_is_typed_into(desk: Desk, home: Home) -> None:
-    async with desk.sit(desk.connection("one")) as seat:
-        await seat.sees(" one ", "live now")
-        await seat.until(lambda: list(home.state.rglob("release/*.json")))
-    [release] = home.state.rglob("release/*.json")
-    release.write_text("damaged, so that whoever reads it waits for its lock")
-    refused, both = desk.connection("two"), desk.file.read_text()
-    lock = os.open(release.parent, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    async with desk.sit(refused) as seat:
-        await seat.until(lambda: seat.deck.session and seat.session.server.key_refused)
-        desk.write(both[both.index("[connections.two]") :])
-        await seat.press("c", sees=("Connections", "two"))
-        await seat.press("K", "x", sees="Key of two")
-        fcntl.flock(lock, fcntl.LOCK_UN)
-        await seat.sees("Key of two", "The key is missing or wrong: K in the connections (c) gives one.")
-    os.close(lock)
 
 
 # Editing

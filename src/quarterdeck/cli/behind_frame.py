@@ -16,5 +16,5 @@ def connecting(deck: Deck, config: Config, *, read_only: bool, by_choice: bool) 
     """Return the `Connecting` of a deck."""
     folders, keys, state = config.folders, Keys(config.folders.keys, os.environ), KeptState(config.folders.kept)
     opening = partial(connect, folders.data, keys)
-    connections = Connections(deck.endpoint, opening, folders.connections, keys, state, read_only=read_only)
+    connections = Connections(deck.endpoint, opening, folders.connections, keys, read_only=read_only)
     return Connecting(deck, connections, state, folders.preferences, by_choice=by_choice)

@@ -105,9 +105,6 @@ class Connecting:
 
     def _publish(self, news: News) -> None:
         app, session = self._app, self._app.session
-        releases = self.connections.releases
-        if session is not None and session.server.release and session.server.release != releases.at(app.endpoint):
-            app.run_worker(releases.saw(app.endpoint, session.server.release), group="release")
         if news.wanted is not None and app.wanted is not None:
             app.wanted = news.wanted
         for screen in app.opened:

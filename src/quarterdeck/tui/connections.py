@@ -1,11 +1,10 @@
-"""The connections of this person: their file, keys and clients, the release last seen at each, and a check."""
+"""The connections of this person: their file, keys and clients, and a check."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import SecretStr
 
@@ -16,60 +15,21 @@ from quarterdeck.client.network import sends_in_clear
 from quarterdeck.config import connections
 from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.config.keys import Keys
-from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Span, Tone
-from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import Shown
 
 Connect = Callable[[Connection, SecretStr | None], AbstractAsyncContextManager[Client]]
 """Opens a client for a connection; a key of None means the key that its configuration names."""
 
 
-class SeenRelease(KeptModel):
-    """The contents of the state file."""
-
-    kind: ClassVar[str] = "release"
-    release: str
-
-
-class Releases:
-    """Releases by server; a state file that cannot be read or written is ignored."""
-
-    def __init__(self, state: KeptState) -> None:
-        self._state = state
-        self._seen: dict[str, str] = {}
-
-    def at(self, endpoint: Connection) -> str:
-        """Return the release last seen there, empty if unknown."""
-        return self._seen.get(endpoint.about, "")
-
-    async def recall(self, endpoints: Iterable[Connection]) -> None:
-        """Read the stored releases of servers that were not seen in this run."""
-        for endpoint in endpoints:
-            if endpoint.about not in self._seen:
-                with suppress(ServiceError):
-                    kept = await self._state.read(SeenRelease, endpoint.about)
-                    self._seen.setdefault(endpoint.about, kept.release if kept is not None else "")
-
-    async def saw(self, endpoint: Connection, release: str) -> None:
-        """Store which release responds there."""
-        if release and release != self.at(endpoint):
-            self._seen[endpoint.about] = release
-            with suppress(ServiceError):
-                await self._state.change(SeenRelease, endpoint.about, lambda kept: SeenRelease(release=release))
-
-
 class Connections:
     """The connections that a person can open; `read_only` means that nothing may be changed on any of them."""
 
-    def __init__(
-        self, started_on: Connection, connect: Connect, file: Path, keys: Keys, state: KeptState, *, read_only: bool
-    ) -> None:
+    def __init__(self, started_on: Connection, connect: Connect, file: Path, keys: Keys, *, read_only: bool) -> None:
         """Create them; `started_on`, the first one of the deck, is in no file if it was given by its address."""
         self.file = file
         self.keys = keys
-        self.releases = Releases(state)
         self._started_on = started_on
         self._connect = connect
         self._read_only = read_only
@@ -81,7 +41,6 @@ class Connections:
         known = [LOCAL, *found.values()]
         if not self._started_on.kept and self._started_on.place not in [each.place for each in known]:
             known.append(self._started_on)
-        await self.releases.recall(known)
         return known, problems
 
     def opened_as(self, connection: Connection) -> Connection:
@@ -109,11 +68,10 @@ KEY: dict[tuple[KeyState, bool], tuple[Shown, Tone]] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a check: words to show, the state of the key, and the release if it is known."""
+    """The result of a check: words to show, and the state of the key."""
 
     said: Span
     key: KeyState = KeyState.UNPROVEN
-    release: str = ""
 
 
 async def check(connecting: AbstractAsyncContextManager[Client], *, with_release: bool = True) -> Verdict:
@@ -128,7 +86,7 @@ async def check(connecting: AbstractAsyncContextManager[Client], *, with_release
             has_key, in_clear = client.has_key, sends_in_clear(client.url)
     except ServiceError as error:
         return Verdict((text.line(error.sentences), Tone.BAD))
-    return Verdict(_words(server, release, has_key=has_key, in_clear=in_clear), server.key, release)
+    return Verdict(_words(server, release, has_key=has_key, in_clear=in_clear), server.key)
 
 
 def _words(server: Server, release: str, *, has_key: bool, in_clear: bool) -> Span:

@@ -220,8 +220,9 @@ class ConnectionsDialog(Dialog[Connection]):
             yield "read-only", (Shown("nothing is changed on the server"), Tone.PLAIN)
         if connection.ca_file is not None:
             yield "CA file", (text.line(connection.ca_file), Tone.PLAIN)
-        if release := text.line(self._connections.releases.at(connection)):
-            yield "release", (release, Tone.PLAIN)
+        session = self.app.session
+        if session is not None and session.server.release and self._is_open(connection):
+            yield "release", (text.line(session.server.release), Tone.PLAIN)
         if connection.url is not None and sends_in_clear(connection.url):
             yield "careful", (PLAIN_HTTP, Tone.WARN)
         if not (connection.kept or connection.embedded):
@@ -273,8 +274,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self._verdicts[connection] = ASKING
         self._show()
         self._body.scroll_end(animate=False)  # its answer is the last fact
-        self._verdicts[connection] = verdict = await check(self._connections.client_of(connection))
-        await self._connections.releases.saw(connection, verdict.release)
+        self._verdicts[connection] = await check(self._connections.client_of(connection))
         self._find_keys()
         if connection == self._chosen:
             self._body.scroll_end(animate=False)
