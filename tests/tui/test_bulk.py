@@ -167,6 +167,10 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         await seat.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1"))
         await seat.press("enter", sees="box02   Talk 2: done")
         assert sorted(fleet.orders) == [("pause", "box00"), ("pause", "box02"), ("pause", "box03")]
+        await seat.press("escape")
+        await seat.go_to("c0", "space")
+        await seat.go_to("c1", "space", "r", sees="Resume of box00 asked for")
+        assert "Also in it" not in seat.text
 
 
 async def test_while_a_list_is_still_read_its_counts_and_a_plan_say_so(fleet: FakeFleet) -> None:

@@ -34,8 +34,6 @@ from quarterdeck.fleet.viewports import Viewports
 from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import RESPONSE_LOST, AskedTitles, Starts, Writes
 
-REPLACED = "All rows of a list are new: another server may answer at this address now."
-
 
 class Session:
     """What is known through one client and requested through it; requests raise ServiceError.
@@ -293,8 +291,6 @@ class Session:
         refused = {watch} if watch.health.state is HealthState.REFUSED else set()
         if changes.gone and watch.records.keys() <= changes.added:
             self.refresh()  # no list may show rows of the server before beside those of another one
-            if len(changes.gone) > 1 and changes.added:
-                self._publish(News(About.CONVERSATIONS, words=REPLACED))
         elif watch.health.back or refused - self._refused:
             self.server.doubt()  # another server may now answer at the address, or the key is no longer valid
         self._refused = self._refused - {watch} | refused

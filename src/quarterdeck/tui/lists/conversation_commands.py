@@ -193,7 +193,7 @@ def _goes_with(session: Session, rows: Sequence[ConversationRow]) -> list[Cell]:
     unless = "another conversation lives there" if one else "other conversations live there"
     records = session.conversations.records.values()
     parts = [each.title or "" for each in records if each.parent_conversation_id in ids and each.id not in ids]
-    living = {session.by_sandbox.sandbox_of(each) for each in ids} - {None}
+    living = {row.sandbox_id for row in rows if row.state.word != ConversationWord.SANDBOX_MISSING} - {None}
     others = [
         each for each in records if each.sandbox_id in living and not ids & {each.id, each.parent_conversation_id}
     ]

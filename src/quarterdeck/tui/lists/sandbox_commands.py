@@ -167,7 +167,7 @@ class SandboxCommands:
             say(text.line(f"{bulk_action.verb} {row.short_id}: {error.sentences}"), Tone.BAD)
         else:
             others = ""
-            if isinstance(row, SandboxRow) and len(row.asked + row.others) > 1:
+            if isinstance(row, SandboxRow) and row.others and len(row.conversation_titles) > 1:
                 titles = ", ".join(each or "untitled" for each in row.others[:NAMED])
                 more = f", and {len(row.others) - NAMED:,} more" if len(row.others) > NAMED else ""
                 others = f" {'Also in it' if row.asked else 'In it'}: {titles}{more}."
