@@ -203,7 +203,8 @@ async def test_a_key_that_stays_with_an_old_address_goes_along_with_the_name_and
         await seat.press("e", sees="Connection two")
         await seat.retype("second", "ctrl+s", sees=("second", "the key file has one for"))
         await seat.press("d", sees="and so is the key kept for it")
-        await seat.press("y", until=lambda: "second" not in seat.text)
+        await seat.press("y", sees="second: if the system keyring has its key, that stays there")
+        await seat.until(lambda: "key file has one" not in seat.text)
     assert file.read_text() == ""
 
 

@@ -131,9 +131,10 @@ async def test_what_another_deck_writes_of_the_open_one_makes_no_second_equal_ro
     if given == "by its address":
         desk.write(before)
     async with desk.sit(kept if given == "by its name" else Connection("agents", NOBODY), size=WIDE) as seat:
-        desk.write(f'{before}\n[connections.agents]\nurl = "{NOBODY}"\ncolour = "red"\n')
-        await at_list(seat, sees="agents")
+        desk.write(f'{before}\n[connections.agents]\nurl = "{NOBODY}"\nread_only = true\n')
+        await at_list(seat, sees=("agents", "changed in connections.toml since it was opened"))
         assert seat.text.count(NOBODY) == 1
+        assert "nothing is changed on the server" not in seat.text
         await seat.press("escape")
         desk.write(f'{before}\n[connections.agents]\nurl = "{NOBODY}9"\n')
         await at_list(seat, sees=(f"{NOBODY} ", f"{NOBODY}9 "))

@@ -45,6 +45,18 @@ async def test_a_key_that_can_do_nothing_says_why_and_what_would() -> None:
         await seat.press("p", sees="‖ Paused", until=lambda: not seat.deck.screen.is_modal)
 
 
+async def test_a_menu_whose_row_is_gone_does_nothing_to_the_next_one() -> None:
+    fleet = FakeFleet.of(2)
+    async with at_sandboxes(fleet) as seat:
+        await seat.go_to("box00", "f2", sees="Pause")
+        del fleet.sandboxes["box00"]
+        seat.session.refresh()
+        await seat.sees("The cursor stands on another row by now")
+        await seat.press("p")
+        await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
+        assert fleet.orders == []
+
+
 async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_with_it() -> None:
     fleet = FakeFleet.of(1)
     async with at_sandboxes(fleet) as seat:

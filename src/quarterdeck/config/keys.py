@@ -101,14 +101,16 @@ class SystemKeyring:
             raise KeyringUnavailableError
 
     async def forget(self, owner: Owner) -> None:
-        """Delete a key, if there is one; raises KeyringUnavailableError."""
+        """Delete a key, if there is one; raises KeyringUnavailableError unless there is none any more."""
 
-        def forget() -> None:
+        def forget() -> bool:
             backend = self._backend()
             if backend.get_password(SERVICE, owner.user) is not None:
                 backend.delete_password(SERVICE, owner.user)
+            return backend.get_password(SERVICE, owner.user) is None
 
-        await self._in_thread(forget)
+        if not await self._in_thread(forget):
+            raise KeyringUnavailableError
 
     async def _in_thread(self, call: Callable[[], _T]) -> _T:
         """Return the result of a call in a daemon thread, so that a call that hangs does not delay the exit."""
@@ -246,15 +248,21 @@ class Keys:
             if owner.name != was.name:
                 edit.delete_table(self.file, TABLE, was.name, private=True)
 
-    async def forget(self, connection: Connection) -> None:
-        """Delete the typed key of a connection, and the stored ones; the file's also if it is for another address."""
+    async def forget(self, connection: Connection) -> bool:
+        """Delete the typed key of a connection, and the stored ones; the file's also if it is for another address.
+
+        Returns False if the keyring may still have one.
+        """
         self.type(connection, None)
         owner = owner_of(connection)
         if owner is None:
-            return
+            return True
         await asyncio.to_thread(edit.delete_table, self.file, TABLE, owner.name, private=True)
-        with suppress(KeyringUnavailableError):
+        try:
             await self._keyring.forget(owner)
+        except KeyringUnavailableError:
+            return False
+        return True
 
     def _leave_file(self, owner: Owner) -> None:
         try:

@@ -28,6 +28,7 @@ from quarterdeck.tui.widgets.watch_strip import WatchStrip
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """Columns and lines that a screen needs."""
+NO_ROW = "The cursor stands on another row by now; esc closes this menu."
 TOO_SMALL = cell(Shown(f"Enlarge to {LEAST_WIDTH}x{LEAST_HEIGHT}."), Tone.WARN)  # one line also where there are few
 
 
@@ -172,6 +173,11 @@ class DeckScreen(Screen[None]):
 
         await self.app.push_screen(PageDialog(Shown("Requests, newest first"), lines, label=TIME_WIDE))
 
+    @property
+    def row_id(self) -> str | None:
+        """What tells the row under the cursor from the others."""
+        return None
+
     def row_title(self) -> Shown:
         """The name of the row under the cursor."""
         return Shown("")
@@ -183,13 +189,15 @@ class DeckScreen(Screen[None]):
     @work(exclusive=True, group="dialog")
     async def action_row_menu(self) -> None:
         """Show every command for the row under the cursor, and why some cannot be done."""
+        opened_for = self.row_id
 
         def offers() -> Iterator[Offer]:
-            reasons = ((command, self.why_not(command)) for command in self.row_commands())
+            gone = NO_ROW if self.row_id != opened_for else None
+            reasons = ((command, gone or self.why_not(command)) for command in self.row_commands())
             return ((each, reason and reason.removeprefix(f"{each.label}: ")) for each, reason in reasons)
 
         chosen = await self.app.push_screen_wait(menu(self.row_title(), offers))
-        if chosen is not None:
+        if chosen is not None and self.row_id == opened_for:
             await self.action_command(chosen)
 
     # Leaving with unsaved edits

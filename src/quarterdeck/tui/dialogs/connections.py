@@ -35,6 +35,7 @@ EMBEDDED = Shown("The local service is part of the deck: it has no key or addres
 PLAIN_HTTP = Shown("http:// to another machine: the key can be read on the way")
 NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
 CHANGING = Shown("The last change is still under way; a moment.")
+KEYRING_SILENT = "if the system keyring has its key, that stays there; it does not answer."
 CHANGED_SINCE = Shown("no: it was changed in connections.toml since it was opened")
 NAME, STATE, READ_ONLY = 18, 12, 10
 """Cells of the columns, at most; the address gets the remaining cells, as far as it needs them."""
@@ -124,6 +125,15 @@ class ConnectionsDialog(Dialog[Connection]):
     def _is_open(self, connection: Connection) -> bool:
         return connection.place == self.app.endpoint.place
 
+    def _as_open(self, connection: Connection) -> Connection:
+        """Return a connection as it is open, or as it would be opened."""
+        return self.app.endpoint if self._is_open(connection) else self._connections.opened_as(connection)
+
+    def _is_changed(self, connection: Connection) -> bool:
+        """Whether a connection is open otherwise than it would be opened now."""
+        now, is_open = self._connections.opened_as(connection), self._as_open(connection)
+        return connections.members(now) != connections.members(is_open)
+
     def _list_them(self, at: Connection) -> None:
         """List all connections again, with the cursor on one."""
         known, _ = self._read
@@ -164,7 +174,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _line(self, connection: Connection) -> Content:
         address = min(self._room, max(cell_len(_address(each)) for each in self._listed) + GAP)
-        read_only = Shown("read-only" if self._connections.opened_as(connection).read_only else "")
+        read_only = Shown("read-only" if self._as_open(connection).read_only else "")
         return Content("").join(
             (
                 mark(connection.colour),
@@ -189,7 +199,7 @@ class ConnectionsDialog(Dialog[Connection]):
     @property
     def _read_only(self) -> int:
         """Cells of the column that says so, if any is read-only."""
-        return READ_ONLY if any(self._connections.opened_as(each).read_only for each in self._listed) else 0
+        return READ_ONLY if any(self._as_open(each).read_only for each in self._listed) else 0
 
     def _health_of(self, connection: Connection) -> Cell:
         """Return the state of a connection, in one or two words."""
@@ -216,7 +226,7 @@ class ConnectionsDialog(Dialog[Connection]):
                 yield "file", (text.line(f"{remark}."), Tone.WARN)
         if not connection.embedded:
             yield "sent as", (HEADERS[connection.header], Tone.PLAIN)
-        if self._connections.opened_as(connection).read_only:
+        if self._as_open(connection).read_only:
             yield "read-only", (Shown("nothing is changed on the server"), Tone.PLAIN)
         if connection.ca_file is not None:
             yield "CA file", (text.line(connection.ca_file), Tone.PLAIN)
@@ -227,7 +237,7 @@ class ConnectionsDialog(Dialog[Connection]):
             yield "careful", (PLAIN_HTTP, Tone.WARN)
         if not (connection.kept or connection.embedded):
             yield "kept", (NOT_KEPT, Tone.WARN)
-        elif connection not in known:
+        elif connection not in known or self._is_changed(connection):
             yield "kept", (CHANGED_SINCE, Tone.WARN)
         if (verdict := self._verdicts.get(connection)) is not None:
             yield "check", verdict.said
@@ -259,7 +269,7 @@ class ConnectionsDialog(Dialog[Connection]):
         session = self.app.session if self._is_open(connection) else None
         if session is not None and session.server.key_refused:
             self.action_key()
-        elif session is not None and session.server.trouble is None:
+        elif session is not None and session.server.trouble is None and not self._is_changed(connection):
             self.dismiss(None)
         else:
             self.app.forget_messages()
@@ -297,9 +307,13 @@ class ConnectionsDialog(Dialog[Connection]):
         question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said)
         if not await self.app.push_screen_wait(question):
             return None
-        await self._connections.keys.forget(connection)  # first: what cannot be deleted must stay in sight
+        await self._forget_key(connection)  # first: what cannot be deleted must stay in sight
         await asyncio.to_thread(edit.delete_table, self._connections.file, connections.TABLE, connection.name)
         return connection
+
+    async def _forget_key(self, connection: Connection) -> None:
+        if not await self._connections.keys.forget(connection):
+            self.say(text.line(f"{connection.name}: {KEYRING_SILENT}"), Tone.WARN)
 
     @work(group="change")
     async def _change(
@@ -350,7 +364,7 @@ class ConnectionsDialog(Dialog[Connection]):
         """Set the key as chosen, and open the connection again if it is open."""
         keys, new, was_open = self._connections.keys, filled.connection, self._is_open(old)
         if filled.key is KeyChoice.NONE:
-            await keys.forget(old)
+            await self._forget_key(old)
         else:
             await keys.move(old, new, along=bool(filled.moves_key))
         if filled.moves_key is False:

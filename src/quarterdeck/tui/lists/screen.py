@@ -359,6 +359,11 @@ class ListScreen(DeckScreen, Generic[R]):
         row = self.table.cursor_row
         return (self._session, row) if self._session is not None and row is not None else None
 
+    @property
+    def row_id(self) -> str | None:
+        """The id of the row under the cursor."""
+        return self.table.cursor_id
+
     def row_title(self) -> Shown:
         """The name of the row under the cursor."""
         row = self.table.cursor_row
