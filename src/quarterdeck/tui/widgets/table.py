@@ -114,7 +114,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if were_rows != bool(ids):
             self.refresh()  # what is said without rows stands in the middle
         self.virtual_size = Size(0, len(ids) + HEADER)
-        self._measure_all()
+        if anew or not were_rows:
+            self._measure_all()
         if anew:
             self._reveal()
         else:
