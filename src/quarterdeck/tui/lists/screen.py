@@ -188,7 +188,8 @@ class ListScreen(DeckScreen, Generic[R]):
             self.show_rows()
         if aged:
             self._aged_at = monotonic()
-            self.table.fit_anew()
+            self.table.redraw_changed()
+            self.table.fit_more()
             self._describe_row()
         self.refresh_health()
 

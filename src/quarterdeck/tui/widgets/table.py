@@ -144,6 +144,16 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._columns, self._places = tuple(columns), ()
         self.fit_anew()
 
+    def fit_more(self) -> None:
+        """Shrink columns where that makes room for one that was left out."""
+        before, self._widest = self._widest, {}
+        self._measure_all()
+        self._measure(self._lines)
+        if len(self._fitted()) > len(self._places):
+            self._place()
+        else:
+            self._widest = before
+
     def fit_anew(self) -> None:
         """Shrink columns that are too wide for the current rows; between calls they only grow, to avoid jumps."""
         self._widest.clear()
