@@ -81,6 +81,17 @@ async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypat
         await seat.sees("quiet for       7m")
 
 
+async def test_a_start_that_takes_too_long_rises_although_nothing_new_is_read() -> None:
+    fleet = FakeFleet.of(2)
+    async with at_sandboxes(fleet, size=WIDE) as seat:
+        fleet.add("slow", "STARTING")
+        await seat.press("ctrl+r", sees="1 Starting", until=lambda: seat.list_screen.table.ids[-1] == "slow")
+        began = seat.deck.clock
+        seat.deck.clock = lambda: began() + timedelta(minutes=3)
+        await seat.sees("Starting slow 3:0")
+        await seat.until(lambda: seat.list_screen.table.ids[0] == "slow")
+
+
 async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -> None:
     fleet, state = FakeFleet(cap=3), KeptState(tmp_path / "state")
     for day, name in enumerate(("old", "mid", "new"), 10):

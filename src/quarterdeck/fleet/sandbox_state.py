@@ -90,6 +90,11 @@ class PendingAction(NamedTuple):
     here: bool = True
     """It was requested by this deck, not only observed."""
 
+    @property
+    def overdue_at(self) -> datetime:
+        """When it should have been confirmed by a reading."""
+        return self.at + (PAUSED_BY if self.action is Action.PAUSE else SLOW_AFTER)
+
 
 class SandboxState(NamedTuple):
     """The state to show for a sandbox."""
@@ -322,8 +327,7 @@ _UNDER_WAY = {
 
 def _under_way(read: SandboxState, asked: PendingAction, now: datetime) -> SandboxState:
     """Return the state while an action is under way, or the old one with a note if the action is overdue."""
-    waited = now - asked.at
-    in_time = waited < (PAUSED_BY if asked.action is Action.PAUSE else SLOW_AFTER)
+    in_time = now < asked.overdue_at
     if asked.action is Action.DELETE and in_time:
         return read._replace(longer=f"{read.words}, deleting")
     if asked.action is not Action.START and not in_time:
@@ -336,7 +340,8 @@ def _under_way(read: SandboxState, asked: PendingAction, now: datetime) -> Sandb
         note = "The server answered that it started; it still lists it as starting, as some do with idle sandboxes."
         return state._replace(note=note)
     note = "No reading has found it running yet; servers give up on a start after 120 s."
-    return state._replace(longer=f"{state.word} slow {stopwatch(waited.total_seconds())}", note=note, slow=True)
+    waited = stopwatch((now - asked.at).total_seconds())
+    return state._replace(longer=f"{state.word} slow {waited}", note=note, slow=True)
 
 
 # Which commands apply: servers never refuse by status; these rules are for people

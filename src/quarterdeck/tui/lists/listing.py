@@ -45,8 +45,8 @@ class ListDefinition(NamedTuple, Generic[R]):
     """Returns the current row of an id; None if it is not a row."""
     word: Callable[[R, datetime], str]
     """Returns the word by which a row is counted."""
-    passing: Callable[[R], bool]
-    """Whether a row's word or rank may change as time passes."""
+    changes_at: Callable[[R, datetime], datetime | None]
+    """Returns when a row's word or rank may change although nothing was read; None if it does not."""
     detail: Callable[[Session, R, datetime], list[Cell]]
     """Returns everything known about a row."""
     title: Callable[[R], Shown]
@@ -87,8 +87,8 @@ class Listing(Generic[R]):
         self.rows: dict[str, R] = {}
         """All rows, whether they match the filter or not."""
         self.folding = Folding(self.rows)
-        self.passing: set[str] = set()
-        """Ids of rows whose word or rank may change as time passes."""
+        self._changes_at: dict[str, datetime] = {}
+        """When the word or rank of a row may change although nothing is read."""
         self.view = View()
         self.filter: Filter[R] = Filter()
         self.definition = definition
@@ -132,18 +132,18 @@ class Listing(Generic[R]):
             if row is None:
                 if self.rows.pop(row_id, None) is not None:
                     del self._words[row_id]
-                    self.passing.discard(row_id)
+                    self._changes_at.pop(row_id, None)
                     gone.add(row_id)
                 continue
-            word = definition.word(row, now)
-            if row == self.rows.get(row_id) and word == self._words[row_id]:
+            at = self._changes_at.get(row_id)
+            if row == self.rows.get(row_id) and (at is None or at > now):
                 continue
-            self.rows[row_id], self._words[row_id] = row, word
+            self.rows[row_id], self._words[row_id] = row, definition.word(row, now)
             ranks[row_id] = self._rank(row, now)
-            if definition.passing(row):
-                self.passing.add(row_id)
+            if (at := definition.changes_at(row, now)) is not None:
+                self._changes_at[row_id] = at
             else:
-                self.passing.discard(row_id)
+                self._changes_at.pop(row_id, None)
             if (parent := definition.parent(row)) is not None:
                 self.folding.parents[row_id] = parent
         for successor in self.rows.keys() & set(map(session.current_id, gone)):
@@ -155,6 +155,11 @@ class Listing(Generic[R]):
         """Place a row at once, even if the cursor has just moved."""
         rank = self._rank(self.rows[row_id], self._clock())
         self._order.take({row_id: rank._replace(urgent=True)}, (), monotonic())
+
+    def due(self) -> list[str]:
+        """Return the ids of rows whose word or rank may have changed by now."""
+        now = self._clock()
+        return [row_id for row_id, at in self._changes_at.items() if at <= now]
 
     def pass_time(self, *, aged: bool) -> bool:
         """Place waiting rows as time has passed; returns whether the visible ids or their order changed.
@@ -169,7 +174,7 @@ class Listing(Generic[R]):
         """Forget all rows, because they belong to another server."""
         self.rows.clear()
         self._words.clear()
-        self.passing.clear()
+        self._changes_at.clear()
         self.put_in_order()
 
     # Arranging by a person

@@ -180,8 +180,8 @@ class ListScreen(DeckScreen, Generic[R]):
         """Update what changes with time: words, waiting rows, filters on durations, ages."""
         if not self.is_current:
             return
-        if self.listing.passing:
-            self._update(tuple(self.listing.passing))
+        if due := self.listing.due():
+            self._update(due)
             self._say_what_changed()
         aged = monotonic() - self._aged_at >= AGED_AFTER
         if self.listing.pass_time(aged=aged):

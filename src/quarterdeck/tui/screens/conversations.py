@@ -69,6 +69,12 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
     return "Its sandbox is not there." if row.sandbox_id is not None else "It has no sandbox."
 
 
+def _changes_at(row: ConversationRow, now: datetime) -> datetime | None:
+    """Return now for a start or a change of its sandbox that may become overdue at any time."""
+    passing = row.state.category is Category.BUSY and (row.task is not None or row.state.of_sandbox)
+    return now if passing else None
+
+
 CREATE = Shown("n creates one; 2 shows the sandboxes they live in.")
 NOBODY_ANSWERS = Shown("n creates one; no agent runs in the local service.")
 
@@ -83,7 +89,7 @@ CONVERSATIONS: ListDefinition[ConversationRow] = ListDefinition(
     ids=lambda session: [*session.start_tasks.records, *session.conversations.records],
     row=Session.conversation_row,
     word=lambda row, now: word(row),
-    passing=lambda row: row.state.category is Category.BUSY and (row.task is not None or row.state.of_sandbox),
+    changes_at=_changes_at,
     detail=lambda session, row, now: detail(row, now),
     title=title_of,
     copies=conversation_copies,
