@@ -87,7 +87,7 @@ async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away
         assert "enter Open  R Retry  / Filter" in seat.line(-1)
         assert "D Dismiss" in seat.line(-1)
         assert "Pause" not in seat.line(-1)
-        await seat.press("enter", sees=(DETAIL, "fix the bug quickly", "R tries it again, D puts it away."))
+        await seat.press("enter", sees=(DETAIL, "fix the bug quickly", "R tries it again, D dismisses it."))
         await seat.press("escape", "y", sees="what failed")
         await seat.press("down", "f", until=lambda: (home.state / "copied.txt").exists())
         assert (home.state / "copied.txt").read_text() == f"{DETAIL}\n"

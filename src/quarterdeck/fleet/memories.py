@@ -70,7 +70,8 @@ class SandboxMemories:
         self.timelines.started(record.id)
         memory = self.by_id[record.id]
         if memory.word != StateWord.RUNNING:
-            self._keep(record.id, memory._replace(asked=PendingAction(Action.START, now, answered=True)))
+            began = memory.asked.at if memory.asked is not None else now
+            self._keep(record.id, memory._replace(asked=PendingAction(Action.START, began, answered=True)))
 
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
         """Note that a pause, resume or deletion is about to be sent."""
