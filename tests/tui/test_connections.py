@@ -166,6 +166,6 @@ async def test_however_much_is_wrong_in_the_file_the_line_of_the_cursor_is_in_si
     async with desk.sit(size=(60, 20)) as seat:
         await seat.press("c", sees=("local service", "Remarks on the file: 6; `quarterdeck doctor` says all."))
         for each in range(6):
-            await seat.press("j", sees=(f"more{each}  ", "file       "))
+            await seat.press("j", sees=(f"more{each}  ", "file       colour is one of"))
         await seat.press("t", sees="check      ")
         await seat.press("g", sees="inside this deck")

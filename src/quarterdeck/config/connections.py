@@ -12,7 +12,7 @@ colour = "red"             # red, orange, green, teal, blue, violet or grey
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
@@ -52,6 +52,8 @@ class Connection:
     """The name of the environment variable that holds the key."""
     kept: bool = False
     """Whether it is in the file, so that a key may be stored for it."""
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+    """A sentence about each member of its table that could not be used."""
 
     @property
     def embedded(self) -> bool:
@@ -81,10 +83,10 @@ _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _MEMBERS = ("url", "header", "key_env", "read_only", "ca_file", "colour")
 
 
-def read(path: Path, problems: list[str]) -> tuple[Mapping[str, Connection], Mapping[str, str]]:
+def read(path: Path, problems: list[str], remarks: list[str]) -> tuple[Mapping[str, Connection], Mapping[str, str]]:
     """Return the connections in the file, and by name why others cannot be used (by "" if that is about all).
 
-    For whatever is wrong, a sentence is added to `problems`.
+    For whatever is wrong, a sentence is added to `problems`, or to `remarks` if a connection is used without it.
     """
     entries, why = None, f"{path}: connections are written as tables, like [connections.work]"
     try:
@@ -102,20 +104,20 @@ def read(path: Path, problems: list[str]) -> tuple[Mapping[str, Connection], Map
     found: dict[str, Connection] = {}
     left_out: dict[str, str] = {}
     for name, entry in entries.items():
+        where = f"{path}{_place(text, name)}, connection {name!a}"
         try:
-            found[name], wrong = _connection(name, entry)
+            found[name] = _connection(name, entry)
+            remarks += (f"{where}: {words}" for words in found[name].remarks)
         except ConfigError as error:
             left_out[name] = str(error)
-            wrong = [f"{error}; it is left out"]
-        problems += [f"{path}{_place(text, name)}, connection {name!a}: {words}" for words in wrong]
+            problems.append(f"{where}: {error}; it is left out")
     return found, left_out
 
 
 def check(connection: Connection) -> None:
     """Raise ConfigError if a connection cannot be written, with the reason."""
-    _, wrong = _connection(connection.name, members(connection))
-    if wrong:
-        raise ConfigError(wrong[0])
+    if remarks := _connection(connection.name, members(connection)).remarks:
+        raise ConfigError(remarks[0])
 
 
 def members(connection: Connection) -> dict[str, str | bool]:
@@ -127,7 +129,7 @@ def members(connection: Connection) -> dict[str, str | bool]:
 def changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str | bool | None]:
     """Return the members that differ between a connection and its table, None for those to be removed."""
     try:
-        before: Mapping[str, Any] = members(_connection(connection.name, entry)[0])
+        before: Mapping[str, Any] = members(_connection(connection.name, entry))
     except ConfigError:
         before = entry
     after = members(connection)
@@ -181,8 +183,8 @@ def check_member(member: str, value: object) -> None:
             raise ConfigError(f"{member!a} is not known; known are {', '.join(_MEMBERS)}")
 
 
-def _connection(name: str, entry: object) -> tuple[Connection, list[str]]:
-    """Return a connection from its table without its wrong members, and a sentence about each of those.
+def _connection(name: str, entry: object) -> Connection:
+    """Return a connection from its table without its wrong members, and remarks about each of those.
 
     What protects is never dropped, even if misspelt: a wrong read_only means true, and without its address or the
     certificates that were meant a connection cannot be used (ConfigError).
@@ -207,7 +209,7 @@ def _connection(name: str, entry: object) -> tuple[Connection, list[str]]:
     good["url"] = check_url(good["url"])
     if "colour" in good:
         good["colour"] = Colour(good["colour"])
-    return Connection(name, **good, kept=True), wrong
+    return Connection(name, **good, kept=True, remarks=tuple(wrong))
 
 
 def _place(text: str, name: str) -> str:

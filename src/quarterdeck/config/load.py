@@ -116,5 +116,5 @@ def load(environ: Mapping[str, str]) -> Config:
     """Read both files; never raises: for what cannot be used, a sentence is added to `problems`."""
     folders = find_folders(environ)
     problems: list[str] = []
-    known, left_out = connections.read(folders.connections, problems)
+    known, left_out = connections.read(folders.connections, problems, problems)
     return Config(folders, known, left_out, read_preferences(folders.preferences, problems), tuple(problems))

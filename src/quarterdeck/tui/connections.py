@@ -35,9 +35,9 @@ class Connections:
         self._read_only = read_only
 
     async def read(self) -> tuple[Sequence[Connection], Sequence[str]]:
-        """Return all current connections, the local service first, and sentences about those that could not be used."""
+        """Return all current connections, the local service first, and sentences about what could not be used."""
         problems: list[str] = []
-        found, _ = await asyncio.to_thread(connections.read, self.file, problems)
+        found, _ = await asyncio.to_thread(connections.read, self.file, problems, [])
         known = [LOCAL, *found.values()]
         if not self._started_on.kept and self._started_on.place not in [each.place for each in known]:
             known.append(self._started_on)

@@ -137,7 +137,7 @@ class ConnectionsDialog(Dialog[Connection]):
     def _list_them(self, at: Connection) -> None:
         """List all connections again, with the cursor on one."""
         known, _ = self._read
-        self._listed = known if any(map(self._is_open, known)) else (*known, self.app.endpoint)
+        self._listed = known if any(map(self._is_open, known)) else (*known, replace(self.app.endpoint, remarks=()))
         self._list.set_options([self._line(each) for each in self._listed])
         self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
         self._place = self._chosen.place
@@ -217,13 +217,12 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _facts(self, connection: Connection) -> Iterable[tuple[str, Span]]:
         """Yield everything about one connection."""
-        (known, problems), where = self._read, self._keys.get(connection)
+        where = self._keys.get(connection)
         if cell_len(_address(connection)) >= self._room:
             yield "address", (_address(connection), Tone.PLAIN)
         yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
-        for _, own, remark in (problem.partition(f"connection {connection.name!a}: ") for problem in problems):
-            if own:
-                yield "file", (text.line(f"{remark}."), Tone.WARN)
+        for remark in connection.remarks:
+            yield "file", (text.line(f"{remark}."), Tone.WARN)
         if not connection.embedded:
             yield "sent as", (HEADERS[connection.header], Tone.PLAIN)
         if self._as_open(connection).read_only:
@@ -237,23 +236,21 @@ class ConnectionsDialog(Dialog[Connection]):
             yield "careful", (PLAIN_HTTP, Tone.WARN)
         if not (connection.kept or connection.embedded):
             yield "kept", (NOT_KEPT, Tone.WARN)
-        elif connection not in known or self._is_changed(connection):
+        elif connection not in self._read[0] or self._is_changed(connection):
             yield "kept", (CHANGED_SINCE, Tone.WARN)
         if (verdict := self._verdicts.get(connection)) is not None:
             yield "check", verdict.said
 
     def _first_lines(self) -> Iterable[Cell]:
         """Yield why the open connection does not answer, and how much is wrong in the file."""
-        session, problems = self.app.session, self._read[1]
+        session, (known, problems) = self.app.session, self._read
         if session is not None and session.server.key_refused:
             yield cell(Shown("The key is missing or not the right one. K: enter it."), Tone.BAD)
         elif error := self.app.trouble or (session.server.trouble if session is not None else None):
             yield cell(text.line(error.sentences), Tone.WARN)
-        listed = tuple(f"connection {each.name!a}: " for each in self._listed)
-        others = [problem for problem in problems if not any(own in problem for own in listed)][:1]
-        yield from (cell(text.line(f"{problem}."), Tone.WARN) for problem in others)
-        if len(problems) > len(others):
-            yield cell(Shown(f"Remarks on the file: {len(problems)}; `quarterdeck doctor` says all."), Tone.WARN)
+        yield from (cell(text.line(f"{problem}."), Tone.WARN) for problem in problems[:1])
+        if (count := len(problems) + sum(len(each.remarks) for each in known)) > len(problems[:1]):
+            yield cell(Shown(f"Remarks on the file: {count}; `quarterdeck doctor` says all."), Tone.WARN)
 
     @work(exclusive=True, group="keys")
     async def _find_keys(self) -> None:
