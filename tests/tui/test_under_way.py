@@ -1,5 +1,6 @@
 """What was asked of a server and is not answered: what is said meanwhile, and what becomes of it."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -75,6 +76,21 @@ async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
         await seat.until(lambda: seat.deck.return_code is not None)
         left = (0, ()) if then == "it is answered" else (1, ("start of default-spec",))
         assert (seat.deck.return_code, seat.deck.unanswered) == left
+
+
+async def test_of_two_starts_the_cursor_goes_to_the_last(fleet: FakeFleet) -> None:
+    server = slow(fleet, posts(SANDBOXES))
+    async with seated(answering(server), PROD, size=WIDE) as seat:
+        await start(seat)
+        await seat.until(lambda: server.waited)
+        first, server.gate, server.waited = server.gate, asyncio.Event(), False
+        await start(seat)
+        await seat.until(lambda: server.waited)
+        first.set()
+        await seat.sees("Start of new1 asked for")
+        await seat.until(lambda: "new1" in shown(seat))
+        server.gate.set()
+        await seat.until(lambda: seat.list_screen.table.cursor_id == "new2")
 
 
 @pytest.mark.parametrize("answered", [True, False])

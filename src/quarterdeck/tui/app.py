@@ -181,9 +181,9 @@ class Deck(KeysInOrder):
         self.opened: list[OpenScreen] = []
         """The mounted screens of the deck; each adds itself."""
         self.wanted: str | None = None
-        """The id that a list should move its cursor to as soon as the row exists; empty until an answer names it.
+        """The id that a list should move its cursor to as soon as the row exists; one made up until an answer names it.
 
-        A cursor that somebody moved meanwhile stays there.
+        A cursor that somebody moved meanwhile stays there, and of several starts it goes to the last.
         """
         self.reading_positions: dict[str, ReadingPosition] = {}
         """The place last read in each conversation, by id."""

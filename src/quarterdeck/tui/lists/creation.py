@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import uuid4
 
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
@@ -78,7 +79,7 @@ class Creation:
         at = app.clock() if self._unsent is None else self._unsent.at
         unsent = self._unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=at)
         await self._offers.keep(about, unsent)
-        app.wanted = ""
+        asked = app.wanted = uuid4().hex
         try:
             created = await self._session.create(new, None if self._failed is None else self._failed.id)
         except ServiceError as error:
@@ -92,7 +93,7 @@ class Creation:
                 words = f"{self._endpoint.name}: {error.sentences} n there has its words."
                 self._screen.say(text.line(words), Tone.BAD)
             return True
-        if app.wanted is not None:
+        if app.wanted == asked:
             app.wanted = created
         self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
         self._offers.drop(about, unsent)

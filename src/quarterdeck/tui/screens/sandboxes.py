@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
+from uuid import uuid4
 
 from textual.binding import BindingType
 
@@ -124,10 +125,10 @@ class SandboxesScreen(ListScreen[SandboxRow]):
 
     async def _start_from(self, session: Session, spec: str) -> None:
         self.say(text.line(f"Starting a sandbox from {spec}…"), Tone.BUSY)
-        self.app.wanted = ""
+        asked = self.app.wanted = uuid4().hex
         with self.saying_errors():
             record = await session.start(spec)
-            if self.app.wanted is not None:
+            if self.app.wanted == asked:
                 self.app.wanted = record.id
             if record.status == SandboxStatus.ERROR:
                 self.say(text.line(f"The server made {short_id(record.id)}, but it failed to start."), Tone.BAD)
