@@ -88,6 +88,16 @@ async def test_what_is_still_to_be_typed_of_a_server_goes_where_it_is_not_shown(
     assert files.env == {"MODE": SecretStr("x"), "TOKEN": SecretStr("sentinel")}
 
 
+async def test_what_is_wrong_with_a_pasted_server_is_said_in_sight(sit: Sit) -> None:
+    async with sit(size=(60, 20)) as seat:
+        await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
+        variables = {"ONE": "1", "TWO": "2", "THREE": "3", "TOKEN": "****"}
+        await seat.paste(json.dumps({"db": {"command": "uvx", "args": ["a", "b", "c", "d"], "env": variables}}))
+        await seat.press("ctrl+s", sees="1 server found")
+        await seat.go_to("mcp:0", "enter", sees="MCP server")
+        await seat.press("ctrl+s", sees="! The value of TOKEN is a mask")
+
+
 async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
     await seat.paste(json.dumps(PASTED, indent=1))

@@ -150,6 +150,7 @@ class FieldsDialog(Dialog[Result]):
             if isinstance(first, Input):
                 first.select_on_focus = False  # the next key must not replace what is to be mended
             self.set_focus(first)
+            self.call_after_refresh(self.fields[field].note.scroll_visible, animate=False)
         else:
             self.complain(text.line(words))
 
