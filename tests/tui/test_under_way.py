@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui import app
+from quarterdeck.tui import app, screen
 from quarterdeck.tui.connections import Connect
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer, FakeServer, Gated
@@ -194,6 +194,22 @@ async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_cam
         assert refused or "port it" not in seat.text
         created = [each["initial_message"]["content"][0]["text"] for each in fleet.created]
         assert (created, fleet.orders) == ([] if refused else ["port it"], []), "what was typed meanwhile went nowhere"
+
+
+async def test_what_is_typed_until_a_creation_is_answered_and_right_after_runs_nothing(
+    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "STILL_TYPING", 30.0)
+    server = slow(fleet, posts(CONVERSATIONS))
+    async with at_conversations(fleet, server=server, size=WIDE) as seat:
+        await seat.press("n", *"port it", "ctrl+s", until=lambda: server.waited)
+        await seat.press(*"to")
+        server.gate.set()
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("p", sees="did nothing; press it again.")
+        monkeypatch.setattr(screen, "STILL_TYPING", 0.0)
+        await seat.press("p", until=lambda: fleet.orders)
+    assert fleet.orders == [("pause", "box")]
 
 
 @pytest.mark.parametrize(

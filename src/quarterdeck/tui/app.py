@@ -185,6 +185,8 @@ class Deck(KeysInOrder):
 
         A cursor that somebody moved meanwhile stays there, and of several starts it goes to the last.
         """
+        self.key_lost_at = 0.0
+        """When a key went nowhere, in a form that the answer to its request has closed since."""
         self.reading_positions: dict[str, ReadingPosition] = {}
         """The place last read in each conversation, by id."""
         self.unanswered: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from inspect import isawaitable
+from time import monotonic
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -29,6 +30,9 @@ from quarterdeck.tui.widgets.watch_strip import WatchStrip
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """Columns and lines that a screen needs."""
 NO_ROW = "The cursor stands on another row by now; esc closes this menu."
+STILL_TYPING = 0.5
+"""Seconds within which a key belongs to what was typed before it, and is no command if that went nowhere."""
+TYPED_BEFORE = "That was typed while the form was closing and did nothing; press it again."
 TOO_SMALL = cell(Shown(f"Enlarge to {LEAST_WIDTH}x{LEAST_HEIGHT}."), Tone.WARN)  # one line also where there are few
 
 
@@ -143,6 +147,8 @@ class DeckScreen(Screen[None]):
     async def action_command(self, name: str) -> None:
         """Run a command, or show why not; its action is a method of the screen, a helper or the app."""
         reason = self.why_not(command_at(self.PLACE, name))
+        if monotonic() - self.app.key_lost_at < STILL_TYPING:
+            self.app.key_lost_at, reason = monotonic(), TYPED_BEFORE
         if reason is not None:
             self.say(text.line(reason), Tone.WARN)
             return

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar, TypeVar
 
 from textual import getters, on
@@ -82,6 +83,8 @@ class Dialog(ModalScreen[Result | None]):
         self._body = TextScroll(id="body", can_focus=False)
         self._waits = False
         """Whether it says what it waits for."""
+        self._lost_at = 0.0
+        """When a key came last that went nowhere because of that."""
 
     def compose(self) -> ComposeResult:
         """The frame; its content comes from `body`."""
@@ -139,7 +142,9 @@ class Dialog(ModalScreen[Result | None]):
 
     def on_key(self, event: Key) -> None:
         """Say that a key does nothing, in place of anything but what is waited for."""
-        if not self._waits and (key := unused_key(event)):
+        if self._waits:
+            self._lost_at = monotonic()
+        elif key := unused_key(event):
             self.say(text.line(f"{key} does nothing here; the keys are below."), Tone.WARN)
 
     def action_cancel(self) -> None:
