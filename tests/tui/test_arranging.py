@@ -60,6 +60,9 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(f
         assert len(shown(seat)) == 6
         await seat.press("enter", "asterisk", sees="The filter is not understood whole; / changes it")
         assert not seat.list_screen.table.marks
+        await seat.press("space", "G", "v", sees="The filter is not understood whole; / changes it")
+        assert len(seat.list_screen.table.marks) == 1
+        await seat.press("minus")
         await seat.press("slash")
         await seat.retype("  ", "enter", until=lambda: "abc" not in seat.text)
         assert "\n /" not in seat.text
