@@ -47,7 +47,7 @@ async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_a
         await seat.press("r", sees=("1 Idle", "asked for"))
         await seat.press("p", sees=("1 Sandbox paused", "asked for"))
         await seat.press("enter", sees="Its sandbox is paused. r resumes it.")
-        await seat.press("r", sees="Resume its sandbox?")
+        await seat.press("r", sees=("Resume its sandbox?", "No agent runs in the local service."))
         await seat.press("y", sees="Resume of its sandbox asked for.")
         await seat.press("q", sees="1 Idle")
         await seat.press("D", sees="Its sandbox stays.")

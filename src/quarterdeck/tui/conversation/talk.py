@@ -133,7 +133,8 @@ class Talk:
             following.refresh()
             return "Resume of its sandbox asked for."
 
-        words = "" if self._screen.app.endpoint.embedded else "Its agent can be answered again once it runs."
+        embedded = self._screen.app.endpoint.embedded
+        words = "No agent runs in the local service." if embedded else "Its agent can be answered again once it runs."
         self._confirm("Resume its sandbox?", (words, session.displacement.forecast()), resume)
 
     def action_ask_always(self) -> None:

@@ -188,7 +188,7 @@ def _goes_with(session: Session, rows: Sequence[ConversationRow]) -> list[Cell]:
     ids, one = {row.id for row in rows}, len(rows) == 1
     gone = all(row.state.word == ConversationWord.SANDBOX_MISSING for row in rows)
     if _is_local(session) and not gone:
-        return [cell(Shown("Its sandbox stays." if one else "Their sandboxes stay, as far as there still are any."))]
+        return [cell(Shown("Its sandbox stays." if one else "The sandboxes that still exist stay."))]
     what = "Its sandbox goes too, with all files in it" if one else "Their sandboxes go too, with all files in them"
     unless = "another conversation lives there" if one else "other conversations live there"
     records = session.conversations.records.values()
