@@ -231,3 +231,19 @@ def test_secrets_of_servers_are_lost_only_where_somebody_says_so(nested: Run) ->
     assert "90" in nested("settings", "show", "--json").out
     gone = nested("settings", "undo", "--accept-losses").err
     assert "if there were any, of the MCP servers tools-example: cannot be brought back" in gone
+
+
+def test_variables_beside_those_that_are_typed_are_lost_only_where_somebody_says_so(nested: Run) -> None:
+    one, two = ({"mcpServers": {"files": {"command": "npx", "env": env}}} for env in ({"A": "1"}, {"B": "2"}))
+    change = ("settings", "set", "mcp_config=-")
+    nested(*change, typed=json.dumps(one))
+    refused = nested(*change, typed=json.dumps(two), status=2).err
+    assert "files: its key and hidden values, if it has any that are not given again." in refused
+    nested(*change, "--accept-losses", typed=json.dumps(two))
+    gone = nested("settings", "undo", status=1).err
+    assert ("of the MCP servers files: cannot be brought back" in gone, "changed again" in gone) == (True, False)
+
+
+def test_a_server_that_was_added_with_secrets_is_taken_back(nested: Run) -> None:
+    nested("settings", "set", "mcp_config=-", typed=json.dumps(SERVERS))
+    assert nested("settings", "undo").out.endswith("2 of 2 changes verified\n")

@@ -328,7 +328,7 @@ def test_a_name_that_would_push_another_server_aside_is_refused(beside: dict[str
     assert caught.value.problems[0].location == ("mcp_config", "stdio_servers", 0, "name")
 
 
-def test_every_server_whose_hidden_secrets_are_not_typed_again_is_named() -> None:
+def test_every_server_that_may_have_more_hidden_secrets_than_are_typed_is_named() -> None:
     loaded = config_of(LOADED)
     assert lost(LOADED, loaded) == ("events", "typed", "tools", "fs")
     assert "auth" not in json.dumps(as_sent(loaded))
@@ -338,8 +338,12 @@ def test_every_server_whose_hidden_secrets_are_not_typed_again_is_named() -> Non
             "sse_servers": (SseServer(url="https://a.example/sse", api_key=SecretStr("k")),),
         }
     )
-    assert lost(LOADED, again) == ("tools",)
+    assert lost(LOADED, again) == ("a-example", "tools", "fs")
+    known = LOADED | {"fs": {"command": "npx", "env": {"T": "t"}}}
+    assert lost(known, again) == ("a-example", "tools")
     base = {"fs": {"command": "npx", "args": ["a"]}}
     renamed = McpConfig(stdio_servers=(StdioServer(name="files", command="npx", args=("a",)),))
     other = McpConfig(stdio_servers=(StdioServer(name="other", command="uvx"),))
     assert (lost(base, renamed), lost(base, other), lost(base, None)) == (("files",), (), ())
+    added = {"fs": base["fs"], "copy": base["fs"] | {"env": {"T": "t"}}}
+    assert lost(base, config_of(added)) == ("fs",)

@@ -51,18 +51,18 @@ def map_of(config: McpConfig) -> dict[str, Any]:
 
 
 def secrets_lost(base: Settings, changes: SettingsChanges) -> tuple[str, ...]:
-    """Return the names of MCP servers that lose their stored secrets, if any, because none was typed again.
+    """Return the names of MCP servers that may lose secrets that a load does not tell.
 
-    A load does not tell whether an environment or header is stored, so a server counts unless something was typed.
-    Raises ServiceError(INVALID) for two servers with the same name.
+    A load tells of no variable and no header, so every stored server counts of which no secret is known, even if one
+    was typed: there may be others. Raises ServiceError(INVALID) for two servers with the same name.
     """
     new = changes.get("mcp_config")
     if base.mcp_config is None or not isinstance(new, McpConfig):
         return ()
-    held = {*(name for name, _ in named(base.mcp_config)), *map(_target, listed(base.mcp_config))}
-    return tuple(
-        name for name, server in named(new) if (name in held or _target(server) in held) and not _has_secret(server)
-    )
+    stored, sent = dict(named(base.mcp_config)), dict(named(new))
+    renamed = {_target(server): server for name, server in stored.items() if name not in sent}
+    before = {name: stored.get(name) or renamed.get(_target(server)) for name, server in sent.items()}
+    return tuple(name for name, was in before.items() if was is not None and not _has_secret(was))
 
 
 def named(config: McpConfig) -> Iterator[tuple[str, McpServer]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue, model_validator
 
-from quarterdeck.client.models.mcp import listed
+from quarterdeck.client.models.mcp import McpServer, listed
 from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.draft import MCP, Draft, is_same
@@ -215,7 +215,7 @@ def restored(changes: KeptChanges, draft: Draft, *, over_others: bool = True) ->
             moved += [label] if is_moved else []
     if AGENT_KIND in values and not over_others:
         left_out.append("All other settings that its agents had")
-    hidden = not over_others and draft.base is not None and bool(draft.base.leaves)
+    hidden = draft.base is not None and bool(draft.base.leaves)
     values[MCP] = _restored_servers(
         changes.servers, draft.servers, left_out, moved, over_others=over_others, hidden=hidden
     )
@@ -266,12 +266,13 @@ def _restored_servers(
 ) -> Servers:
     """Return the list with changes applied again; secrets come from the current rows.
 
-    `hidden` means that a server which comes back may have had secrets of which nothing is known here.
+    `hidden` means that the service tells no secrets: no change of them is seen, and what comes back may have had some.
     """
     rows = _rows(changes, servers)
     for number, change in enumerate(changes):
         now = rows.get(number)
-        if change.old is not None and (now is None or now.before is None or bare(now.before) != change.old):
+        before = None if now is None or now.before is None else _told(now.before, hidden=hidden)
+        if change.old is not None and before != _told(change.old, hidden=hidden):
             if not over_others or now is not None or change.new is not None:
                 moved.append(words.server_title(change.old))
             if not over_others:
@@ -283,12 +284,17 @@ def _restored_servers(
         title = words.server_title(change.new)
         left_out += (f"{title}: {part}" for part in dict.fromkeys((*change.typed, *missing(server))))
         comes_back = (now is None or now.was is None) and not change.new_here
-        if hidden and comes_back and not words.holds_secret(server):
+        if hidden and comes_back and not over_others and not words.holds_secret(server):
             left_out.append(f"{title}: its key and hidden values, if it had any")
         row = servers.next_row if now is None else now.row
         servers = servers.add(server) if now is None else servers.edit(row, server)
         servers = servers.disable(row) if change.new_here else servers.enable(row)
     return servers
+
+
+def _told(server: McpServer, *, hidden: bool) -> dict[str, Any]:
+    """Return a server without secrets; if the service hides them, also without their names."""
+    return bare(server).model_dump(exclude={"api_key", "env", "headers"} if hidden else None)
 
 
 def _rows(changes: Sequence[ServerChange], servers: Servers) -> dict[int, Entry]:

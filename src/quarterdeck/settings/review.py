@@ -49,7 +49,6 @@ def _is_used(entry: Field, server: Server) -> bool:
 
 
 UNKNOWN = "this server's release is not known, and a save may erase what it does not tell."
-GIVE_AGAIN = "unless they are given again."
 
 
 def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
@@ -88,7 +87,7 @@ def _loss_words(draft: Draft, lost: Loss) -> str:
         servers, its, it_has = ("MCP server", "its key", "it has")
         if len(lost.parts) > 1:
             servers, its, it_has = ("MCP servers", "their keys", "they have")
-        return f"{servers} {words.few(lost.parts)}: {its} and hidden values, if {it_has} any, {GIVE_AGAIN}"
+        return f"{servers} {words.few(lost.parts)}: {its} and hidden values, if {it_has} any that are not given again."
     if lost.field == TOKENS:
         tokens = f"Git tokens ({', '.join(lost.parts)})" if lost.parts else "Git tokens"
         return f"{tokens} and custom secrets: {UNKNOWN} Set them again afterwards."
@@ -104,10 +103,10 @@ def _loss_words(draft: Draft, lost: Loss) -> str:
 def _lost_by_disabling(draft: Draft) -> Iterator[Problem]:
     """Yield what is lost of disabled MCP servers, if the server returns no secrets."""
     for entry in draft.servers.edited:
-        if entry.state is EntryState.DISABLED and entry.was is not None and not words.has_secret(entry.server):
+        if entry.state is EntryState.DISABLED and entry.was is not None and not words.holds_secret(entry.was):
             yield Problem(
                 f"{words.server_title(entry.server)}: this server does not tell its key and hidden values, "
-                "so they cannot be kept here. Type them first, or when it is used again.",
+                "so only those typed are kept here. Type them first, or when it is used again.",
                 key=MCP,
             )
 
