@@ -80,6 +80,9 @@ def test_a_save_that_would_erase_a_key_is_refused_unless_the_key_or_a_yes_is_giv
         assert "Give sandbox_api_key in a file of `settings import` to keep it" in taken
         lacked = run("settings", "set", "sandbox_grouping_strategy=NO_GROUPING", "--url", url, status=2).err
         assert "'sandbox_grouping_strategy' is not a setting that can be changed." in lacked
+        grouping = "settings.sandbox_grouping_strategy = 'NO_GROUPING'"
+        left = run("settings", "import", "-", "--url", url, typed=grouping).err
+        assert "Left alone: sandbox_grouping_strategy: this server does not have it" in left
         assert keeper.stores == 0
         run(*change, "sandbox_api_key=-", "--url", url, typed="sentinel-kept")
         assert keeper.record["sandbox_api_key"] == "sentinel-kept"

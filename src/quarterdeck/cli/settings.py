@@ -30,18 +30,13 @@ async def show(arguments: CommandLine, config: Config) -> int:
         if draft.base is None:
             answer(arguments, None, [Shown("No settings are stored on this server yet; it uses its defaults.")])
             return 0
-        shown = [entry for entry in draft.fields.fields if is_there(draft, entry)]
+        shown = [entry for entry in draft.fields.fields if draft.has(entry)]
         listed = [entry for entry in shown if arguments.all or _is_listed(draft, entry)]
         rows = [row for entry in listed for row in _rows(draft, entry)]
         answer(arguments, _plain(draft.base), table(("SETTING", "VALUE"), rows))
         if len(listed) < len(shown) and not arguments.json:
             note(f"{len(shown) - len(listed)} less used settings stand at their defaults; --all lists them too.")
         return 0
-
-
-def is_there(draft: Draft, entry: Field) -> bool:
-    """Whether this server has a setting, as far as is known before the first save."""
-    return not entry.absent and (not entry.extra or draft.base is None or hasattr(draft.base, entry.key))
 
 
 def _is_listed(draft: Draft, entry: Field) -> bool:

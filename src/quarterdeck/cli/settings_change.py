@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import client_for
 from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, note, print_json, say
-from quarterdeck.cli.settings import is_there, read_draft
+from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpServer
@@ -101,7 +101,7 @@ async def undo(arguments: CommandLine, config: Config) -> int:
 def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
     """Return the draft with a text as the value of a field; raises CommandError (status 2) if it is invalid."""
     entry = draft.fields.by_key.get(key)
-    if entry is None or not is_there(draft, entry) or entry.control is Control.READ_ONLY:
+    if entry is None or not draft.has(entry) or entry.control is Control.READ_ONLY:
         advice = "`quarterdeck help settings` lists all, `settings show --all` lists those of a server."
         raise CommandError(f"{key!a} is not a setting that can be changed.", advice, status=2)
     if text not in ("", STANDARD) and (entry.secret or key == MCP):

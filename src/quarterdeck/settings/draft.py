@@ -59,6 +59,10 @@ class Draft:
         """Return the setting of a key; raises KeyError for an unknown one."""
         return self.fields.by_key[key]
 
+    def has(self, entry: Field) -> bool:
+        """Whether this server has a setting, as far as is known before the first save."""
+        return not entry.absent and (not entry.extra or self.base is None or hasattr(self.base, entry.key))
+
     def with_fields(self, fields: FormFields) -> "Draft":
         """Return the draft for other settings, because the server is another or better known; all edits are kept."""
         if fields == self.fields:

@@ -95,7 +95,7 @@ def imported(text: str, draft: Draft) -> Imported:
     data = _read(text)
     for key, value in _values(data):
         entry = draft.fields.by_key.get(key)
-        if entry is None or entry.absent or entry.control is Control.READ_ONLY:
+        if entry is None or not draft.has(entry) or entry.control is Control.READ_ONLY:
             foreign += [key[:60]] if value is not None else []
         elif key == MCP:
             values[MCP] = _with_servers(draft, value, wrong, notes)
