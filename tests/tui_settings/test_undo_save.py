@@ -58,8 +58,8 @@ async def test_secrets_are_not_in_the_journal_and_what_is_not_taken_back_is_name
 async def test_a_deleted_server_comes_back_as_an_edit_with_its_secrets_to_be_typed(
     seat: FormSeat, tmp_path: Path
 ) -> None:
-    await seat.go_to("mcp:2", "d")
-    await seat.save_verified(1)
+    await seat.go_to("mcp:2", "d", "ctrl+s", sees=("deleted", "An undo brings it back without secrets."))
+    await seat.agree(sees="Saved · 1 of 1 verified")
     assert "@acme/db" in journal(tmp_path)
     assert "sentinel" not in journal(tmp_path)
     await seat.choose("Undo save")

@@ -11,7 +11,7 @@ from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Field, Group, Problem
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
-from quarterdeck.settings.mcp_server import bare, filled
+from quarterdeck.settings.mcp_server import bare, filled, typed_anew
 from quarterdeck.settings.words import differences, parts
 
 _NOT_OF_CONVERSATIONS = (Group.INTERFACE, Group.PRIVACY)
@@ -125,6 +125,7 @@ SET, UNSET = "set", "unset"
 KEPT_HERE = "kept on this machine"
 ON_SERVICE = "on the service"
 EQUAL_STAYS = "An equal one stays."
+WITHOUT_SECRETS = "An undo brings it back without secrets."
 COMES_BACK = "Where the server's own config.toml has it, the server adds it again."
 WITH_SECRETS = "Its secrets go into a private file on this machine."
 HERE_ONLY = "Kept on this machine only; the server is not asked."
@@ -188,17 +189,18 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[ReviewLine]:
 
 
 def _server_lines(draft: Draft, server: Server | None) -> Iterator[ReviewLine]:
-    """Yield the change of each MCP server; of one that the server has twice, what becomes of the other."""
+    """Yield the change of each MCP server; of one that goes, what becomes of its secrets and of an equal one."""
     equals = {row: group for group in duplicates(draft.stored_servers) for row in group}
     staying = {entry.row for entry in draft.servers.entries if not entry.edited}
     added_again = [] if server is not None and server.local else [COMES_BACK]
     for entry in draft.servers.edited:
         group = equals.get(entry.row, ())
         stays = [] if staying.isdisjoint(group) else [EQUAL_STAYS]
-        yield _server_line(entry, [*stays, *(added_again if group else ())])
+        stripped = [WITHOUT_SECRETS] if (server and server.nested) or typed_anew(entry.server, None) else []
+        yield _server_line(entry, [*stays, *(added_again if group else ()), *stripped])
 
 
-def _server_line(entry: Entry, of_copies: Sequence[str]) -> ReviewLine:
+def _server_line(entry: Entry, if_removed: Sequence[str]) -> ReviewLine:
     before, server, state = entry.before or entry.server, entry.server, entry.state
     if state is EntryState.ADDED:
         unseen = ", ".join(name for name, (shown, _) in parts(server).items() if not shown)
@@ -213,7 +215,7 @@ def _server_line(entry: Entry, of_copies: Sequence[str]) -> ReviewLine:
         old, new = [ON_SERVICE, *old] if entry.was is not None else [], [KEPT_HERE, *new]
     notes = [HERE_ONLY] if entry.local and state is not EntryState.DISABLED else []
     if entry.removed:
-        notes += of_copies
+        notes += if_removed
     elif entry.disabled:
         notes += [WITH_SECRETS] if bare(server) != server else []
         notes += filter(None, [words.to_type(server)])
