@@ -176,7 +176,12 @@ async def test_a_kept_key_follows_to_another_address_only_after_a_yes(desk: Desk
         await seat.press("escape", sees="Nothing is saved yet.")
         assert desk.two not in desk.file.read_text()
         await seat.press("ctrl+s")
-        await seat.sees("The address has changed", desk.one, f"Send it to {desk.two} from now on?")
+        await seat.sees(
+            "The address has changed",
+            desk.one,
+            f"Send it to {desk.two} from now on?",
+            "n leaves it where it is (system keyring)",
+        )
         await seat.press(answer)
         await seat.sees("Connections", "key        system keyring" if answer == "y" else "is not used for")
         await seat.press("up", until=lambda: "is not used for" not in seat.text)

@@ -160,13 +160,14 @@ def _problem_with_file(path: str) -> str | None:
 
 async def moves_key(app: Deck, old: Connection, filled: Filled) -> bool | None:
     """Whether the key goes to the new address, to another origin only after a yes; None if there is none to go."""
-    new, other = filled.connection, filled.key in (KeyChoice.NONE, KeyChoice.ENTER)
-    if other or old.place == new.place or not await app.connecting.connections.keys.is_given(old):
+    new, keys = filled.connection, app.connecting.connections.keys
+    if filled.key in (KeyChoice.NONE, KeyChoice.ENTER) or old.place == new.place or not await keys.is_given(old):
         return None
     was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
     said = (
         cell(text.line(f"The key belongs to {was}.")),
         cell(text.line(f"Send it to {becomes} from now on?"), Tone.STRONG),
+        cell(text.line(f"n leaves it where it is ({await keys.source(old)}), for {was} alone."), Tone.MUTED),
     )
     agreed = await app.push_screen_wait(YesNoDialog(CHANGED, said)) if was != becomes else True
     if agreed is None:
