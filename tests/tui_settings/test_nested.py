@@ -17,6 +17,8 @@ MAJOR = {"prominence": "major", "value_type": "string"}
 async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(sit: Sit) -> None:
     async with sit(store="nested") as seat:
         await seat.sees("Nothing stored yet")
+        await seat.go_to("enable_default_condenser")
+        assert seat.line_of("Condense memory").split()[-3:] == ["on", "server", "default"]
         for entry in seat.form.draft.fields.fields:
             if entry.control is Control.SELECT and not (entry.minor or entry.extra):
                 await seat.go_to(entry.key, "enter", "escape")

@@ -94,7 +94,7 @@ def _field_facts(view: FormView, row: Row, entry: Field) -> Iterator[Cell]:
     if not entry.absent:
         yield _fact(
             "value" if entry.secret else "loaded" if row.id in view.contested else "stored",
-            "nothing stored yet" if view.draft.base is None else words.former(view.draft, entry.key),
+            "nothing yet" if view.draft.base is None else words.former(view.draft, entry.key),
         )
     if entry.key in view.draft.edits:
         yield _fact("after save", words.after_save(view.draft, entry.key), Tone.EDITED)

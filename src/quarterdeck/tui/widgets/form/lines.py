@@ -167,6 +167,8 @@ def _stands(view: FormView, entry: Field) -> tuple[Cell, Cell]:
         value, state = (HIDDEN if held else NOTHING, Tone.MUTED), cell(former, Tone.GOOD if held else Tone.MUTED)
     elif draft.was(key) is None:
         value, state = unset, cell(Shown("server default" if entry.default else "not set"), Tone.MUTED)
+    elif draft.base is None:
+        state = cell(Shown("server default"), Tone.MUTED)
     return (value,), cell(brief(f"needs {off.label}"), Tone.MUTED) if off else state
 
 
