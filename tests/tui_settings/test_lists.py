@@ -148,13 +148,15 @@ async def test_edits_cannot_be_saved_when_leaving_a_read_only_connection(sit_bef
 
 
 async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormSeat) -> None:
-    await nested.go_to("llm_model", "enter", sees=("openai/gpt-5", "suggestions"))
+    await nested.go_to("llm_model", "enter", sees=("anthropic/claude-opus", "suggestions"))
     await nested.type("gpt-5-m", "down", "enter", sees=("openai/gpt-5-mini", "edited"))
     await nested.edit("llm_model", "my/own-model")
     assert nested.form.draft.changes == {"llm_model": "my/own-model"}
     await nested.go_to("llm_model", "enter", "ctrl+u")
     await nested.type("o", "down", "enter")  # what begins so comes before what only has it somewhere
     assert nested.form.draft.changes == {"llm_model": "openai/gpt-5"}
+    await nested.pilot.resize_terminal(60, 20)
+    await nested.go_to("llm_model", "enter", "ctrl+u", sees="50929")  # the end of a name that is longer than its line
     asked = [request for request in nested.client.log if "models" in request.path]
     assert len(asked) == 1
 
