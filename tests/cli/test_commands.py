@@ -37,7 +37,7 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
 WRONG = {
     "max_iterations=-3": "1 or more",
     "max_budget_per_task=much": "not a number",
-    "confirmation_mode=maybe": "on or off",
+    "confirmation_mode=maybe": "confirmation_mode: This is not on or off.",
     "llm_base_url=localhost": "https://",
     "no_such=1": "not a setting",
     "provider_tokens_set=x": "not a setting",
@@ -52,6 +52,9 @@ def test_a_wrong_value_is_one_line_and_nothing_is_stored(run: Run) -> None:
         ended = run("settings", "set", "git_user_name=Ada", assignment, status=2)
         assert words in ended.err.splitlines()[-1]
         assert "sentinel" not in ended.err
+    told = run("settings", "set", "no_such=1", "confirmation_mode=maybe", "max_iterations=x", status=2).err
+    for words in ("'no_such' is not a setting", "confirmation_mode: This is", "max_iterations: This is not a whole"):
+        assert told.count(words) == 1
     assert run("settings", "show", "--json").json is None
 
 

@@ -84,10 +84,10 @@ def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path:
         ("a = what\n", "line 1"),
         ("{", "JSON"),
         ("[other]\n", "no settings in this file"),
-        ('[settings]\nlanguage = "fr"\nmax_iterations = "abc"\n', "Max iterations is not of the right kind"),
+        ('[settings]\nlanguage = "fr"\nmax_iterations = "abc"\n', "max_iterations: This is not a whole number."),
         (
             '[settings]\nmax_iterations = "ten"\nnope = 1\nlanguage = "fr"\n[mcp.mcpServers.odd]\ncommand = 5\n',
-            "Max iterations is not of the right kind. "
+            "max_iterations: This is not a whole number. "
             "MCP servers: odd: its command is missing or not of the right kind. "
             "nope: this server does not have it, or lets nobody change it. Nothing was changed.\n",
         ),

@@ -87,6 +87,6 @@ async def test_what_could_not_be_taken_over_is_said(seat: FormSeat, tmp_path: Pa
     path = tmp_path / "odd.toml"
     path.write_text('[settings]\nlanguage = "fr"\nmax_iterations = "many"\nshoe_size = 44\n')
     await import_from(seat, path)
-    await seat.sees("Read from odd.toml", "Left alone: Max iterations", "Left alone: shoe_size")
+    await seat.sees("Read from odd.toml", "Left alone: max_iterations: This is not a whole", "Left alone: shoe_size")
     await seat.press("escape", sees="1 edited")
     assert seat.form.draft.changes == {"language": "fr"}

@@ -18,6 +18,7 @@ from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
@@ -51,8 +52,15 @@ async def change(arguments: CommandLine, config: Config) -> int:
         raise CommandError("Only one setting can come from standard input.", "Use one command for each.", status=2)
     async with client_for(arguments, config) as client:
         draft = await read_draft(client)
+        refused: list[CommandError] = []
         for key, text in assignments:
-            draft = _with_assignment(draft, key, text)
+            try:
+                draft = _with_assignment(draft, key, text)
+            except CommandError as error:
+                refused.append(error)
+        if refused:
+            said = (*(each.words for each in refused), *_stops(draft, client.server))
+            raise CommandError(" ".join(said), " ".join(dict.fromkeys(each.advice for each in refused)), status=2)
         return await _save(arguments, config, client, draft)
 
 
@@ -106,11 +114,11 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
         raise CommandError(f"{key!a} is not a setting that can be changed.", advice, status=2)
     if text not in ("", STANDARD) and (entry.secret or key == MCP):
         advice = f"Write {key}=- and give the value on standard input."
-        raise CommandError(f"{key} may hold a secret, and arguments are seen by others.", advice, status=2)
+        raise CommandError(f"{key}: This may hold a secret, and arguments are seen by others.", advice, status=2)
     if text == STANDARD:
         text = from_input("value").strip()
         if not text:  # for example after a failed command: nobody meant to clear the value
-            raise CommandError("Standard input is empty, nothing was changed.", f"{key}= clears it.", status=2)
+            raise CommandError(f"{key}: Standard input is empty, nothing was changed.", f"{key}= clears it.", status=2)
     if key == MCP:
         return draft.set(key, _servers(draft, text))
     if not text:
@@ -120,7 +128,7 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
     if entry.control is not Control.SWITCH:
         return draft.set(key, entry.reads(text))
     if text.lower() not in _WORDS:
-        raise CommandError(f"{key} is on or off.", f"Write {key}=on or {key}=off.", status=2)
+        raise CommandError(f"{key}: This is not on or off.", status=2)
     return draft.set(key, _WORDS[text.lower()])
 
 
@@ -156,9 +164,7 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     if lacking := [f"{server_title(each)} ({', '.join(missing(each))})" for each in edited if any(missing(each))]:
         advice = "Write them in place of ${...} in the file of `settings import`, or give them to mcp_config=-."
         raise CommandError(f"Nothing was saved: secrets are missing of {few(lacking, '; ')}.", advice, status=2)
-    titles: dict[int | None, str] = {entry.row: f" {server_title(entry.server)}:" for entry in draft.servers.entries}
-    stops = [each for each in problems(draft, client.server) if each.stops]
-    if said := dict.fromkeys(f"{each.key}:{titles.get(each.row, '')} {each.words}" for each in stops):
+    if said := _stops(draft, client.server):
         advice = "Take out of the file what is not to be changed, also from its `not_set`." if arguments.file else ""
         raise CommandError(" ".join(said), advice, status=2)
 
@@ -187,6 +193,13 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     if result.error and result.seen is None:
         raise CommandError(" ".join((result.words, *(f"{each.key}: {each.words}" for each in result.complaints))))
     return _report(result, as_data=arguments.json)
+
+
+def _stops(draft: Draft, server: Server) -> Iterable[str]:
+    """Return why a draft cannot be saved, a sentence for each field or MCP server."""
+    titles: dict[int | None, str] = {entry.row: f" {server_title(entry.server)}:" for entry in draft.servers.entries}
+    found = (each for each in problems(draft, server) if each.stops)
+    return dict.fromkeys(f"{each.key}:{titles.get(each.row, '')} {each.words}" for each in found)
 
 
 @contextmanager

@@ -160,14 +160,15 @@ def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], left: list[
     if not entry.secret and holds(draft, entry.key, value):
         return {entry.key: draft.was(entry.key)}
     if holds_hidden(value):
-        left.append(f"{entry.label} has a hidden part.")
+        left.append(f"{entry.key}: This has a hidden part.")
         return {}
     if value is None:
         return {} if entry.secret else {entry.key: entry.unset_to}
     if entry.secret and isinstance(value, str) and value:
         return {entry.key: SecretStr(value)}
     if entry.secret or not fits(entry, value):
-        wrong.append(f"{entry.label} is not of the right kind.")
+        wanted = "text" if entry.secret else "on or off" if entry.control is Control.SWITCH else entry.kind.words
+        wrong.append(f"{entry.key}: This is not {wanted}.")
         return {}
     return {entry.key: value if isinstance(value, bool | str) else entry.reads(typed(value))}
 
