@@ -71,12 +71,15 @@ class Asked:
 ITEMS = b'{"items": [{"id": "s1", "status": "RUNNING"}]}'
 """A page of one sandbox."""
 Script = Callable[[Asked], Answer | Exception]
+Answers = Mapping[str, Sequence[Answer | Exception]]
+"""The answers for each "METHOD path", the last one for ever."""
+Holds = Callable[[httpx.Request], bool]
 
 
 class FakeServer(httpx.AsyncBaseTransport):
-    """Answers by a function, or in turn by the answers for each "METHOD path"; everything else is not found."""
+    """Answers by a function, or in turn; everything else is not found."""
 
-    def __init__(self, script: Script | Mapping[str, Sequence[Answer | Exception]]) -> None:
+    def __init__(self, script: Script | Answers) -> None:
         self.asked: list[Asked] = []
         self._script = script if callable(script) else in_turn(script)
 
@@ -100,12 +103,7 @@ class Gated(FakeServer):
     """Holds what `holds` picks until the gate is open; with `acts_first` it is done before, its answer is held."""
 
     def __init__(
-        self,
-        script: Script,
-        holds: Callable[[httpx.Request], bool],
-        gate: asyncio.Event | None = None,
-        *,
-        acts_first: bool = False,
+        self, script: Script, holds: Holds, gate: asyncio.Event | None = None, *, acts_first: bool = False
     ) -> None:
         super().__init__(script)
         self.holds, self.acts_first = holds, acts_first
@@ -124,12 +122,11 @@ class Gated(FakeServer):
         return answer or await super().handle_async_request(request)
 
 
-def to(path: str) -> Callable[[httpx.Request], bool]:
+def to(path: str) -> Holds:
     return lambda request: request.url.path == path
 
 
-def in_turn(answers: Mapping[str, Sequence[Answer | Exception]]) -> Script:
-    """The answers for each "METHOD path", the last one for ever."""
+def in_turn(answers: Answers) -> Script:
     queues = {name: deque(found) for name, found in answers.items()}
 
     def script(asked: Asked) -> Answer | Exception:
@@ -142,11 +139,7 @@ def in_turn(answers: Mapping[str, Sequence[Answer | Exception]]) -> Script:
 
 
 def client_of(
-    script: Script | Mapping[str, Sequence[Answer | Exception]],
-    *,
-    limits: Limits = FAST,
-    read_only: bool = False,
-    server: Server = FLAT,
+    script: Script | Answers, *, limits: Limits = FAST, read_only: bool = False, server: Server = FLAT
 ) -> tuple[Client, FakeServer]:
     """A client, which has found out that it speaks to such a server, and what answers it."""
     wire = FakeServer(script)

@@ -12,17 +12,12 @@ from tests.client.fakes import Answer, client_of, error_of
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "host.example:3000",
-        "http://",
-        "ftp://host.example",
-        "http://me:s3ntinel@host.example",
-        "http://host.example?token=s3ntinel",
-        "http://host.example#s3ntinel",
-        "http://host.example:99999",
-        "http://host .example",
-        "http://host.example/\nHost: other",
-        "http://[::1",
+        *("", "host.example:3000", "http://", "ftp://host.example", "http://host.example:99999", "http://[::1"),
+        *("http://host .example", "http://host.example/\nHost: other"),
+        *(
+            f"http://{end}"
+            for end in ("me:s3ntinel@host.example", "host.example?token=s3ntinel", "host.example#s3ntinel")
+        ),
     ],
 )
 def test_an_address_with_something_missing_or_secret_in_it_is_refused_without_repeating_it(text: str) -> None:
@@ -45,9 +40,7 @@ async def test_an_id_that_cannot_be_asked_for_is_refused(record_id: str) -> None
     assert server.asked == []
 
 
-ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40).filter(
-    lambda text: text not in (".", "..")
-)
+ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40).filter(lambda text: text.strip("."))
 
 
 @settings(max_examples=40)
@@ -62,6 +55,5 @@ async def test_a_server_sees_exactly_the_ids_that_were_asked_for(record_ids: lis
     assert batch.query == tuple(("id", each) for each in record_ids)
     assert (start.query, start.content) == ((("sandbox_spec_id", record_ids[0]),), b"")
     assert delete.query == (("sandbox_id", record_ids[0]),)
-    paths = {each.path.removesuffix("/pause") for each in (pause, delete)}
-    assert {unquote(path, errors="strict") for path in paths} == {f"/api/v1/sandboxes/{record_ids[0]}"}
-    assert all(path.count("/") == 4 for path in paths)
+    assert pause.path == f"{delete.path}/pause"
+    assert (unquote(delete.path, errors="strict"), delete.path.count("/")) == (f"/api/v1/sandboxes/{record_ids[0]}", 4)

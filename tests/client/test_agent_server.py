@@ -1,5 +1,3 @@
-"""The agent server of a conversation: its own key to its own origin, and nothing sent that nobody asked for."""
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,11 +31,9 @@ async def test_its_key_goes_to_its_own_origin_and_the_servers_key_never() -> Non
     await agent.send("hello")
     await agent.answer(accept=False)
     assert await agent.alive()
-    assert [(each.method, each.path) for each in asked] == [
-        ("POST", f"/prefix/api/conversations/{ID}/events"),
-        ("POST", f"/prefix/api/conversations/{ID}/events/respond_to_confirmation"),
-        ("GET", "/prefix/alive"),
-    ]
+    events = f"/prefix/api/conversations/{ID}/events"
+    paths = [("POST", events), ("POST", f"{events}/respond_to_confirmation"), ("GET", "/prefix/alive")]
+    assert [(each.method, each.path) for each in asked] == paths
     assert [each.headers.get("X-Session-API-Key") for each in asked] == [AGENT_KEY, AGENT_KEY, None]
     assert {each.headers["host"] for each in asked} == {"sandbox.test:8123"}
     assert not any(KEY in str(each.headers) for each in asked)

@@ -23,25 +23,19 @@ async def titles(client: Client) -> list[str | None]:
 
 @pytest.mark.parametrize("absent", [NO_ROUTE, NO_METHOD, PAGE_INSTEAD])
 @pytest.mark.parametrize("listed", [[ONE], {"items": [ONE], "next_page_id": None}])
-async def test_a_server_with_the_documented_paths_alone_is_listed_at_the_collection(
-    absent: Answer, listed: Any
-) -> None:
+async def test_a_server_with_the_documented_paths_alone_is_listed_there(absent: Answer, listed: Any) -> None:
     client, server = client_of({SEARCH: [absent], LIST: [Answer(listed)]})
     assert await titles(client) == await titles(client) == ["One"]
     assert [asked.path.rsplit("/", 1)[1] for asked in server.asked] == ["search", *["app-conversations"] * 2]
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [
-        *([answer] for answer in (Answer(status=500), Answer(status=401), Answer(status=422), httpx.ReadError(""))),
-        [Answer({"items": [ONE], "next_page_id": "1"}), NO_ROUTE],
-    ],
-)
-async def test_any_other_failure_of_the_search_is_no_reason_to_list_elsewhere(answers: list[Answer]) -> None:
-    client, server = client_of({SEARCH: answers, LIST: [Answer([ONE])]})
-    await error_of(titles(client))
-    assert {asked.path for asked in server.asked} == {f"{COLLECTION}/search"}
+async def test_any_other_failure_of_the_search_is_no_reason_to_list_elsewhere() -> None:
+    failures: list[list[Answer | Exception]] = [[Answer(status=each)] for each in (401, 422, 500)]
+    failures += [[httpx.ReadError("")], [Answer({"items": [ONE], "next_page_id": "1"}), NO_ROUTE]]
+    for answers in failures:
+        client, server = client_of({SEARCH: answers, LIST: [Answer([ONE])]})
+        await error_of(titles(client))
+        assert {asked.path for asked in server.asked} == {f"{COLLECTION}/search"}
     client, _ = client_of({SEARCH: [NO_ROUTE, Answer({"items": [ONE]})]})
     await error_of(titles(client))
     assert await titles(client) == ["One"], "a search that was away for a moment is asked again"

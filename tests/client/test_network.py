@@ -45,14 +45,12 @@ async def failed(answer: Conversation, limits: Limits = FAST) -> tuple[ServiceEr
 
 
 def seconds_in(words: str) -> float:
-    found = re.search(r"within ([\d.]+) s", words)
-    assert found is not None
-    return float(found[1])
+    [seconds] = re.findall(r"within ([\d.]+) s", words)
+    return float(seconds)
 
 
 @pytest.mark.parametrize(
-    ("header", "line"),
-    [(KeyHeader.SESSION, f"x-session-api-key: {KEY}"), (KeyHeader.BEARER, f"authorization: bearer {KEY}")],
+    ("header", "line"), [(KeyHeader.SESSION, "x-session-api-key: "), (KeyHeader.BEARER, "authorization: bearer ")]
 )
 async def test_the_key_is_sent_in_the_header_of_the_endpoint(header: KeyHeader, line: str) -> None:
     async with (
@@ -61,17 +59,16 @@ async def test_the_key_is_sent_in_the_header_of_the_endpoint(header: KeyHeader, 
     ):
         assert client.url == f"{server.url}/deep/prefix"
         await first_page(client)
-    assert server.heads[0].startswith(b"GET /deep/prefix/api/v1/sandboxes/search?limit=100 HTTP/1.1")
-    assert line in server.heads[0].decode().lower()
-    assert server.heads[0].count(KEY.encode()) == 1
+    head = server.heads[0].decode()
+    assert head.startswith("GET /deep/prefix/api/v1/sandboxes/search?limit=100 HTTP/1.1")
+    assert (f"{line}{KEY}" in head.lower(), head.count(KEY)) == (True, 1)
 
 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
 async def test_another_origin_never_sees_the_key_nor_any_request(status: str) -> None:
     async with raw_server(answering(EMPTY)) as other:
         error, _ = await failed(answering(plain(b"", status, f"Location: {other.url}/api/v1/sandboxes/search")))
-    assert (error.kind, other.heads) == (ErrorKind.REDIRECTED, [])
-    assert other.url in error.words
+    assert (error.kind, other.heads, other.url in error.words) == (ErrorKind.REDIRECTED, [], True)
 
 
 @pytest.mark.parametrize(
@@ -81,9 +78,7 @@ async def test_another_origin_never_sees_the_key_nor_any_request(status: str) ->
         ("//127.0.0.1:1/x", "to 127.0.0.1:1, which"),
         ("https://127.0.0.1/x", "to https://127.0.0.1"),
         ("http://me:sentinel@HOST/x", "to http://127.0.0.1"),
-        ("http://[", "without saying where"),
-        ("", "without saying where"),
-        (None, "without saying where"),
+        *((nowhere, "without saying where") for nowhere in ("http://[", "", None)),
     ],
 )
 async def test_a_redirect_to_anywhere_else_is_an_error(location: str | None, told: str) -> None:
@@ -93,8 +88,7 @@ async def test_a_redirect_to_anywhere_else_is_an_error(location: str | None, tol
         writer.write(plain(b"", "302 Found", *headers))
 
     error, server = await failed(answer)
-    assert (error.kind, len(server.heads)) == (ErrorKind.REDIRECTED, 1)
-    assert told in error.words
+    assert (error.kind, len(server.heads), told in error.words) == (ErrorKind.REDIRECTED, 1, True)
     assert "sentinel" not in error.words
 
 
@@ -172,9 +166,7 @@ async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
         (endless, ErrorKind.TOO_LARGE, 1),
     ],
 )
-async def test_a_fault_on_the_way_back_ends_in_words_and_a_start_is_sent_exactly_once(
-    fault: Conversation, kind: ErrorKind, tries: int
-) -> None:
+async def test_a_fault_ends_in_words_and_a_start_is_sent_once(fault: Conversation, kind: ErrorKind, tries: int) -> None:
     async with raw_server(fault) as server, client_at(server.url, limits=SHORT) as client:
         error = await error_of(first_page(client))
         assert (error.kind, len(server.heads)) == (kind, tries)
@@ -190,13 +182,11 @@ async def test_an_answer_that_drips_ends_at_the_deadline_of_all_tries() -> None:
 
 
 async def test_answers_of_other_shapes_of_http_are_read() -> None:
-    body = b'{"items": []}'
-    zipped = gzip.compress(body)
     for answer in (
-        b"HTTP/1.0 200 OK\r\n\r\n" + body,
+        b'HTTP/1.0 200 OK\r\n\r\n{"items": []}',
         b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + EMPTY,
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\n" + body + b"\r\n0\r\n\r\n",
-        plain(zipped, "200 OK", "Content-Encoding: gzip"),
+        b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\n{"items": []}\r\n0\r\n\r\n',
+        plain(gzip.compress(b'{"items": []}'), "200 OK", "Content-Encoding: gzip"),
     ):
         async with raw_server(answering(answer)) as server, client_at(server.url, limits=SHORT) as client:
             assert await first_page(client) == ()
@@ -218,13 +208,11 @@ async def test_nobody_listening_and_a_name_nobody_has_are_said_with_the_host() -
         host = f"127.0.0.1:{taken.getsockname()[1]}"
     async with client_at(f"http://{host}") as client:
         error = await error_of(first_page(client))
-        assert (error.kind, error.outcome) == (ErrorKind.UNREACHABLE, Outcome.NOT_SENT)
-        assert host in error.words
+        assert (error.kind, error.outcome, host in error.words) == (ErrorKind.UNREACHABLE, Outcome.NOT_SENT, True)
         assert not await client.alive(SecretStr(f"http://{host}/some/where"))
     async with client_at("http://no-such-host.invalid") as client:
         error = await error_of(first_page(client))
-    assert error.kind is ErrorKind.DNS
-    assert "no-such-host.invalid" in error.words
+    assert (error.kind, "no-such-host.invalid" in error.words) == (ErrorKind.DNS, True)
 
 
 @pytest.mark.parametrize("said", [plain(b"this port is plain", "400 Bad Request"), b""])
@@ -249,21 +237,14 @@ async def test_alive_is_asked_at_the_origin_without_any_key_and_silence_is_not_a
             assert not await client.alive(SecretStr(address))
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
+async def test_plain_http_at_a_port_of_tls_is_told_by_what_is_said_or_by_hanging_up() -> None:
+    for said in (
         b"<html><center>The plain HTTP request was sent to HTTPS port</center></html>",
         b"Client sent an HTTP request to an HTTPS server.\n",
         b"You're speaking plain HTTP to an SSL-enabled server port.",
-    ],
-)
-async def test_plain_http_at_a_port_of_tls_is_told_by_what_web_servers_say(said: bytes) -> None:
-    error, _ = await failed(answering(plain(said, "400 Bad Request")))
-    assert error.kind is ErrorKind.WRONG_API
-    assert "https" in error.words
-
-
-async def test_plain_http_at_a_port_that_hangs_up_may_be_https() -> None:
+    ):
+        error, _ = await failed(answering(plain(said, "400 Bad Request")))
+        assert (error.kind, "https" in error.words) == (ErrorKind.WRONG_API, True)
     tls = certified(trustme.CA().issue_cert("127.0.0.1"))
     async with raw_server(NOTHING, tls=tls) as server, client_at(server.url.replace("https", "http")) as client:
         error = await error_of(first_page(client))
@@ -337,7 +318,6 @@ def full_port() -> Iterator[str]:
 
 
 async def words_after_one_try(url: str) -> str:
-    """What is said of a connection that has not come about in time, with the time that passed."""
     async with client_at(url, limits=SHORT._replace(connect=0.2)) as client:
         error = await error_of(first_page(client))
         assert len(client.log) == 1

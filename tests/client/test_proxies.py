@@ -1,5 +1,3 @@
-"""Proxies that the environment names: who is asked through them, and that nobody else pays for them."""
-
 import pytest
 from pydantic import SecretStr
 
@@ -11,12 +9,8 @@ from tests.client.test_network import EMPTY
 FAR = "http://far.invalid"
 
 
-@pytest.mark.parametrize(
-    ("name", "prefix"), [("HTTP_PROXY", ""), ("http_proxy", ""), ("ALL_PROXY", ""), ("HTTP_PROXY", "http://")]
-)
-async def test_another_machine_is_asked_through_the_proxy_of_the_environment(
-    name: str, prefix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("name", "prefix"), [("http_proxy", ""), ("ALL_PROXY", ""), ("HTTP_PROXY", "http://")])
+async def test_another_machine_is_asked_through_it(name: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with raw_server(answering(plain(ITEMS, "200 OK", "Set-Cookie: a=tracked"))) as proxy:
         monkeypatch.setenv(name, proxy.url.removeprefix(prefix))
         async with client_at(FAR) as client:
@@ -29,9 +23,7 @@ async def test_another_machine_is_asked_through_the_proxy_of_the_environment(
 
 
 @pytest.mark.parametrize(("name", "exempt"), [("HTTP_PROXY", "far.invalid"), ("HTTPS_PROXY", "")])
-async def test_a_machine_that_is_exempt_is_not_asked_through_the_proxy(
-    name: str, exempt: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_exempt_machine_is_asked_without_it(name: str, exempt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with raw_server(answering(EMPTY)) as proxy:
         monkeypatch.setenv(name, proxy.url)
         monkeypatch.setenv("NO_PROXY", exempt)
@@ -51,14 +43,11 @@ async def test_this_machine_is_never_asked_through_a_proxy(monkeypatch: pytest.M
     assert proxy.heads == []
 
 
-@pytest.mark.parametrize("far", [FAR, "https://far.invalid"])
-async def test_a_proxy_that_does_not_answer_is_named(far: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_that_does_not_answer_or_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "http://me:sentinel@127.0.0.1:9")
-    async with client_at(far) as client:
-        assert (await error_of(first_page(client))).words == "Cannot connect to the proxy 127.0.0.1:9."
-
-
-def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for far in (FAR, "https://far.invalid"):
+        async with client_at(far) as client:
+            assert (await error_of(first_page(client))).words == "Cannot connect to the proxy 127.0.0.1:9."
     monkeypatch.setenv("ALL_PROXY", "gopher://user:sentinel@proxy.invalid")
     with pytest.raises(ServiceError, match="proxy that the environment names") as caught:
         Client(FAR)

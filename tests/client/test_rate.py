@@ -30,10 +30,6 @@ async def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     monkeypatch.undo()
 
 
-def _now() -> float:
-    return asyncio.get_running_loop().time()
-
-
 async def test_a_background_turn_that_has_waited_a_second_goes_next_and_the_limit_stays() -> None:
     turns = RateLimiter(5)
     given: list[tuple[float, str]] = []
@@ -41,7 +37,7 @@ async def test_a_background_turn_that_has_waited_a_second_goes_next_and_the_limi
     async def take(name: str, times: int, *, background: bool) -> None:
         for _ in range(times):
             await turns.turn(background=background)
-            given.append((_now(), name))
+            given.append((asyncio.get_running_loop().time(), name))
 
     people = [take("person", 10, background=False) for _ in range(4)]
     await asyncio.gather(*people, take("watch", 4, background=True))
@@ -58,7 +54,7 @@ async def test_background_requests_that_keep_coming_go_one_by_one_and_no_slower(
     given: list[float] = []
     for _ in range(16):
         await turns.turn(background=True)
-        given.append(_now())
+        given.append(asyncio.get_running_loop().time())
     begun, rest = given[:4], given[4:]
     assert begun[-1] - begun[0] < SECOND / 4
     assert all(later - earlier >= SECOND / 4 * NEARLY for earlier, later in itertools.pairwise(rest))

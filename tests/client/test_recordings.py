@@ -56,8 +56,16 @@ def create(client: Client, one: Exchange) -> Awaitable[Any]:
     return client.conversations.create(NewConversation(message=message, sandbox_id=one.body.get("sandbox_id")))
 
 
+def start(client: Client, one: Exchange) -> Awaitable[Any]:
+    return client.sandboxes.start(one.query.get("sandbox_spec_id"))
+
+
 def conversations(client: Client, one: Exchange) -> Awaitable[Any]:
     return client.conversations.read(one.values("ids"))
+
+
+def rename(client: Client, one: Exchange) -> Awaitable[Any]:
+    return client.conversations.rename(one.part(1), one.body["title"])
 
 
 def delete(client: Client, one: Exchange) -> Awaitable[Any]:
@@ -72,10 +80,8 @@ SHARED: Mapping[str, Case] = {
     "sandboxes-search": Case(lambda client, _: anext(aiter(client.sandboxes.pages())), same),
     "sandboxes-batch": Case(lambda client, one: client.sandboxes.read(one.values("id")), same),
     "sandboxes-flap-idle": Case(lambda client, one: client.sandboxes.read(one.values("id")), same),
-    "sandboxes-start": Case(lambda client, one: client.sandboxes.start(one.query.get("sandbox_spec_id")), same),
-    "sandboxes-start-unknown-spec": Case(
-        lambda client, one: client.sandboxes.start(one.query.get("sandbox_spec_id")), kind=UNKNOWN
-    ),
+    "sandboxes-start": Case(start, same),
+    "sandboxes-start-unknown-spec": Case(start, kind=UNKNOWN),
     "sandboxes-pause": Case(lambda client, one: client.sandboxes.pause(one.part(2))),
     "sandboxes-resume": Case(lambda client, one: client.sandboxes.resume(one.part(2))),
     "sandboxes-delete-killed": Case(lambda client, one: client.sandboxes.delete(one.part(1))),
@@ -121,19 +127,15 @@ OF_FLAT: Mapping[str, Case] = {
     "settings-get-full": Case(load, same_fields),
     "settings-post-full": Case(lambda client, _: client.settings.store(None, full())),
     "settings-roundtrip-post": Case(stored_again),
-    "settings-post-mcp-only-sse": Case(
-        changing(mcp_config=McpConfig(sse_servers=(SseServer(url="https://x.example"),)))
-    ),
+    "settings-post-mcp-only-sse": Case(changing(mcp_config=McpConfig.of((SseServer(url="https://x.example"),)))),
     "settings-invalid-mcp-bad-url": Case(
-        changing(mcp_config=McpConfig(sse_servers=(SseServer(url="nope"),))),
+        changing(mcp_config=McpConfig.of((SseServer(url="nope"),))),
         kind=INVALID,
         at=("mcp_config", "sse_servers", 0, "url"),
     ),
     "settings-invalid-condenser-19": Case(changing(condenser_max_size=19), kind=INVALID, at=("condenser_max_size",)),
     "options-agents": Case(lambda client, _: client.options.agents(), same),
-    "conv-patch-title": Case(
-        lambda client, one: client.conversations.rename(one.part(1), one.body["title"]), kind=NOT_OFFERED
-    ),
+    "conv-patch-title": Case(rename, kind=NOT_OFFERED),
     "conv-delete-unknown": Case(delete, kind=NOT_OFFERED),
     "conv-download": Case(lambda client, one: client.conversations.trajectory(one.part(2)), kind=SERVER),
 }
@@ -177,7 +179,7 @@ OF_NESTED: Mapping[str, Case] = {
         lambda client, _: client.options.models(),
         lambda result, body: list(result) == [f"{item['provider']}/{item['name']}" for item in body["items"]],
     ),
-    "conv-patch-title": Case(lambda client, one: client.conversations.rename(one.part(1), one.body["title"])),
+    "conv-patch-title": Case(rename),
     "conv-delete": Case(delete),
     "conv-delete-shared-sandbox": Case(delete),
     "conv-delete-again": Case(delete, kind=MISSING),
@@ -206,21 +208,13 @@ async def test_an_operation_asks_what_was_asked_and_reads_what_was_answered(rele
         assert [problem.location for problem in error.problems] == [case.at]
 
 
-@pytest.mark.parametrize(
-    ("release", "name", "repeated"),
-    [
-        (FLAT, "settings-invalid-mcp-missing-url-echoes-input", "sse-key"),
-        (NESTED, "settings-agent_kind-bad", "input_value"),
-    ],
-)
-async def test_what_a_real_server_echoes_of_a_refused_body_is_not_passed_on(
-    release: str, name: str, repeated: str
-) -> None:
-    one = exchange(release, name)
-    assert repeated in str(one.answer.body)
-    client, _ = replaying(one)
-    error = await error_of(client.settings.store(None, {"language": "en"}))
-    assert repeated not in f"{error!r} {error.words} {error.problems}"
+async def test_what_a_server_echoes_of_a_refused_body_is_not_passed_on() -> None:
+    flat, nested = "settings-invalid-mcp-missing-url-echoes-input", "settings-agent_kind-bad"
+    for release, name, repeated in ((FLAT, flat, "sse-key"), (NESTED, nested, "input_value")):
+        one = exchange(release, name)
+        assert repeated in str(one.answer.body)
+        error = await error_of(replaying(one)[0].settings.store(None, {"language": "en"}))
+        assert repeated not in f"{error!r} {error.words} {error.problems}"
 
 
 async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
@@ -228,18 +222,13 @@ async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
     client, _ = replaying(agent, talk)
     fields = await client.settings.schema()
     raw = [field["key"] for section in agent.answer.body["sections"] for field in section["fields"]]
-    canonical = ("agent", "mcp_config", "condenser.enabled", "condenser.max_size", "llm.model", "llm.api_key")
-    assert [field.place for field in fields] == [
-        f"agent_settings.{key}" for key in raw if key not in (*canonical, "llm.base_url")
-    ]
-    by_place = {field.place: field for field in fields if field.variant == "openhands"}
-    summary = by_place["agent_settings.llm.reasoning_summary"]
-    assert [choice.value for choice in summary.choices] == ["auto", "concise", "detailed"]
-    verification = "agent_settings.verification"
-    assert by_place[f"{verification}.critic_threshold"].depends_on == (
-        f"{verification}.critic_enabled",
-        f"{verification}.enable_iterative_refinement",
-    )
+    canonical = "agent mcp_config condenser.enabled condenser.max_size llm.model llm.api_key llm.base_url"
+    assert [field.place for field in fields] == [f"agent_settings.{key}" for key in raw if key not in canonical.split()]
+    by_place = {field.place.removeprefix("agent_settings."): field for field in fields if field.variant == "openhands"}
+    choices = by_place["llm.reasoning_summary"].choices
+    assert [choice.value for choice in choices] == ["auto", "concise", "detailed"]
+    needed = tuple(f"agent_settings.verification.{name}" for name in ("critic_enabled", "enable_iterative_refinement"))
+    assert by_place["verification.critic_threshold"].depends_on == needed
     secret = {field.place.removeprefix("agent_settings.") for field in fields if field.secret}
     of_aws = {f"llm.aws_{name}" for name in ("access_key_id", "secret_access_key", "session_token")}
     assert secret == {*of_aws, "verification.critic_api_key"}

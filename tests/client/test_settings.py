@@ -86,13 +86,9 @@ async def test_a_merging_server_gets_the_changes_alone() -> None:
 @pytest.mark.parametrize(
     ("field", "sent"),
     [
-        ("email", None),
-        ("mcp_config", None),
-        ("llm_api_key", ""),
+        *((name, None) for name in ("email", "mcp_config", "sandbox_api_key")),
+        *((name, "") for name in ("llm_api_key", "llm_base_url", "llm_model")),
         ("search_api_key", " "),
-        ("sandbox_api_key", None),
-        ("llm_base_url", ""),
-        ("llm_model", ""),
     ],
 )
 async def test_unsetting_sends_what_clears_the_field_on_a_replacing_server(field: str, sent: str | None) -> None:
@@ -118,11 +114,8 @@ async def test_a_mask_is_never_sent_as_a_secret(mask: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("enable_sound_notifications", None),
-        ("user_consents_to_analytics", None),
-        ("enable_solvability_analysis", None),
-        ("enable_proactive_conversation_starters", None),
-        ("enable_default_condenser", None),
+        *((f"enable_{name}", None) for name in ("sound_notifications", "solvability_analysis", "default_condenser")),
+        *((name, None) for name in ("user_consents_to_analytics", "enable_proactive_conversation_starters")),
         ("agent_settings.llm.temperature", 1.0),
         ("language", "half \ud800"),
         *(("max_budget_per_task", number) for number in (math.nan, math.inf, -math.inf)),
@@ -135,15 +128,9 @@ async def test_what_a_server_cannot_take_is_refused_before_it_is_sent(field: str
 
 
 async def test_tool_servers_are_read_in_each_form_and_sent_with_their_members_and_all_three_lists() -> None:
-    config = McpConfig(
-        sse_servers=(SseServer(url="https://a.example", api_key=SecretStr("k")),),
-        shttp_servers=(ShttpServer(url="https://b.example"),),
-    )
-    assert (await sent_by(None, {"mcp_config": config}))["mcp_config"] == {
-        "sse_servers": [{"url": "https://a.example", "api_key": "k"}],
-        "stdio_servers": [],
-        "shttp_servers": [{"url": "https://b.example"}],
-    }
+    a, b = SseServer(url="https://a.example", api_key=SecretStr("k")), ShttpServer(url="https://b.example")
+    whole = {"sse_servers": [{"url": a.url, "api_key": "k"}], "stdio_servers": [], "shttp_servers": [{"url": b.url}]}
+    assert (await sent_by(None, {"mcp_config": McpConfig.of((a, b))}))["mcp_config"] == whole
     files, remote = {"name": "a", "command": "b"}, {"url": "https://c.example"}
     timed, nulls = remote | {"timeout": 3.0}, files | {"args": None, "env": None}
     told = {"sse_servers": None, "shttp_servers": ["https://b.example", timed], "stdio_servers": [nulls]}
@@ -156,20 +143,17 @@ async def test_a_preview_as_a_command_holds_no_secret() -> None:
     client, _ = client_of({})
     base = Settings.model_validate(LOADED | {"llm_base_url": "https://me:sentinel-1@llm.example"})
     arguments = ["--api-key", "sentinel-4", "--token=sentinel-5", "plain"]
-    servers = McpConfig.model_validate(
-        {
-            "sse_servers": [{"url": "https://a.example/?token=sentinel-2", "headers": {"X": "sentinel-3"}}],
-            "stdio_servers": [{"name": "it's", "command": "run", "args": arguments, "env": {"A": "sentinel-6"}}],
-        }
-    )
+    sse = {"url": "https://a.example/?token=sentinel-2", "headers": {"X": "sentinel-3"}}
+    stdio = {"name": "it's", "command": "run", "args": arguments, "env": {"A": "sentinel-6"}}
+    servers = McpConfig.model_validate({"sse_servers": [sse], "stdio_servers": [stdio]})
     text = client.settings.preview(base, {"mcp_config": servers, "llm_api_key": SecretStr("sentinel-7")}).curl()
     assert "sentinel" not in text
     assert text.startswith("curl -X POST http://server.test/api/settings")
     assert '-H "X-Session-API-Key: $QUARTERDECK_API_KEY"' in text
     assert '"llm_api_key": "\'"$LLM_API_KEY"\'"' in text
     assert "$MCP_CONFIG_STDIO_SERVERS_0_ENV_A" in text
-    stdio = json.loads(shlex.split(text)[-1])["mcp_config"]["stdio_servers"][0]
-    assert (stdio["name"], stdio["args"][-1]) == ("it's", "plain")
+    [told] = json.loads(shlex.split(text)[-1])["mcp_config"]["stdio_servers"]
+    assert (told["name"], told["args"][-1]) == ("it's", "plain")
     text = client_at("http://server.test", header=KeyHeader.BEARER).settings.preview(None, {}).curl()
     assert '-H "Authorization: Bearer $QUARTERDECK_API_KEY"' in text
 
@@ -213,7 +197,8 @@ async def test_a_save_of_one_field_loses_nothing_of_any_record(record: dict[str,
     assert body == json.loads(json.dumps(kept)) | {"agent": agent}
 
 
-GROUPED, NEW = {"sandbox_grouping_strategy": "NO_GROUPING"}, {"llm_model": "b/c"}
+Members = dict[str, Any]
+GROUPED, NEW, FRENCH = {"sandbox_grouping_strategy": "NO_GROUPING"}, {"llm_model": "b/c"}, {"language": "fr"}
 
 
 @pytest.mark.parametrize(
@@ -222,17 +207,15 @@ GROUPED, NEW = {"sandbox_grouping_strategy": "NO_GROUPING"}, {"llm_model": "b/c"
         (GROUPED, NEW, ""),
         (GROUPED | {"llm_base_url": "http://own"}, NEW, "http://own"),
         (GROUPED, NEW | {"llm_base_url": "http://new"}, "http://new"),
-        (GROUPED, {"language": "fr"}, "absent"),
+        (GROUPED, FRENCH, "absent"),
         ({}, NEW, "absent"),
     ],
 )
-async def test_an_address_the_server_filled_in_for_the_old_model_does_not_stay_with_the_new_one(
-    record: dict[str, Any], changes: dict[str, Any], sent: str
-) -> None:
+async def test_an_address_filled_in_for_the_old_model_goes(record: Members, changes: Members, sent: str) -> None:
     assert (await sent_by(LOADED | record, changes)).get("llm_base_url", "absent") == sent
 
 
-UNKNOWN_LOSSES = [
+UNTOLD = [
     Loss("sandbox_api_key", certain=True),
     Loss("llm_api_key", certain=False),
     Loss("secrets_store", certain=False, parts=("github",)),
@@ -242,21 +225,15 @@ UNKNOWN_LOSSES = [
 @pytest.mark.parametrize(
     ("record", "changes", "lost"),
     [
-        (LOADED, {"language": "fr"}, UNKNOWN_LOSSES),
-        (LOADED, {"llm_api_key": SecretStr("k"), "sandbox_api_key": SecretStr("s")}, UNKNOWN_LOSSES[2:]),
-        (LOADED | {"llm_api_key_set": False}, {"language": "fr"}, [UNKNOWN_LOSSES[0], UNKNOWN_LOSSES[2]]),
-        (
-            {"language": "en"},
-            {"language": "fr"},
-            [*UNKNOWN_LOSSES[:2], Loss("search_api_key", certain=False), Loss("secrets_store", certain=False)],
-        ),
-        (LOADED | {"v1_enabled": None, "condenser_max_size": None}, {"language": "fr"}, UNKNOWN_LOSSES[:1]),
-        (LOADED | {"sandbox_api_key": "told"}, {"language": "fr"}, UNKNOWN_LOSSES[1:]),
+        (LOADED, FRENCH, UNTOLD),
+        (LOADED, {"llm_api_key": SecretStr("k"), "sandbox_api_key": SecretStr("s")}, UNTOLD[2:]),
+        (LOADED | {"llm_api_key_set": False}, FRENCH, [UNTOLD[0], UNTOLD[2]]),
+        ({"language": "en"}, FRENCH, [*UNTOLD[:2], Loss("search_api_key", False), Loss("secrets_store", False)]),
+        (LOADED | {"v1_enabled": None, "condenser_max_size": None}, FRENCH, UNTOLD[:1]),
+        (LOADED | {"sandbox_api_key": "told"}, FRENCH, UNTOLD[1:]),
     ],
 )
-async def test_what_a_server_of_no_known_release_may_lose_is_told(
-    record: dict[str, Any], changes: dict[str, Any], lost: list[Loss]
-) -> None:
+async def test_what_an_unknown_release_may_lose_is_told(record: Members, changes: Members, lost: list[Loss]) -> None:
     client, _ = client_of({LOAD: [Answer(record)]})
     base = await client.settings.load()
     assert list(losses(base, changes, client.server)) == lost

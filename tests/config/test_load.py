@@ -1,5 +1,3 @@
-"""Configuration files as people and accidents leave them."""
-
 import os
 import stat
 from dataclasses import replace
@@ -39,8 +37,7 @@ def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -
         ('url = "ftp://host"', "http"),
         ('url = "http://user:secret@host"', "password"),
         ('url = "http://host/?token=x"', "query"),
-        ('url = "http://host:99999"', "URL"),
-        ('url = "http://[::1"', "URL"),
+        *((f'url = "{url}"', "URL") for url in ("http://host:99999", "http://[::1")),
         *((f'url = "{url}"', "a host") for url in ("", "host:3000", "http://")),
         ('url = "http://a b"', "a blank"),
         ('url = "http://h\\u001b[2J"', "invisible"),
@@ -48,50 +45,37 @@ def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -
         ('url = "https://host"\nca-file = "/team.pem"', "'ca-file' is not known"),
     ],
 )
-def test_a_connection_that_cannot_be_used_is_named_and_the_others_are_used(
-    connections: Path, entry: str, named: str
-) -> None:
+def test_an_unusable_connection_is_named_and_the_others_are_used(connections: Path, entry: str, named: str) -> None:
     names = "".join(f'[connections.{name}]\nurl = "http://a"\n' for name in ("local", '"two words"', "good"))
     connections.write_text(f"{names}[connections.bad]\n{entry}\n")
     loaded = loaded_now()
-    assert list(loaded.connections) == ["good"]
-    assert set(loaded.left_out) == {"local", "two words", "bad"}
+    assert (list(loaded.connections), set(loaded.left_out)) == (["good"], {"local", "two words", "bad"})
     local, words, problem = loaded.problems
-    assert "'local'" in local
-    assert "a name has letters" in words
-    assert str(connections) in problem
-    assert "'bad'" in problem
-    assert named in problem
-    assert problem.endswith("; it is left out")
+    assert ("'local'" in local, "a name has letters" in words) == (True, True)
+    assert all(part in problem for part in (str(connections), "'bad'", named, "; it is left out"))
     assert "secret" not in problem
 
 
 @pytest.mark.parametrize(
     ("entry", "named"),
     [
-        ('header = "cookie"', "header"),
-        ('header = ["session"]', "header"),
+        *((f"header = {header}", "header") for header in ('"cookie"', '["session"]')),
         ('key_env = "not a name"', "key_env"),
         ('colour = "purple"', "colour is one of red"),
         ('key = "sentinel-key"', "'key' is not known"),
         ('name = "Work"', "'name' is not known"),
+        *((f"{entry} = true\nread_only = false", "opened read-only") for entry in ("read-only", "ReadOnly")),
         ('read_only = "yes"', "opened read-only"),
-        ("read_only = false\nread-only = true", "opened read-only"),
-        ("ReadOnly = true\nread_only = false", "opened read-only"),
     ],
 )
-def test_a_wrong_member_is_named_and_the_rest_is_used_and_stays_in_the_file(
-    connections: Path, entry: str, named: str
-) -> None:
+def test_a_wrong_member_is_named_and_the_rest_is_used_and_kept(connections: Path, entry: str, named: str) -> None:
     text = f'last_used = "x"\n[connections.work]\nurl = " http://a/ "\n{entry}\n'
     connections.write_text(text)
     loaded = loaded_now()
     above, problem = loaded.problems
-    assert (
-        above == f"{connections}: 'last_used' is not known; known are tables like [connections.work]; the rest is used"
-    )
-    assert f"{connections}, line 2, connection 'work': " in problem
-    assert named in problem
+    tables = "'last_used' is not known; known are tables like [connections.work]; the rest is used"
+    assert above == f"{connections}: {tables}"
+    assert all(part in problem for part in (f"{connections}, line 2, connection 'work': ", named))
     assert "sentinel" not in problem
     protected = "read-only" in named
     work = Connection("work", "http://a", read_only=protected, kept=True)
@@ -114,11 +98,9 @@ def test_a_wrong_member_is_named_and_the_rest_is_used_and_stays_in_the_file(
 def test_garbage_is_named_with_its_line_and_left_as_it_is(connections: Path, content: bytes, line: str) -> None:
     connections.write_bytes(content)
     loaded = loaded_now()
-    assert loaded.connections == {}
     [problem] = loaded.problems
-    assert str(connections) in problem
-    assert line in problem
-    assert connections.read_bytes() == content
+    assert all(part in problem for part in (str(connections), line))
+    assert (loaded.connections, connections.read_bytes()) == ({}, content)
 
 
 def test_things_that_are_no_files_are_named_without_waiting_for_them(connections: Path) -> None:
@@ -142,8 +124,7 @@ def test_wrong_types_of_preferences_are_left_out(home: Home) -> None:
 def test_remembering_makes_a_private_file_or_follows_a_link(home: Home) -> None:
     path = home.config / "preferences.toml"
     edit.remember(path, {"theme": "night"})
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(home.config.stat().st_mode) == 0o700
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (path, home.config)] == [0o600, 0o700]
     assert [each.name for each in home.config.iterdir()] == ["preferences.toml"]
     kept = path.rename(home.root / "dotfiles.toml")
     path.symlink_to(kept)

@@ -1,7 +1,6 @@
-"""What is kept between runs: private, whole, versioned, never overwritten when it cannot be understood."""
-
 import json
 import multiprocessing
+from functools import partial
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any, ClassVar, Literal
@@ -50,8 +49,8 @@ def file_of(folder: Path) -> Path:
 def test_it_is_there_for_the_next_run_and_for_nobody_else_until_it_is_deleted(tmp_path: Path) -> None:
     keep(tmp_path / "state", "ä")
     assert kept_in(tmp_path / "state") == "ä"
-    assert StateFiles(tmp_path / "state").read(Journal, THERE) is None
-    assert StateFiles(tmp_path / "state").read(View, HERE) is None
+    files = StateFiles(tmp_path / "state")
+    assert files.read(Journal, THERE) is files.read(View, HERE) is None
     assert S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
     folders = [tmp_path / "state", *(tmp_path / "state").iterdir()]
     assert {S_IMODE(folder.stat().st_mode) for folder in folders} == {0o700}
@@ -59,7 +58,7 @@ def test_it_is_there_for_the_next_run_and_for_nobody_else_until_it_is_deleted(tm
     written = file_of(tmp_path).stat().st_ino
     keep(tmp_path / "state", "ä")
     assert file_of(tmp_path).stat().st_ino == written, "what did not change is not written"
-    assert StateFiles(tmp_path / "state").change(Journal, HERE, lambda kept: None) is None
+    assert files.change(Journal, HERE, lambda kept: None) is None
     assert kept_in(tmp_path / "state") is None
     assert not list(tmp_path.rglob("*.json"))
 
@@ -78,10 +77,9 @@ def test_a_damaged_file_is_put_aside_and_never_overwritten(tmp_path: Path, conte
 def test_a_file_of_another_version_is_left_alone(tmp_path: Path) -> None:
     later = LaterJournal(entries=("one",))
     StateFiles(tmp_path).change(LaterJournal, HERE, lambda kept: later)
-    with pytest.raises(ConfigError, match="another version"):
-        kept_in(tmp_path)
-    with pytest.raises(ConfigError, match="another version"):
-        keep(tmp_path, "mine")
+    for use in (kept_in, partial(keep, saves="mine")):
+        with pytest.raises(ConfigError, match="another version"):
+            use(tmp_path)
     assert StateFiles(tmp_path).read(LaterJournal, HERE) == later
 
 

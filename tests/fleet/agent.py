@@ -35,8 +35,6 @@ class FakeAgent:
         """What somebody else does right before a request of that end is handled: a function by the end of a path."""
         self.asked: list[str] = []
 
-    # What happens
-
     def add(self, kind: str, source: str = "environment", **members: Any) -> str:
         at = len(self.log)
         event = {"id": f"e{at}", "timestamp": f"2026-11-24T00:00:{at % 60:02}.5", "source": source, "kind": kind}
@@ -51,7 +49,6 @@ class FakeAgent:
         self.add("MessageEvent", source, llm_message={"role": source, "content": [{"type": "text", "text": text}]})
 
     def says_words(self, numbers: range) -> None:
-        """Say "word 0" and so on, a message each."""
         for number in numbers:
             self.says(f"word {number}")
 
@@ -85,8 +82,6 @@ class FakeAgent:
         self.set("idle")
         for each in self.pending:
             self.add("UserRejectObservation", tool_name="terminal", tool_call_id=each["tool_call_id"])
-
-    # What is answered
 
     def __call__(self, asked: Asked) -> Answer | Exception:
         self.asked.append(f"{asked.method} {asked.path}")

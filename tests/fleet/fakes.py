@@ -189,7 +189,6 @@ class FakeServer:
             raise self.fail_with
 
     def times(self, question: str) -> list[float]:
-        """When this was asked."""
         return [when for when, asked in self.asked if asked == question]
 
 
@@ -201,14 +200,8 @@ class Deck:
         self.server = FakeServer(self.clock, [Item(i) for i in items], latency=latency)
         self.published: list[Changes[Item]] = []
         self._viewport = Viewport()
-        self.watch = Watch(
-            self.server,
-            self.published.append,
-            lambda: self._viewport,
-            clock=self.clock,
-            sleep=self.clock.sleep,
-            jitter=lambda: 0.0,
-        )
+        told, time = self.published.append, self.clock
+        self.watch = Watch(self.server, told, lambda: self._viewport, clock=time, sleep=time.sleep, jitter=lambda: 0.0)
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "Deck":

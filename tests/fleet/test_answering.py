@@ -1,5 +1,3 @@
-"""What a person says to an agent sets off just what the person agreed to."""
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,6 +16,7 @@ from tests.fleet.agent import ID, C, FakeAgent
 
 ANSWER = "/events/respond_to_confirmation"
 Say = Callable[[Answering, frozenset[str]], Awaitable[str]]
+ALL = partial(Answering.accept, all_that_follow=True)
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +54,7 @@ async def test_a_message_to_an_agent_at_rest_is_stored_and_then_run(agent: FakeA
         agent.meanwhile["/run"] = lambda: agent.meanwhile.update({"/run": lambda: notes.append(answering.note)})
         assert await answering.send("hello") == "Sent."
         assert "still ending the last run" in notes[0]
-        assert answering.note == ""
-        assert following.transcript.status == "finished"
+        assert (answering.note, following.transcript.status) == ("", "finished")
         assert [entry.text for entry in following.transcript.entries if entry.text] == ["hello", "done"]
         assert not following.transcript.outgoing
 
@@ -77,11 +75,7 @@ async def test_a_message_sent_in_the_very_moment_in_which_a_question_comes_runs_
         assert (agent.ran, sent(agent, "/run")) == ([], 0)
 
 
-@pytest.mark.parametrize(
-    "say",
-    [Answering.accept, Answering.reject, partial(Answering.accept, all_that_follow=True)],
-    ids=["yes", "no", "all"],
-)
+@pytest.mark.parametrize("say", [Answering.accept, Answering.reject, ALL], ids=["yes", "no", "all"])
 async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(agent: FakeAgent, say: Say) -> None:
     agent.asks("harmless")
     async with talking(agent) as (following, answering):
@@ -90,9 +84,7 @@ async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(agen
         agent.asks("rm -r build")
         with pytest.raises(ServiceError, match="something else"):
             await say(answering, shown)
-        assert agent.ran == ["harmless"]
-        assert sent(agent, ANSWER) == 0
-        assert agent.policy == "ConfirmRisky"
+        assert (agent.ran, sent(agent, ANSWER), agent.policy) == (["harmless"], 0, "ConfirmRisky")
 
 
 async def test_it_asks_as_before_where_all_that_follow_was_not_accepted_after_all(agent: FakeAgent) -> None:
@@ -120,8 +112,7 @@ async def test_an_answer_that_was_overheard_is_given_again(agent: FakeAgent) -> 
     agent.overhears = 1
     async with talking(agent) as (following, answering):
         shown = question(following)
-        assert await answering.accept(shown) == "Accepted."
-        assert agent.ran == ["one"]
+        assert (await answering.accept(shown), agent.ran) == ("Accepted.", ["one"])
         with pytest.raises(ServiceError, match="did not wait"):
             await answering.accept(shown)
         assert sent(agent, ANSWER) == 2
@@ -135,8 +126,7 @@ async def test_when_two_answer_at_once_and_something_else_ran_it_is_said_and_sto
     async with talking(agent) as (following, answering):
         with pytest.raises(ServiceError, match="Somebody else answered"):
             await answering.accept(question(following))
-        assert agent.ran == ["one", "rm -r build"]
-        assert sent(agent, "/interrupt") == 1
+        assert (agent.ran, sent(agent, "/interrupt")) == (["one", "rm -r build"], 1)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +136,7 @@ async def test_when_two_answer_at_once_and_something_else_ran_it_is_said_and_sto
         (FakeAgent.run, partial(Answering.reject, reason="use git"), "was not rejected", ["one"]),
     ],
 )
-async def test_when_somebody_else_says_the_opposite_at_the_same_moment_that_is_said(
+async def test_when_somebody_says_the_opposite_at_once_it_is_said(
     agent: FakeAgent, meanwhile: Callable[[FakeAgent], None], say: Say, words: str, ran: list[str]
 ) -> None:
     agent.asks("one")
@@ -166,14 +156,11 @@ async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(
         agent.drops, agent.loses_answers, agent.asked = False, True, []
         agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
         await answering.send("hello")
-        assert sent(agent, "/events") == 1
+        assert (sent(agent, "/events"), agent.ran) == (1, [])
         assert not following.transcript.outgoing
-        assert agent.ran == []
 
 
-async def test_an_answer_counts_though_its_response_was_lost_and_a_reason_that_did_not_arrive_is_said(
-    agent: FakeAgent,
-) -> None:
+async def test_an_answer_counts_without_a_response_and_a_lost_reason_is_said(agent: FakeAgent) -> None:
     agent.asks("one")
     async with talking(agent) as (following, answering):
         agent.loses_answers = True
@@ -203,18 +190,15 @@ async def test_a_message_that_was_sent_before_an_answer_failed_is_called_so(agen
 async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent: FakeAgent) -> None:
     async with talking(agent) as (following, answering):
         agent.loses_answers = True
-        agent.meanwhile |= {
-            "/events": lambda: setattr(agent, "unreached", True),
-            "/run": lambda: setattr(agent, "loses_answers", False),
-        }
+        agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
+        agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
         sending = asyncio.create_task(answering.send("hello"))
         while agent.asked.count(f"GET {C}") < 20:
             assert not sending.done()
             await asyncio.sleep(0.001)
         assert [(each.text, each.title) for each in following.transcript.entries] == [("hello", NOT_KNOWN)]
         agent.unreached = False
-        assert await sending == "Sent."
-        assert (sent(agent, "/events"), sent(agent, "/run")) == (1, 1)
+        assert (await sending, sent(agent, "/events"), sent(agent, "/run")) == ("Sent.", 1, 1)
         assert not following.transcript.outgoing
 
 

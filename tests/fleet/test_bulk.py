@@ -1,5 +1,3 @@
-"""A command for several rows: what is asked of whom, and that each row ends with what the readings say of it."""
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -79,11 +77,8 @@ async def test_when_the_server_asks_to_wait_all_wait_and_the_row_is_tried_first_
         await fleet.clock.run(1.0)
         assert 29.0 < fleet.job.waits < 30.0
         assert fleet.states[slow_down] is RowState.WAITING
-    moments = sorted(when for when, _ in fleet.asked)
-    pause = next((a, b) for a, b in pairwise(moments) if b - a > 5)
-    assert pause[1] - pause[0] >= 30.0 - fleet.latency
-    after = [asked for when, asked in fleet.asked if when >= pause[1]]
-    assert after[0] == slow_down
+    [(before, (after, first))] = [(a, b) for (a, _), b in pairwise(fleet.asked) if b[0] - a > 5]
+    assert (after - before >= 30.0 - fleet.latency, first) == (True, slow_down)
     assert set(fleet.states.values()) == {RowState.DONE}
 
 
@@ -101,7 +96,7 @@ async def test_when_the_server_asks_to_wait_all_wait_and_the_row_is_tried_first_
         ([failure(ErrorKind.RATE, retry_after=0.0)] * 9, "RUNNING", RowState.FAILED, 20.0, 5),
     ],
 )
-async def test_what_becomes_of_a_row_is_what_the_readings_say_and_an_unknown_outcome_is_not_asked_for_twice(
+async def test_a_row_becomes_what_the_readings_say_and_an_unknown_outcome_is_not_repeated(
     faults: list[ServiceError | None], then: str, state: RowState, after: float, times: int
 ) -> None:
     fleet = Fleet(1)
@@ -130,9 +125,7 @@ async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and
 
 
 @pytest.mark.parametrize(("slow_down", "after"), [(False, 0.05), (True, 2.0), (True, 0.05)])
-async def test_a_stop_leaves_the_rest_and_ends_a_wait_and_follows_what_is_under_way(
-    slow_down: bool, after: float
-) -> None:
+async def test_a_stop_leaves_the_rest_ends_a_wait_and_follows_what_goes_on(slow_down: bool, after: float) -> None:
     """What is asked to wait is not tried again, before the stop or after it."""
     fleet = Fleet(200)
     if slow_down:
@@ -155,16 +148,16 @@ async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKin
     async with fleet.going():
         pass
     assert len(fleet.asked) <= 2 * AT_ONCE
-    assert fleet.states["box-049"] is RowState.STOPPED
-    assert "Did not work." in fleet.job.rows["box-049"].words
+    last = fleet.job.rows["box-049"]
+    assert (last.state, "Did not work." in last.words) == (RowState.STOPPED, True)
 
 
 def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
     rows = [row(name=each) for each in "abc"]
     planned = plan(rows, lambda each: "No." if each.id == "b" else None, hidden={"b", "c"})
     assert [each.id for each in planned.with_hidden().rows] == ["a", "c"]
-    job = BulkJob(Fleet(0).job.action, planned)
-    assert job.summary.splitlines()[2:] == ["b  skipped  No.", "c  skipped  The filter hides it."]
+    summary = BulkJob(Fleet(0).job.action, planned).summary
+    assert summary.splitlines()[2:] == ["b  skipped  No.", "c  skipped  The filter hides it."]
 
 
 def test_a_deletion_is_done_by_a_reading_without_the_sandbox_and_not_by_the_answer() -> None:

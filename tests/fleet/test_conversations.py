@@ -5,13 +5,8 @@ from typing import Any
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
-from quarterdeck.fleet.conversations import (
-    CONVERSATION_GRAMMAR,
-    Category,
-    conversation_row,
-    conversation_state,
-    with_last_status,
-)
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, Category, conversation_row, conversation_state
+from quarterdeck.fleet.conversations import with_last_status as held
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.start_tasks import in_progress, start_row, start_state
 from quarterdeck.fleet.writes import NAMED_BY_SERVER, AskedTitles
@@ -53,11 +48,10 @@ def test_the_word_for_two_statuses(sandbox: str | None, agent: str | None, word:
 
 def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
     quiet = conversation("STARTING", None)
-    held = with_last_status(with_last_status(conversation("RUNNING", "finished"), quiet), quiet)
-    state = conversation_state(held)
-    assert state.word == "Finished"
-    assert "last said" in state.note
-    assert with_last_status(with_last_status(held, conversation("PAUSED", None)), quiet) == quiet
+    finished = held(held(conversation("RUNNING", "finished"), quiet), quiet)
+    state = conversation_state(finished)
+    assert (state.word, "last said" in state.note) == ("Finished", True)
+    assert held(held(finished, conversation("PAUSED", None)), quiet) == quiet
 
 
 def task(status: str, detail: str | None = None, **more: Any) -> StartTask:
@@ -65,21 +59,18 @@ def task(status: str, detail: str | None = None, **more: Any) -> StartTask:
     return StartTask(id="t", status=status, detail=detail, created_at=NOON, request=request, **more)
 
 
-def test_the_steps_of_a_start_are_counted_in_their_order() -> None:
+def test_the_steps_of_a_start_are_counted_and_an_unknown_one_shown() -> None:
     steps = "WORKING WAITING_FOR_SANDBOX PREPARING_REPOSITORY RUNNING_SETUP_SCRIPT SETTING_UP_GIT_HOOKS"
     later = "SETTING_UP_SKILLS STARTING_CONVERSATION"
     words = [start_state(task(step), at(1)).word for step in f"{steps} {later}".split()]
     assert [word.split()[0] for word in words] == [f"{number}/7" for number in range(1, 8)]
     assert words[2] == "3/7 preparing repository"
+    assert start_state(task("BREWING"), at(1)).word == "BREWING"
+    assert in_progress([task("BREWING")], at(1)) == {"t"}
 
 
 def test_a_failure_without_detail_is_explained() -> None:
     assert all("120 s" in start_state(task("ERROR", detail), at(1)).note for detail in (None, "", "  \n"))
-
-
-def test_an_unknown_step_is_shown_as_it_came_and_goes_on() -> None:
-    assert start_state(task("BREWING"), at(1)).word == "BREWING"
-    assert in_progress([task("BREWING")], at(1)) == {"t"}
 
 
 def test_a_start_that_gives_no_news_is_slow_and_no_longer_watched_closely() -> None:
@@ -96,17 +87,11 @@ def test_a_start_without_a_title_is_named_by_its_message() -> None:
 
 
 def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_newest() -> None:
-    agents = ["finished", "stuck", "running", "idle", "waiting_for_confirmation", "error"]
-    updates = [at(10), at(2), at(20), None, at(1), at(3)]
-    records = [
-        replace(conversation("RUNNING", agent, agent), updated_at=updated)
-        for agent, updated in zip(agents, updates, strict=True)
-    ]
-    starts = [
-        start_row(replace(task("WORKING"), created_at=None)),
-        start_row(replace(task("ERROR"), id="failed", updated_at=at(2.5))),
-    ]
-    rows = sorted([*map(conversation_row, records), *starts], key=lambda row: row.rank(at(0)))
+    updates = {"finished": 10, "stuck": 2, "running": 20, "waiting_for_confirmation": 1, "error": 3}
+    records = [replace(conversation("RUNNING", agent, agent), updated_at=at(age)) for agent, age in updates.items()]
+    records.append(conversation("RUNNING", "idle", "idle"))
+    starts = [replace(task("WORKING"), created_at=None), replace(task("ERROR"), id="failed", updated_at=at(2.5))]
+    rows = sorted([*map(conversation_row, records), *map(start_row, starts)], key=lambda row: row.rank(at(0)))
     assert " ".join(row.id for row in rows) == "t waiting_for_confirmation error failed stuck running finished idle"
 
 
@@ -126,8 +111,7 @@ def test_a_title_that_was_given_and_changed_long_after_is_somebodys_own() -> Non
     now = NOON
     titles = AskedTitles(lambda: now)
     titles.ask("a", " Mine ")
-    called = {name: [Conversation(id="a", title=name)] for name in ("Mine", "Made up", "Somebody's")}
-    assert titles.not_given(called["Mine"]) == []
-    assert titles.not_given(called["Made up"]) == [("a", "Mine")]
+    assert titles.not_given([Conversation(id="a", title="Mine")]) == []
+    assert titles.not_given([Conversation(id="a", title="Made up")]) == [("a", "Mine")]
     now += NAMED_BY_SERVER + timedelta(seconds=1)
-    assert titles.not_given(called["Somebody's"]) == []
+    assert titles.not_given([Conversation(id="a", title="Somebody's")]) == []

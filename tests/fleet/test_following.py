@@ -1,5 +1,3 @@
-"""Where a conversation is followed from, and what is said when that changes."""
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -40,8 +38,7 @@ async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_i
         agent.sandbox, agent.host = sandbox, host
         followed = following(agent)
         await followed.poll()
-        assert followed.origin is origin
-        assert note in followed.note
+        assert (followed.origin, note in followed.note) == (origin, True)
         assert [entry.text for entry in followed.transcript.entries] == ["kept"]
 
 
@@ -84,14 +81,13 @@ async def test_what_was_said_last_in_a_sandbox_that_is_gone_is_read_from_the_cop
     assert [entry.text for entry in followed.transcript.entries if entry.text] == ["before", "the last words"]
 
 
-class TellingAgent:
-    """Answers as `agent` does, and tells all its sockets what it is given."""
+class Telling:
+    """Serves an agent on a free port, and tells all its sockets what it is given."""
 
     server: Server
-    opened = 0
 
     def __init__(self, agent: FakeAgent) -> None:
-        self.agent = agent
+        self.agent, self.opened = agent, 0
         self.answers = asyncio.Event()  # cleared while the agent server answers nothing
         self.answers.set()
 
@@ -106,8 +102,7 @@ class TellingAgent:
             return None
         if not address.path.startswith("/api/v1/"):
             await self.answers.wait()
-        headers = httpx.Headers([*request.headers.raw_items()])
-        answer = self.agent(Asked("GET", address.path, tuple(parse_qsl(address.query)), headers, b""))
+        answer = self.agent(Asked("GET", address.path, tuple(parse_qsl(address.query)), httpx.Headers(), b""))
         assert isinstance(answer, Answer)
         response = connection.respond(HTTPStatus(answer.status), answer.content.decode())
         response.headers["Content-Type"] = "application/json"
@@ -115,55 +110,47 @@ class TellingAgent:
 
 
 @asynccontextmanager
-async def telling(agent: FakeAgent) -> AsyncIterator[TellingAgent]:
-    """Serve an agent on a free port."""
-    teller = TellingAgent(agent)
+async def followed(agent: FakeAgent) -> AsyncIterator[tuple[Telling, Following]]:
+    """Follow it as the deck does, with little patience."""
+    teller = Telling(agent)
     async with serve(ServerConnection.wait_closed, "127.0.0.1", 0, process_request=teller.answer) as teller.server:
         agent.host = f"http://127.0.0.1:{teller.server.sockets[0].getsockname()[1]}"
-        yield teller
+        async with client_at(agent.host, limits=FAST._replace(quick=0.2)) as client:
+            following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
+            task = asyncio.create_task(following.run())
+            try:
+                yield teller, following
+            finally:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
         teller.answers.set()  # the server ends once everybody has been answered
 
 
-@asynccontextmanager
-async def followed(teller: TellingAgent) -> AsyncIterator[Following]:
-    """Follow it as the deck does, with little patience."""
-    async with client_at(teller.agent.host, limits=FAST._replace(quick=0.2)) as client:
-        following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
-        task = asyncio.create_task(following.run())
-        try:
-            yield following
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-
 async def test_a_socket_counts_after_its_first_frame_and_what_it_tells_is_asked_for() -> None:
-    async with telling(FakeAgent("1.34.0")) as teller, followed(teller) as following:
+    agent = FakeAgent("1.34.0")
+    async with followed(agent) as (teller, following):
         await until(lambda: teller.server.connections and following.origin is Origin.POLLING)
         teller.tell(kind="StreamingDeltaEvent", id="d", source="agent", content="word ")
         await until(lambda: following.origin is Origin.LIVE)
-        teller.agent.says("word for word")
-        teller.tell(**teller.agent.log[-1])
+        agent.says("word for word")
+        teller.tell(**agent.log[-1])
         await until(lambda: [each.text for each in following.transcript.entries] == ["word for word"])
         teller.answers.clear()
-        teller.agent.sandbox = "ERROR"
+        agent.sandbox = "ERROR"
         following.refresh()
         await until(lambda: following.origin is Origin.COPY)
         assert following.note == "Its sandbox is in error."
 
 
 @pytest.mark.parametrize("version", ["1.8.2", "1.15.0", ""])
-async def test_an_old_agent_server_is_asked_and_never_listened_to(
-    monkeypatch: pytest.MonkeyPatch, version: str
-) -> None:
+async def test_an_old_agent_server_is_never_listened_to(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     """A socket that is opened while the agent is at a step would stop it from answering anybody."""
     monkeypatch.setattr(rules, "POLL", 0.01)
     monkeypatch.setattr(rules, "TOGETHER", 0.0)
     agent = FakeAgent(version)
     agent.set("running")
-    async with telling(agent) as teller, followed(teller) as following:
+    async with followed(agent) as (teller, following):
         for number in range(5):
             agent.says(f"word {number}")
             await until(lambda: len(following.transcript.entries) == len(agent.log) - 1)
-        assert following.origin is Origin.POLLING
-        assert teller.opened == 0
+        assert (following.origin, teller.opened) == (Origin.POLLING, 0)

@@ -1,12 +1,9 @@
-"""Rows of sandboxes: what stands in them, their order, how quiet they are, what lost its counterpart, their tokens."""
-
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation, Metrics
-from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_row
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
@@ -84,8 +81,7 @@ def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None
         row(name="orphan", seen=-2500),
     ]
     found = find_quiet(rows, 1800.0, at(0))
-    assert [each.id for each in found.rows] == ["c", "orphan", "b"]
-    assert found.spent == 1.0 + 2.5
+    assert ([each.id for each in found.rows], found.spent) == (["c", "orphan", "b"], 1.0 + 2.5)
     assert [each.id for each in found.unknown] == ["untold"]
 
 
@@ -103,7 +99,7 @@ def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None
 )
 def test_the_tokens_of_the_sandboxes(ids: str, several: list[str]) -> None:
     memories = SandboxMemories()
-    told = Sandbox(id="a", status="RUNNING", sandbox_spec_id="python", created_by_user_id="ann", created_at=at(-9000))
+    told = replace(sandbox("RUNNING", "a"), sandbox_spec_id="python", created_by_user_id="ann", created_at=at(-9000))
     records = [told, *(sandbox("RUNNING", name) for name in "bcde")]
     memories.observe(records, at(-9000), beginning=False)
     memories.asked("d", Action.PAUSE, at(-1))

@@ -1,5 +1,3 @@
-"""One open connection, against a server within the process."""
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -19,7 +17,6 @@ from .fakes import NOON, at
 
 @asynccontextmanager
 async def running(fleet: FakeFleet, told: Callable[[News], None]) -> AsyncIterator[Session]:
-    """A session with a fleet, which runs until the block ends and tells its news."""
     client, _ = client_of(fleet.answer)
     session = Session(client, told, lambda: NOON)
     task = asyncio.create_task(session.run())
@@ -116,12 +113,8 @@ async def test_a_sandbox_is_called_free_only_once_the_starts_were_read_and_all_o
 
 async def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_away() -> None:
     now = NOON
-    client, _ = client_of(
-        {
-            f"GET {CONVERSATIONS}/search": [Answer({"items": []})],
-            f"POST {CONVERSATIONS}": [Answer({"id": "followed", "status": "WORKING"})],
-        }
-    )
+    listed, created = Answer({"items": []}), Answer({"id": "followed", "status": "WORKING"})
+    client, _ = client_of({f"GET {CONVERSATIONS}/search": [listed], f"POST {CONVERSATIONS}": [created]})
     session = Session(client, lambda news: None, lambda: now)
 
     def shows(status: str, second: float = 5, name: str = "t", becomes: str | None = None) -> bool:

@@ -1,5 +1,3 @@
-"""What happened to sandboxes and who caused it; what a start displaces."""
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -30,8 +28,7 @@ class Watched:
         self.awaited = False
         self.memories = SandboxMemories(lambda: self.awaited)
         self.timelines = self.memories.timelines
-        if kept is not None:
-            self.timelines.recall(kept)
+        self.timelines.recall(kept or KeptTimelines(sandboxes={}))
 
     def read(self, second: float, *statuses: str, beginning: bool = False) -> None:
         """Read sandboxes a, b, c ... in these statuses; "-" stands for one that is not read."""
@@ -43,8 +40,7 @@ class Watched:
 
     def kept(self, beside: KeptTimelines | None = None) -> KeptTimelines:
         """What the next run finds, `beside` what was kept already."""
-        kept = self.timelines.kept()
-        assert kept is not None
+        kept = self.timelines.kept() or KeptTimelines(sandboxes={})
         return KeptTimelines.model_validate_json(kept.joined(beside).model_dump_json())
 
 
@@ -107,9 +103,8 @@ def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:
     watched.read(5, "PAUSED", "PAUSED", "ERROR", "PAUSED", "RUNNING", "PAUSED")
     (news,) = displacement.read(at(5))
     assert (set(news.ids), news.words) == ({"a", "d"}, "Paused, probably to make room for new: a (Fix login), d.")
-    assert watched.told("a")[-1] == ("Paused", Cause.DISPLACED)
+    assert [watched.told(name)[-1] for name in "ab"] == [("Paused", Cause.DISPLACED), ("Paused", Cause.YOU)]
     assert "probably to make room for new" in watched.timelines.of("a")[-1].words
-    assert watched.told("b")[-1] == ("Paused", Cause.YOU)
 
 
 def test_what_stops_while_a_start_is_out_made_room_for_that_one_and_not_for_the_one_before() -> None:
@@ -238,9 +233,7 @@ def test_the_oldest_running_ones_are_named_when_the_cap_is_reached() -> None:
         (None, 50, "RUNNING", None),
     ],
 )
-def test_what_made_room_for_a_start_teaches_the_cap(
-    before: KeptCap | None, running: int, after: str, cap: KeptCap | None
-) -> None:
+def test_what_made_room_teaches_the_cap(before: KeptCap | None, running: int, after: str, cap: KeptCap | None) -> None:
     ids, memories = [f"{number:02}" for number in range(running)], SandboxMemories()
     displacement = displacing(memories, ids, {})
     displacement.learned = before

@@ -1,5 +1,3 @@
-"""The log of one conversation: whatever came how and when, it ends as the server's own."""
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,17 +11,11 @@ from quarterdeck.fleet.entries import Entries, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED, Transcript
 
 RECORDED = Path(__file__).parents[1] / "recordings" / "conversation"
-LOGS = (
-    "03-confirmation-ws",
-    "04-confirmation-always-ws",
-    "05-messages-pause-interrupt-ws",
-    "10-tools-ws",
-    "11-agent-server-of-1.2.1-ws",
-)
+WITH = "03-confirmation 04-confirmation-always 05-messages-pause-interrupt 10-tools 11-agent-server-of-1.2.1"
+LOGS = [f"{name}-ws" for name in WITH.split()]
 
 
 def recorded(name: str) -> list[Event]:
-    """The log of a recording."""
     frames = (each.get("frame", each) for each in json.loads((RECORDED / f"{name}.json").read_text()))
     return [event for frame in frames if (event := read_event(frame)) is not None]
 
@@ -78,10 +70,9 @@ def test_an_exit_code_above_zero_is_a_failure_whatever_the_server_calls_it() -> 
 
 def test_what_is_not_known_keeps_its_kind_and_body_and_what_is_broken_breaks_nothing() -> None:
     for members in (
-        {"id": "a", "kind": "BrandNewEvent", "source": "hook", "what": 1},
-        {"id": "a", "kind": "ActionEvent", "tool_name": 5, "action": "none", "thought": {"text": 1}, "tool_call": 7},
-        {"id": "a", "kind": "MessageEvent", "llm_message": "no message"},
-        {"id": "a", "kind": "ObservationEvent", "observation": None, "timestamp": "never"},
+        {"kind": "ActionEvent", "tool_name": 5, "action": "none", "thought": {"text": 1}, "tool_call": 7},
+        {"kind": "MessageEvent", "llm_message": "no message"},
+        {"kind": "ObservationEvent", "observation": None, "timestamp": "never"},
     ):
         assert len(folded([_event(**members)])) == 1
     assert "BrandNewEvent (hook)" in folded([_event(kind="BrandNewEvent", source="hook")])[0].title
@@ -97,9 +88,7 @@ def _event(**members: object) -> Event:
 
 @given(data=st.data(), name=st.sampled_from(LOGS), limit=st.integers(1, 20))
 @settings(max_examples=150, deadline=None)
-def test_in_the_end_it_is_the_servers_log_whatever_was_lost_doubled_or_reordered(
-    data: st.DataObject, name: str, limit: int
-) -> None:
+def test_whatever_was_lost_or_doubled_it_ends_as_the_servers_log(data: st.DataObject, name: str, limit: int) -> None:
     log = BY_NAME[name]
     transcript, at = Transcript(), data.draw(st.integers(0, len(log)))
     transcript.begin(page(log[:at], None, newest_first=True, limit=limit))
@@ -190,7 +179,7 @@ def test_a_message_that_came_while_the_last_answer_was_written_is_noticed() -> N
         transcript.catch_up(log)
     assert seen.unanswered is None
     for transcript in (overheard, later):
-        assert transcript.unanswered is not None
+        assert transcript.unanswered
         assert transcript.unanswered.text == "wait"
         transcript.catch_up([ran, said("agent", "so it is")])
         assert transcript.unanswered is None, "it has worked since, and read it"

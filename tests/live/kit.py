@@ -1,9 +1,8 @@
-"""What tests on real servers share: refusals, waiting, following a start, and settings changed and put back."""
+"""What tests on real servers share: refusals, following a start, and settings changed and put back."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -17,12 +16,10 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
 from quarterdeck.client.nested import CANONICAL
 from quarterdeck.client.nested_mcp import config_of, map_of
+from tests.local.conftest import until
 from tests.servers.nested.block import TOLD
 from tests.servers.nested.mcp import McpServer as StoredServer
 
-T = TypeVar("T")
-BETWEEN = 0.5
-"""Seconds between two readings."""
 LONGEST = 200.0
 """Seconds a start may take: a server may itself wait 120 for a sandbox to read RUNNING."""
 
@@ -36,29 +33,19 @@ def refused(kind: ErrorKind, *, unsent: bool = False) -> Iterator[None]:
     assert not unsent or caught.value.outcome is Outcome.NOT_SENT
 
 
-async def until(read: Callable[[], Awaitable[T]], good: Callable[[T], bool], seconds: float) -> T:
-    """Read again and again until it is good; fails with the last reading when it is not within so many seconds."""
-    deadline = asyncio.get_running_loop().time() + seconds
-    while not good(found := await read()):
-        assert asyncio.get_running_loop().time() < deadline, f"after {seconds:g} s it still reads {found}"
-        await asyncio.sleep(BETWEEN)
-    return found
-
-
 async def listed_tasks(client: Client) -> set[str]:
-    """The ids of the newest start tasks."""
     return {task.id async for page in client.start_tasks.pages() for task in page.items}
 
 
 async def ended(client: Client, task_id: str) -> StartTask | None:
     """Wait for the end of a start task, None for one that is gone: it may go with its conversation."""
-
-    async def read() -> StartTask | None:
-        (task,) = await client.start_tasks.read((task_id,)) or ()
-        return task
-
     ends = (StartTaskStatus.READY, StartTaskStatus.ERROR)
-    return await until(read, lambda task: task is None or task.status in ends, LONGEST)
+
+    async def found() -> list[StartTask | None]:
+        return [task for task in await client.start_tasks.read((task_id,)) or () if task is None or task.status in ends]
+
+    tasks: list[StartTask | None] = await until(found, LONGEST)
+    return tasks[0]
 
 
 async def delete_sandbox_left_by(client: Client, task_id: str) -> None:
@@ -93,16 +80,10 @@ def told(client: Client, name: str, value: Any) -> Any:
 
 async def settings_of(client: Client) -> Settings:
     """Read the record; a server that has none gets one first."""
-    if (record := await client.settings.load()) is not None:
-        return record
-    await client.settings.store(None, {"language": "en"})
-    record = await client.settings.load()
-    assert record is not None
-    return record
+    return await client.settings.load() or await changed(client, None, {"language": "en"})
 
 
-async def changed(client: Client, base: Settings, changes: Mapping[str, Any]) -> Settings:
-    """Store changes to a record and read it again."""
+async def changed(client: Client, base: Settings | None, changes: Mapping[str, Any]) -> Settings:
     await client.settings.store(base, changes)
     record = await client.settings.load()
     assert record is not None
@@ -123,7 +104,6 @@ def shown(record: Settings, name: str) -> Any:
 
 
 def unlike(one: Settings, other: Settings) -> set[str]:
-    """Names of the values in which two records differ."""
     left, right = values(one), values(other)
     return {name for name in left.keys() | right.keys() if left.get(name) != right.get(name)}
 

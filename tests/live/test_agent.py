@@ -26,7 +26,8 @@ from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.conversation.question import Question
 from tests.live.conftest import Target
-from tests.live.kit import changed, delete_sandbox_left_by, ended, listed_tasks, refused, settings_of, until
+from tests.live.kit import changed, delete_sandbox_left_by, ended, listed_tasks, refused, settings_of
+from tests.local.conftest import until
 from tests.tui.seat import Seat, connecting, seated_at
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -45,32 +46,22 @@ class Chat:
         self.transcript = self.following.transcript
 
     async def does(self, *steps: str) -> str:
-        """Send the agent a script."""
         await self.comes(lambda: self.following.reached)
         return await self.answering.send("\n".join(("stub:", *steps)))
 
     async def comes(self, true: Callable[[], object]) -> None:
-        """Wait for what is told."""
-
-        async def read() -> object:
-            return true()
-
-        await until(read, bool, SOON)
+        await until(true, SOON)
 
     async def asked(self, *commands: str) -> frozenset[str]:
         """Wait until the agent asks for these; gives what an answer names."""
         await self.comes(lambda: [entry.title for entry in self.transcript.question] == list(commands))
         return self.transcript.open_actions
 
-    async def is_at(self, status: str) -> None:
-        await self.comes(lambda: self.transcript.status == status)
-
     def outcome(self, command: str) -> Outcome | None:
         """What came of the last command of that name."""
         return next((each.outcome for each in reversed(self.transcript.entries) if each.title == command), None)
 
     def said(self, words: str) -> bool:
-        """Whether somebody said that."""
         return any(each.text.strip() == words for each in self.transcript.entries if each.id != STREAMED)
 
     async def ends_with(self, words: str) -> None:
@@ -153,14 +144,6 @@ async def whole_log(chat: Chat) -> list[str]:
     return [event.id for event in reversed(page.events[: len(chat.transcript.listed_after(None))])]
 
 
-async def test_what_is_refused_is_not_done_and_the_reason_reaches_the_model(chat: Chat) -> None:
-    await chat.does("run! echo never", "text unexpected")
-    shown = await chat.asked("echo never")
-    assert await chat.answering.reject(shown, "stub:\ntext then I use git") == "Rejected, and your reason sent."
-    await chat.ends_with("then I use git")
-    assert chat.outcome("echo never") is Outcome.REJECTED
-
-
 async def test_messages_around_the_moment_in_which_a_question_comes_run_nothing(chat: Chat) -> None:
     for lead in range(4):
         sending = asyncio.create_task(chat.does(f"run! echo never-{lead}", "text unexpected"))
@@ -180,9 +163,8 @@ async def test_two_answer_at_once_and_only_what_they_saw_is_done(chat: Chat, tar
     shown = await chat.asked("echo first")
     async with chatting(target, chat.following.conversation_id) as other:
         assert await other.asked("echo first") == shown
-        answers = await asyncio.gather(
-            chat.answering.accept(shown), other.answering.accept(shown), return_exceptions=True
-        )
+        both = (chat.answering.accept(shown), other.answering.accept(shown))
+        answers = await asyncio.gather(*both, return_exceptions=True)
         assert "Accepted." in answers
         assert all(isinstance(answer, str | ServiceError) for answer in answers)
         await chat.asked("echo second")
@@ -200,14 +182,14 @@ async def test_a_message_of_60_kb_is_whole(chat: Chat) -> None:
 
 async def test_errors_of_the_model_are_told_and_silence_is_measured(chat: Chat) -> None:
     await chat.does("error 401 bad key")
-    await chat.is_at("error")
+    await chat.comes(lambda: chat.transcript.status == "error")
     errors = [each for each in chat.transcript.entries if each.kind is EntryKind.ERROR]
     assert "Authentication" in errors[-1].title
     await chat.does("error 429 slow down")
-    await chat.is_at("running")
+    await chat.comes(lambda: chat.transcript.status == "running")
     await chat.comes(lambda: chat.following.silent_for(datetime.now(UTC)).total_seconds() > 5)
     await chat.answering.stop()
-    await chat.is_at("paused")
+    await chat.comes(lambda: chat.transcript.status == "paused")
 
 
 async def test_a_sandbox_paused_in_the_middle_is_said_and_after_its_resume_the_run_goes_on(chat: Chat) -> None:
@@ -227,24 +209,18 @@ async def test_a_sandbox_paused_in_the_middle_is_said_and_after_its_resume_the_r
     await chat.ends_with("after the pause")
 
 
-@asynccontextmanager
-async def deck_on(target: Target, folder: Path) -> AsyncIterator[Seat]:
+async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target: Target, tmp_path: Path) -> None:
+    """A conversation is started, followed, asked, answered, refused with a reason, stopped, resumed and finished."""
+
     def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
         return target.client()
 
-    async with seated_at(Deck(Connection(target.label, target.url), connecting(connect), crash_folder=folder)) as seat:
-        yield seat
-
-
-async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target: Target, tmp_path: Path) -> None:
-    """A conversation is started, followed, asked, answered, refused with a reason, stopped, resumed and finished."""
-    script = ("run echo start", "run! echo one", "run! echo two", "text unexpected")
-    reason = ("run sleep 20", "text all done")
     before = await listed_tasks(client)
-    async with deck_on(target, tmp_path) as seat:
+    deck = Deck(Connection(target.label, target.url), connecting(connect), crash_folder=tmp_path)
+    async with seated_at(deck) as seat:
         await seat.sees("live now")
         await seat.press("n", sees="First message")
-        seat.paste_at_once("\n".join(("stub:", *script)))
+        seat.paste_at_once("stub:\nrun echo start\nrun! echo one\nrun! echo two\ntext unexpected")
         await seat.press("ctrl+s", sees="Created.")
         (started,) = await listed_tasks(client) - before
         task = await ended(client, started)
@@ -257,11 +233,11 @@ async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target:
         await answer(seat, "echo one", "tab", "y")
         await answer(seat, "echo two", "tab", "n")
         await seat.sees("Why")
-        seat.paste_at_once(" ".join(("no,", "do", "not")))
+        seat.paste_at_once("no, do not")
         await seat.press("enter", sees=("Rejected, and your reason sent.", "no, do not"))
         await seat.sees("Finished")
         await seat.press("m")
-        seat.paste_at_once("\n".join(("stub:", *reason)))
+        seat.paste_at_once("stub:\nrun sleep 20\ntext all done")
         await seat.press("ctrl+s", "escape", sees=("Working", "◔ terminal", "sleep 20"))
         await seat.press("p", sees=("Agent paused", "interrupted"))
         await seat.press("r", sees=("Finished", "all done"))

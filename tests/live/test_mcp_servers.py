@@ -1,5 +1,3 @@
-"""MCP servers on a real server: each transport added, edited and removed while the others stay as they are."""
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,18 +5,9 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.mcp import (
-    McpConfig,
-    McpServer,
-    ShttpServer,
-    SseServer,
-    StdioServer,
-    listed,
-    name_of,
-)
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer, listed, name_of
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import secrets_lost
-from tests.live.conftest import Notes
 from tests.live.kit import changed, settings_of, told, unlike
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -40,9 +29,7 @@ COMMAND = StdioServer(name="six", command="uvx", args=("tool", "--port", "1"), e
     [(EVENTS, {"api_key": SecretStr("live-check-7")}), (TOOLS, {"timeout": 1}), (COMMAND, {"args": ("--quiet",)})],
     ids=["SSE", "HTTP", "stdio"],
 )
-async def test_one_is_added_edited_and_removed_and_the_others_stay(
-    editable: Client, added: McpServer, edit: Mapping[str, Any]
-) -> None:
+async def test_one_comes_changes_and_goes_alone(editable: Client, added: McpServer, edit: Mapping[str, Any]) -> None:
     record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
     others = servers_of(record)
     typed = HELD if editable.server.nested else record.mcp_config
@@ -55,9 +42,11 @@ async def test_one_is_added_edited_and_removed_and_the_others_stay(
         assert now.keys() - others.keys() == set(map(name_of, new))
         shown = listed(told(editable, "mcp_config", McpConfig.of(new)))
         assert all(holds(now[name_of(server)], server) for server in shown)
+    before, record = record, await changed(editable, record, {"mcp_config": None})
+    assert (servers_of(record), unlike(before, record)) == ({}, {"mcp_config"})
 
 
-async def test_what_the_client_says_would_be_lost_is_lost_and_nothing_else(editable: Client, notes: Notes) -> None:
+async def test_what_the_client_says_would_be_lost_is_lost_and_nothing_else(editable: Client, notes: list[str]) -> None:
     if not editable.server.nested:
         pytest.skip("this server tells the secrets of MCP servers, so an edit loses none")
     record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
@@ -69,17 +58,11 @@ async def test_what_the_client_says_would_be_lost_is_lost_and_nothing_else(edita
     now = await changed(editable, record, changes)
     assert signing_in(record) - signing_in(now) == lost & signing_in(record)
     assert "three" in lost
-    assert servers_of(now)["https://two.example/mcp"] == servers_of(record)["https://two.example/mcp"].model_copy(
-        update={"timeout": 31}
+    two, was = (servers_of(each)["https://two.example/mcp"] for each in (now, record))
+    assert two == was.model_copy(update={"timeout": 31})
+    notes.append(
+        f"mcp_config: {len(lost)} of 3 servers were said to lose their secrets; those that tell of one lost it"
     )
-    notes.add(f"mcp_config: {len(lost)} of 3 servers were said to lose their secrets; those that tell of one lost it")
-
-
-async def test_all_of_them_can_be_taken_away(editable: Client) -> None:
-    record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
-    now = await changed(editable, record, {"mcp_config": None})
-    assert servers_of(now) == {}
-    assert unlike(record, now) == {"mcp_config"}
 
 
 def servers_of(record: Settings) -> dict[str, McpServer]:

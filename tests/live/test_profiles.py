@@ -1,5 +1,3 @@
-"""LLM profiles, on real servers that keep them."""
-
 import secrets
 from collections.abc import AsyncIterator
 
@@ -34,34 +32,24 @@ def found(profiles: Profiles, name: str) -> Profile | None:
 
 
 async def test_a_profile_is_saved_activated_renamed_and_deleted(editable: Client, name: str) -> None:
-    client = editable
+    client, other = editable, f"{name}-2"
+    for attempt in (client.profiles.activate(name), client.profiles.rename(name, other)):
+        with refused(ErrorKind.MISSING):
+            await attempt
     record = await changed(client, await settings_of(client), {"llm_model": "openai/gpt-4o"})
-    await client.profiles.save(name)
+    for saved in (name, other):
+        await client.profiles.save(saved)
+    with refused(ErrorKind.CONFLICT):
+        await client.profiles.rename(name, other)
     profile = found(await client.profiles.list(), name)
-    assert profile is not None
-    assert profile.model == "openai/gpt-4o"
-
+    assert (profile and profile.model) == "openai/gpt-4o"
     record = await changed(client, record, {"llm_model": "openai/gpt-4.1"})
     assert (await client.profiles.list()).active is None
     await client.profiles.activate(name)
     assert (await client.profiles.list()).active == name
     assert (await settings_of(client)).llm_model == "openai/gpt-4o"
-
     await client.profiles.rename(name, f"{name}.new")
     profiles = await client.profiles.list()
     assert (found(profiles, name), profiles.active) == (None, f"{name}.new")
-
     await client.profiles.delete(f"{name}.new")
     assert found(await client.profiles.list(), f"{name}.new") is None
-
-
-async def test_a_name_that_is_taken_is_a_conflict_and_one_that_is_not_there_is_missing(
-    editable: Client, name: str
-) -> None:
-    for attempt in (editable.profiles.activate, lambda it: editable.profiles.rename(it, f"{name}-2")):
-        with refused(ErrorKind.MISSING):
-            await attempt(name)
-    for saved in (name, f"{name}-2"):
-        await editable.profiles.save(saved)
-    with refused(ErrorKind.CONFLICT):
-        await editable.profiles.rename(name, f"{name}-2")

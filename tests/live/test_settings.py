@@ -1,5 +1,3 @@
-"""Every setting on a real server, all at once and one by one: it is set and unset, and nothing else moves."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +9,6 @@ from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
 from quarterdeck.client.options import SchemaField
 from quarterdeck.client.settings import losses
-from tests.live.conftest import Notes
 from tests.live.kit import FLAGS, changed, has, refused, settings_of, shown, told, unlike
 from tests.live.test_values import LEAVES, VALUES
 
@@ -20,20 +17,9 @@ pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 TRIED: Mapping[str, Sequence[Any]] = {**VALUES, **LEAVES}
 
 
-@pytest.mark.parametrize("turn", [0, 1], ids=["first values", "other values"])
-async def test_all_that_a_server_has_are_set_at_once_and_no_other_changes(editable: Client, turn: int) -> None:
-    before = await settings_of(editable)
-    changes = {name: values[turn] for name, values in TRIED.items() if has(name, before, editable.server)}
-    after = await changed(editable, before, changes)
-    assert {name: shown(after, name) for name in changes} == {
-        name: told(editable, name, value) for name, value in changes.items()
-    }
-    assert unlike(before, after) <= {FLAGS.get(name, name) for name in changes}
-
-
 @pytest.mark.parametrize("name", TRIED)
 async def test_each_is_set_and_unset_and_no_other_changes(
-    editable: Client, schema: Mapping[str, SchemaField], notes: Notes, name: str
+    editable: Client, schema: Mapping[str, SchemaField], notes: list[str], name: str
 ) -> None:
     record = await existing(editable, name)
     if name == "llm_model":  # of an address that nobody stored, servers show or hide their own with the model
@@ -56,7 +42,7 @@ async def test_each_is_set_and_unset_and_no_other_changes(
         assert unlike(before, record) <= {seen_at}
         if name in SECRET_FIELDS:
             found = "its flag says so" if name in FLAGS else "the server tells nothing of it"
-            notes.add(f"{name}: {editable.server.rules(name).clear_with!r} clears it at once; {found}")
+            notes.append(f"{name}: {editable.server.rules(name).clear_with!r} clears it at once; {found}")
 
 
 async def existing(client: Client, name: str) -> Settings:

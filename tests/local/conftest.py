@@ -39,11 +39,9 @@ class Caller:
         self.http = httpx.AsyncClient(transport=transport, base_url="http://local", headers=key)
 
     async def get(self, path: str, **query: Json) -> Json:
-        """The body of a successful GET."""
         return (await self.http.get(path, params=query)).raise_for_status().json()
 
     async def post(self, path: str, body: Json = None, **query: Json) -> Json:
-        """The body of a successful POST."""
         return (await self.http.post(path, json=body, params=query)).raise_for_status().json()
 
     async def start(self, spec: str) -> Json:
@@ -61,12 +59,9 @@ class Caller:
 
     async def created(self, body: Json) -> Json:
         """The start task of a new conversation once it has ended."""
-        task = await self.post(CONVERSATIONS, body)
-        return await self.ended(task["id"])
+        return await self.ended((await self.post(CONVERSATIONS, body))["id"])
 
     async def ended(self, task_id: str) -> Json:
-        """A start task once it has ended."""
-
         async def over() -> Json:
             (task,) = await self.get(f"{CONVERSATIONS}/start-tasks", ids=task_id)
             return task if task["status"] in {"READY", "ERROR"} else None

@@ -1,9 +1,6 @@
-"""Conversations on the service's own agent servers: kept where no agent runs, played where all is simulated."""
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Any
 
 import httpx
 import pytest
@@ -44,8 +41,9 @@ def text_of(event: Json) -> str:
     return str(event["llm_message"]["content"][0]["text"])
 
 
-async def created(caller: Caller, text: str) -> tuple[Json, Agent]:
-    task = await caller.created({"initial_message": HELLO | {"content": [{"type": "text", "text": text}]}})
+async def created(caller: Caller, text: str, **more: Json) -> tuple[Json, Agent]:
+    message = HELLO | {"content": [{"type": "text", "text": text}]}
+    task = await caller.created({"initial_message": message, **more})
     (record,) = await caller.get(CONVERSATIONS, ids=task["app_conversation_id"])
     return record, Agent(caller.http, record)
 
@@ -93,14 +91,14 @@ async def world() -> AsyncIterator[Simulated]:
 
 
 async def test_a_conversation_that_is_deleted_while_its_log_is_asked_for_is_not_there(world: Simulated) -> None:
-    async def deleted_after(requests: int, record: Json) -> bool:
+    async def deleted_after(requests: int, name: str) -> bool:
         for _ in range(requests):
             await world.http.get("/alive")
-        return (await world.http.delete(f"{CONVERSATIONS}/{record['id']}")).is_success
+        return (await world.http.delete(f"{CONVERSATIONS}/{name}")).is_success
 
-    for requests, record in enumerate((await world.all(CONVERSATIONS))[:30]):
-        log = world.http.get(f"/api/v1/conversation/{record['id']}/events/search")
-        answer, deleted = await asyncio.gather(log, deleted_after(requests, record))
+    for requests, name in enumerate([record["id"] for record in await world.all(CONVERSATIONS)][:30]):
+        log = world.http.get(f"/api/v1/conversation/{name}/events/search")
+        answer, deleted = await asyncio.gather(log, deleted_after(requests, name))
         assert (deleted, answer.status_code in (200, 404)) == (True, True)
 
 
@@ -109,9 +107,7 @@ async def some(world: Simulated, status: str) -> Agent:
     return Agent(world.http, next(record for record in records if record["execution_status"] == status))
 
 
-async def test_a_log_is_read_in_pages_from_either_end_and_from_any_event_and_tells_the_cost_that_the_list_tells(
-    world: Simulated,
-) -> None:
+async def test_a_log_is_read_from_either_end_and_any_event_and_tells_the_listed_cost(world: Simulated) -> None:
     agent = await some(world, "finished")
     log = await agent.log()
     ids = [event["id"] for event in log]
@@ -138,6 +134,7 @@ async def test_a_log_is_read_in_pages_from_either_end_and_from_any_event_and_tel
 
 async def test_what_led_to_a_status_is_there_and_the_same_each_time(world: Simulated) -> None:
     async with simulated(Simulation(60, churn=0)) as second:
+        assert await world.all() == await second.all()
         for status in ("running", "finished", "idle", "waiting_for_confirmation", "paused"):
             agent, again = await some(world, status), await some(second, status)
             assert await agent.status() == status
@@ -174,9 +171,7 @@ async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its
 async def test_a_conversation_that_is_begun_runs_and_asks_when_it_is_told_to_ask_always(world: Simulated) -> None:
     records = await world.all(CONVERSATIONS)
     home = next(record for record in records if record["sandbox_status"] == "RUNNING")["sandbox_id"]
-    task = await world.created({"sandbox_id": home, "initial_message": HELLO})
-    (record,) = await world.get(CONVERSATIONS, ids=task["app_conversation_id"])
-    agent = Agent(world.http, record)
+    record, agent = await created(world, "hello", sandbox_id=home)
     assert (record["execution_status"], await agent.status()) == ("running", "running")
     assert await agent.post("/confirmation_policy", {"policy": {"kind": "AlwaysConfirm"}}) == 200
     world.passes(10)
@@ -184,33 +179,27 @@ async def test_a_conversation_that_is_begun_runs_and_asks_when_it_is_told_to_ask
     assert (await agent.get())["confirmation_policy"]["kind"] == "AlwaysConfirm"
 
 
-async def first_frame(url: str, **headers: str) -> Any:
-    async with connect(url, additional_headers=headers, proxy=None) as socket:
-        return json.loads(await asyncio.wait_for(socket.recv(), 20))
-
-
 async def test_a_socket_tells_the_state_and_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
     with serving("--simulate", "40", "--churn", "0") as (url, _):
         async with httpx.AsyncClient(base_url=url, headers={"X-Session-API-Key": KEY}, trust_env=False) as http:
             listed = (await http.get(f"{CONVERSATIONS}/search")).json()["items"]
-            record = next(one for one in listed if one["execution_status"] == "paused")
-            agent = Agent(http, record)
+            agent = Agent(http, next(one for one in listed if one["execution_status"] == "paused"))
             socket = agent.url.replace("http:", "ws:").replace("/api/conversations/", "/sockets/events/")
-            state = await first_frame(socket, **agent.headers)
-            assert (state["key"], state["value"]["execution_status"]) == ("full_state", "paused")
             async with connect(socket, additional_headers=agent.headers, proxy=None) as listening:
-                assert json.loads(await listening.recv())["key"] == "full_state"
+                state = json.loads(await asyncio.wait_for(listening.recv(), 20))
+                assert (state["key"], state["value"]["execution_status"]) == ("full_state", "paused")
                 assert await agent.post("/events", HELLO) == 200
                 kinds: list[str] = []
                 while "StreamingDeltaEvent" not in kinds or not {"ActionEvent", "MessageEvent"} & set(kinds[4:]):
                     kinds.append(json.loads(await asyncio.wait_for(listening.recv(), 20))["kind"])
             assert kinds[0] == "MessageEvent"
             assert "StreamingDeltaEvent" not in {event["kind"] for event in await agent.log()}
-            other = agent.headers | {"X-Session-API-Key": "wrong"}
-            for headers, place in ((other, socket), (agent.headers, f"{socket[:-4]}0000")):
+            wrong = agent.headers | {"X-Session-API-Key": "wrong"}
+            for headers, place in ((wrong, socket), (agent.headers, f"{socket[:-4]}0000")):
                 with pytest.raises((ConnectionClosed, InvalidStatus)):
-                    await first_frame(place, **headers)
+                    async with connect(place, additional_headers=headers, proxy=None) as listening:
+                        await asyncio.wait_for(listening.recv(), 20)
             elsewhere = socket.replace("127.0.0.1", "example.com")
             with pytest.raises(InvalidStatus, match="400"):
                 await connect(elsewhere, host="127.0.0.1", additional_headers=agent.headers, proxy=None)

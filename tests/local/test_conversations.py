@@ -43,16 +43,12 @@ async def test_a_task_whose_service_closed_is_taken_up_by_the_next(open_service:
 @pytest.fixture
 async def three(caller: Caller) -> list[str]:
     """Ids of three conversations in one sandbox, oldest first."""
-    sandbox_id = (await caller.start("shell"))["id"]
-    titles = ("Red", "Green", "Blue")
-    return [
-        (await caller.created({"sandbox_id": sandbox_id, "title": title}))["app_conversation_id"] for title in titles
-    ]
+    home = (await caller.start("shell"))["id"]
+    tasks = [await caller.created({"sandbox_id": home, "title": title}) for title in ("Red", "Green", "Blue")]
+    return [task["app_conversation_id"] for task in tasks]
 
 
-async def test_lists_also_the_documented_one_and_start_tasks_are_pages_newest_first(
-    caller: Caller, three: list[str]
-) -> None:
+async def test_lists_and_start_tasks_are_pages_newest_first(caller: Caller, three: list[str]) -> None:
     tasks = f"{PATH}/start-tasks"
     for path, member in ((PATH, "id"), (f"{PATH}/search", "id"), (f"{tasks}/search", "app_conversation_id")):
         page = await caller.get(path, limit=2)
@@ -77,12 +73,9 @@ async def test_the_list_is_filtered_and_counted(caller: Caller, three: list[str]
     (parent,) = await caller.get(PATH, ids=three[0])
     sub = {"sandbox_id": parent["sandbox_id"], "title": "Grey", "parent_conversation_id": parent["id"]}
     child = (await caller.created(sub))["app_conversation_id"]
-    cases: list[tuple[Json, list[str]]] = [
-        ({"title__contains": "RE"}, three[1::-1]),
-        ({"title__contains": "RE", "include_sub_conversations": True}, [child, *three[1::-1]]),
-        ({"unheard_of": "1"}, three[::-1]),
-    ]
-    for query, expected in cases:
+    red: Json = {"title__contains": "RE"}
+    whole = red | {"include_sub_conversations": True}
+    for query, expected in ((red, three[1::-1]), (whole, [child, *three[1::-1]]), ({"unheard_of": "1"}, three[::-1])):
         page = await caller.get(f"{PATH}/search", **query)
         assert [item["id"] for item in page["items"]] == expected, query
         assert await caller.get(f"{PATH}/count", **query) == len(expected)
@@ -102,9 +95,7 @@ async def test_title_and_publicity_can_be_changed(caller: Caller, three: list[st
     assert (await caller.http.patch(f"{PATH}/nope", json={})).status_code == 422
 
 
-async def test_a_deleted_conversation_takes_its_start_along_but_not_its_sandbox_and_that_no_conversation(
-    caller: Caller, three: list[str]
-) -> None:
+async def test_a_deleted_conversation_takes_its_start_along_but_no_sandbox(caller: Caller, three: list[str]) -> None:
     sandbox_id = (await caller.get(PATH, ids=three[0]))[0]["sandbox_id"]
     assert (await caller.http.delete(f"{PATH}/{three[0]}")).json() == {"success": True}
     again = await caller.http.delete(f"{PATH}/{three[0]}")

@@ -1,5 +1,3 @@
-"""The data folder: who may read it, who owns it, and what is wrong with it."""
-
 import json
 import os
 import signal
@@ -30,9 +28,7 @@ async def test_only_its_owner_may_read_it(open_service: Opener, folder: Path) ->
     assert [mode(path) for path in (own / "output.log", *files)] == [0o600] * 4
 
 
-async def test_sandboxes_outlive_the_service_and_are_known_again_by_more_than_their_pid(
-    open_service: Opener, folder: Path
-) -> None:
+async def test_sandboxes_outlive_the_service_known_by_more_than_pids(open_service: Opener, folder: Path) -> None:
     first = await open_service()
     running, paused = [await first.start(spec) for spec in ("files", "shell")]
     await first.post(f"/api/v1/sandboxes/{paused['id']}/pause")
@@ -59,9 +55,7 @@ async def killed(leader: Identity) -> None:
     await until(lambda: process_state(leader) is ProcessState.GONE)
 
 
-async def test_a_second_opener_shares_all_but_leaves_it_to_the_owner_to_declare_dead_until_that_closes(
-    open_service: Opener, folder: Path
-) -> None:
+async def test_a_second_opener_shares_all_but_only_the_owner_declares_dead(open_service: Opener, folder: Path) -> None:
     owner, second = await open_service(), await open_service()
     await owner.post("/api/settings", {"language": "fr"})
     await second.post("/api/settings", {"agent": "mine"})
@@ -76,8 +70,7 @@ async def test_a_second_opener_shares_all_but_leaves_it_to_the_owner_to_declare_
     assert await second.status(sandbox["id"]) == "PAUSED"
     refused = await second.delete(sandbox["id"])
     assert (refused.status_code, sandbox["id"] in refused.json()["detail"]) == (500, True)
-    assert await owner.status(sandbox["id"]) == "MISSING"
-    assert await second.status(sandbox["id"]) == "MISSING"
+    assert await owner.status(sandbox["id"]) == await second.status(sandbox["id"]) == "MISSING"
     assert (await second.delete(sandbox["id"])).status_code == 200
 
     sandbox = await owner.start("shell")
@@ -93,11 +86,8 @@ async def test_what_cannot_be_used_is_named_and_left_alone(tmp_path: Path) -> No
     (damaged / "service.db").write_bytes(b"not a database" * 100)
     newer.mkdir()
     sql(newer, "PRAGMA user_version = 99")
-    for folder, why in (
-        (file, "set XDG_DATA_HOME"),
-        (damaged, "a database. Move it away"),
-        (newer, "newer Quarterdeck"),
-    ):
+    words = {file: "set XDG_DATA_HOME", damaged: "a database. Move it away", newer: "newer Quarterdeck"}
+    for folder, why in words.items():
         with pytest.raises(LocalServiceError, match=why):
             await LocalService.open(folder)
     assert (damaged / "service.db").read_bytes() == b"not a database" * 100

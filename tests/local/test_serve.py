@@ -1,5 +1,3 @@
-"""The local service on a port, as a process of its own, and who may ask it."""
-
 import re
 import signal
 

@@ -6,6 +6,7 @@ from tests.client.recorded import FLAT, exchange
 from tests.local.conftest import Caller, Json, sql, stored
 
 MASK = "**********"
+GITHUB = {"github": {"token": MASK}}
 FULL: Json = exchange(FLAT, "settings-post-full").body
 SECRETS = {name: FULL[name] for name in ("llm_api_key", "search_api_key", "sandbox_api_key")}
 
@@ -23,9 +24,7 @@ async def test_a_body_is_stored_whole_or_not_at_all(caller: Caller, folder: Path
     assert (await caller.get("/api/settings"))["provider_tokens_set"] == {"github": None}
 
 
-async def test_all_but_secrets_comes_back_and_what_is_left_out_or_not_known_is_kept(
-    caller: Caller, folder: Path
-) -> None:
+async def test_all_but_secrets_comes_back_and_what_is_not_sent_or_known_is_kept(caller: Caller, folder: Path) -> None:
     server = {"url": "https://a.example", "api_key": None, "headers": {"X-Team": "blue"}}
     config = {**FULL["mcp_config"], "shttp_servers": [], "sse_servers": [server]}
     await caller.post("/api/settings", FULL | {"future": {"deep": [1]}, "mcp_config": config})
@@ -55,8 +54,7 @@ def server(kind: str, **members: Json) -> Json:
         ({"condenser_max_size": 19}, "condenser_max_size"),
         ({"secrets_store": None}, "secrets_store"),
         ({"mcp_config": {"sse_servers": None}}, "mcp_config.sse_servers"),
-        (server("sse", url="ftp://a.example"), "mcp_config.sse_servers.0.url"),
-        (server("sse", url="http://[::1"), "mcp_config.sse_servers.0.url"),
+        *((server("sse", url=url), "mcp_config.sse_servers.0.url") for url in ("ftp://a.example", "http://[::1")),
         ({"mcp_config": {"sse_servers": [{"api_key": SECRETS["llm_api_key"]}]}}, "mcp_config.sse_servers.0.url"),
         (server("shttp", timeout=0), "mcp_config.shttp_servers.0.timeout"),
         (server("stdio", name="bad name!"), "mcp_config.stdio_servers.0.name"),
@@ -64,20 +62,13 @@ def server(kind: str, **members: Json) -> Json:
         (server("stdio", args="-y x"), "mcp_config.stdio_servers.0.args"),
         (server("stdio", env={"A": 1}), "mcp_config.stdio_servers.0.env.A"),
         # A mask is never stored.
-        ({"llm_api_key": MASK}, "llm_api_key"),
-        ({"search_api_key": " *** "}, "search_api_key"),
-        ({"sandbox_api_key": "••••••"}, "sandbox_api_key"),
+        *(({name: mask}, name) for name, mask in zip(SECRETS, (MASK, " *** ", "••••••"), strict=True)),
         (server("sse", api_key=MASK), "mcp_config.sse_servers.0.api_key"),
         (server("stdio", env={"KEY": MASK}), "mcp_config.stdio_servers.0.env.KEY"),
-        (
-            {"secrets_store": {"provider_tokens": {"github": {"token": MASK}}}},
-            "secrets_store.provider_tokens.github.token",
-        ),
+        ({"secrets_store": {"provider_tokens": GITHUB}}, "secrets_store.provider_tokens.github.token"),
     ],
 )
-async def test_what_is_wrong_or_masked_is_refused_at_its_place_and_neither_stored_nor_repeated(
-    caller: Caller, folder: Path, body: Json, place: str
-) -> None:
+async def test_what_is_wrong_or_masked_is_refused(caller: Caller, folder: Path, body: Json, place: str) -> None:
     await caller.post("/api/settings", SECRETS)
     before = stored(folder)
     answer = await caller.http.post("/api/settings", json=body)
@@ -87,17 +78,13 @@ async def test_what_is_wrong_or_masked_is_refused_at_its_place_and_neither_store
     assert stored(folder) == before
 
 
-@pytest.mark.parametrize(
-    "body", [b"[]", b"null", b'"text"', b"", b'{"max_budget_per_task": NaN}', b'{"new": "\\ud800"}']
-)
+@pytest.mark.parametrize("body", [b"[]", b"null", b'"text"', b"", b'{"max_budget_per_task": NaN}', b'{"n": "\\ud800"}'])
 async def test_what_no_record_can_hold_is_refused(caller: Caller, body: bytes) -> None:
     answer = await caller.http.post("/api/settings", content=body, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["detail"][0]["loc"][0]) == (422, "body")
 
 
-async def test_tokens_and_secrets_are_kept_and_never_told_and_both_doors_lead_to_them(
-    caller: Caller, folder: Path
-) -> None:
+async def test_tokens_and_secrets_are_kept_and_never_told_by_both_doors(caller: Caller, folder: Path) -> None:
     tokens = {"github": {"token": "ghp", "host": "github.example"}, "gitlab": {"token": "glp"}}
     custom = {"A": {"secret": "va", "description": "a"}, "B": "vb"}
     await caller.post("/api/settings", {"secrets_store": {"provider_tokens": tokens, "custom_secrets": custom}})

@@ -1,5 +1,3 @@
-"""What a simulated service answers, and how what is asked of it comes true."""
-
 from collections import Counter
 from dataclasses import replace
 
@@ -7,13 +5,6 @@ from quarterdeck.local.runtime.simulated import Simulation
 from tests.local.conftest import CONVERSATIONS, SANDBOXES, simulated, until
 
 STILL = Simulation(150, churn=0)
-
-
-async def test_it_begins_the_same_each_time() -> None:
-    async with simulated(STILL) as first, simulated(STILL) as second:
-        assert await first.all() == await second.all()
-        assert await first.all(CONVERSATIONS) == await second.all(CONVERSATIONS)
-        assert [record["id"] for record in await first.all()] == list(STILL.ids())
 
 
 async def test_a_pause_takes_a_moment_overtakes_a_start_and_its_conversations_are_told() -> None:
@@ -45,8 +36,6 @@ async def test_shares_are_believable_and_stay_while_so_many_change_in_a_second()
         assert shares["PAUSED"] > shares["RUNNING"] > shares["ERROR"] > 10
         assert 50 < len({one["id"] for one in before} - {one["sandbox_id"] for one in lived}) < 200
         assert len({record["execution_status"] for record in lived}) > 5
-        running = [record for record in before if record["status"] == "RUNNING"]
-        assert all(record["exposed_urls"] and record["session_api_key"] for record in running)
         service.passes(5)
         after, living = await service.all(), await service.all(CONVERSATIONS)
         other = {new["id"] for old, new in zip(before, after, strict=True) if old != new}

@@ -7,9 +7,8 @@ from typing import Literal
 
 from quarterdeck.local.service import LocalService
 from quarterdeck.local.specs import BUILT_IN, Spec
-from tests.servers.before import Before
 from tests.servers.nested import nested
-from tests.servers.replacing import replacing
+from tests.servers.replacing import Before, replacing
 
 Mode = Literal["merge", "replace", "nested"]
 """How settings are stored: as the local service does, as release 1.6 does, or as release 1.11 does."""

@@ -1,13 +1,17 @@
 """A server of the flat generation that *replaces* as releases 1.2 and 1.6 do, and answers yes to what it did not do."""
 
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Depends
+from starlette.types import Receive, Scope, Send
+
 from quarterdeck.local.bodies import SettingsBody
 from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.records import Message
 from quarterdeck.local.secrets import DescribedBody, Secrets, Tokens, secrets_router, unless_blank
-from quarterdeck.local.service import LocalService
+from quarterdeck.local.service import LocalService, guard, new_app
 from quarterdeck.local.settings import DEFAULTS, STORED, Settings, settings_router
 from quarterdeck.local.store import Record
-from tests.servers.before import Before
 
 SERVER_MEMBERS = {
     "sse_servers": ("url", "api_key"),
@@ -16,6 +20,25 @@ SERVER_MEMBERS = {
 }
 YES = Message(message="Done")
 KEPT = ("llm_model", "llm_api_key", "llm_base_url", "user_consents_to_analytics", "disabled_skills")
+
+
+class Before:
+    """Answers what begins with one of these paths by these routers, which need the key, and all else as the service."""
+
+    def __init__(self, service: LocalService, store: str, paths: Sequence[str], routers: Sequence[APIRouter]) -> None:
+        self._service = service
+        self._paths = ("/server_info", *paths)
+        self.app = new_app(service.store)
+        for router in routers:
+            self.app.include_router(router, dependencies=[Depends(guard(service.key))])
+
+        @self.app.get("/server_info")
+        async def server_info() -> dict[str, str]:
+            return {"service": "quarterdeck-local", "settings_store": store}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_own = scope["path"].startswith(self._paths)
+        await (self.app if is_own else self._service.app)(scope, receive, send)
 
 
 class ReplacingSettings(Settings):

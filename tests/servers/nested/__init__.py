@@ -6,11 +6,9 @@ from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.records import Message, json_answer
 from quarterdeck.local.secrets import SecretBody
 from quarterdeck.local.service import LocalService
-from tests.servers.before import Before
-from tests.servers.nested.profiles import nested_profiles_router
+from tests.servers.nested import routes
 from tests.servers.nested.record import NestedSettings
-from tests.servers.nested.routes import nested_options_router, nested_secrets_router, nested_settings_router
-from tests.servers.replacing import YES, CheckedTokens
+from tests.servers.replacing import YES, Before, CheckedTokens
 
 OWN = ("/api/v1/settings", "/api/v1/secrets", "/api/v1/config")
 FLAT = ("/api/settings", "/api/secrets", "/api/options", "/api/add-git-providers", "/api/unset-provider-tokens")
@@ -18,10 +16,9 @@ FLAT = ("/api/settings", "/api/secrets", "/api/options", "/api/add-git-providers
 
 
 class NestedSecrets(CheckedTokens):
-    """Overwrites without asking, and answers yes to a deletion as long as nobody ever stored any."""
+    """Overwrites without asking, keeping the description, and says yes to a deletion while none was ever stored."""
 
     async def create(self, body: SecretBody) -> Message:
-        """Store a secret; one of that name goes, and leaves its description to one without."""
         for secret in (await self.listing())["custom_secrets"]:
             if secret["name"] == body.name:
                 await super().delete(body.name)
@@ -35,13 +32,9 @@ class NestedSecrets(CheckedTokens):
 
 def nested(service: LocalService) -> Before:
     settings = NestedSettings(service.store)
-    routers = (
-        nested_settings_router(settings),
-        nested_profiles_router(settings),
-        nested_secrets_router(NestedSecrets(service.store)),
-        nested_options_router(),
-    )
-    server = Before(service, "nested", (*OWN, *FLAT), routers)
+    secrets = routes.nested_secrets_router(NestedSecrets(service.store))
+    of_settings = routes.nested_settings_router(settings), routes.nested_profiles_router(settings)
+    server = Before(service, "nested", (*OWN, *FLAT), (*of_settings, secrets, routes.nested_options_router()))
     server.app.add_exception_handler(RefusalError, _on_refusal)
     return server
 

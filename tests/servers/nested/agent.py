@@ -12,10 +12,7 @@ from tests.servers.nested.mcp import McpConfig
 
 
 class Llm(Block):
-    """The language model."""
-
     never_null: ClassVar[frozenset[str]] = frozenset({"model"})
-
     model: str = "gpt-5.5"
     api_key: GuardedKey = None
     auth_type: Literal["api_key", "subscription"] = "api_key"
@@ -38,8 +35,6 @@ class Llm(Block):
 
 
 class Condenser(Block):
-    """What shortens a long conversation."""
-
     enabled: bool = True
     max_size: Annotated[int, Field(ge=20)] = 240
     condenser_kind: Literal["llm_summarizing", "no_op"] = "llm_summarizing"
@@ -51,8 +46,6 @@ class Condenser(Block):
 
 
 class Verification(Block):
-    """What judges the work of an agent."""
-
     critic_enabled: bool = False
     critic_mode: Literal["finish_and_message", "all_actions"] = "finish_and_message"
     enable_iterative_refinement: bool = False
@@ -64,8 +57,6 @@ class Verification(Block):
 
 
 class OpenHandsAgent(Block):
-    """An agent of the service's own kind."""
-
     schema_version: int = 4
     agent_kind: Literal["openhands"] = "openhands"
     agent: str = "CodeActAgent"
@@ -100,8 +91,6 @@ AgentSettings = Annotated[OpenHandsAgent | AcpAgent, Field(discriminator="agent_
 
 
 class ConversationSettings(Block):
-    """What holds for each conversation."""
-
     schema_version: int = 1
     max_iterations: Annotated[int, Field(ge=1)] = 500
     confirmation_mode: bool = False

@@ -12,8 +12,6 @@ from pydantic import (
 
 from tests.servers.nested.block import Block, Secret, is_told
 
-_BEARER = "bearer "
-
 
 def _text_is_bearer(auth: object) -> object:
     return {"strategy": "bearer", "value": auth} if isinstance(auth, str) else auth
@@ -42,8 +40,6 @@ class McpAuth(McpBlock):
 
 
 class McpServer(McpBlock):
-    """A tool server; nothing of it is needed."""
-
     url: str | None = None
     transport: Literal["stdio", "http", "streamable-http", "sse"] | None = None
     command: str | None = None
@@ -65,10 +61,10 @@ class McpServer(McpBlock):
         if not isinstance(sent, dict) or not isinstance(headers := sent.get("headers"), dict):
             return sent
         token = headers.get("Authorization")
-        if not isinstance(token, str) or not token.lower().startswith(_BEARER):
+        if not isinstance(token, str) or not token.lower().startswith("bearer "):
             return sent
         others = {name: value for name, value in headers.items() if name != "Authorization"}
-        return sent | {"headers": others, "auth": token[len(_BEARER) :]}
+        return sent | {"headers": others, "auth": token.partition(" ")[2]}
 
 
 def _bare_map(sent: object) -> object:

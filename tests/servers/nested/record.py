@@ -59,7 +59,6 @@ class NestedRecord(BaseModel):
     registered_marketplaces: list[dict[str, Any]] = []
 
     def stored(self) -> Record:
-        """It as it is stored, secrets in clear."""
         return self.model_dump(mode="json")
 
 
@@ -76,7 +75,9 @@ def patched(stored: Record | None, sent: Record) -> Record:
     """The record to store after a body. Raises `ValidationError` for what is nested, and for what cannot be read."""
     before = NestedRecord.model_validate(stored or {})
     diff = _object(sent, "agent_settings_diff")
-    agent = _AGENT.validate_python(_agent(before.stored()["agent_settings"], diff))
+    held = before.stored()["agent_settings"]
+    goes_on = diff.get("agent_kind", held["agent_kind"]) == held["agent_kind"]  # another kind of agent begins anew
+    agent = _AGENT.validate_python(merge(held if goes_on else {}, diff))
     if agent.llm.base_url is None and _object(diff, "llm").get("base_url") != "":
         agent.llm.base_url = address_of(agent.llm)
     conversation = ConversationSettings.model_validate(
@@ -85,12 +86,8 @@ def patched(stored: Record | None, sent: Record) -> Record:
     after = before.model_copy(update={"agent_settings": agent, "conversation_settings": conversation})
     if agent.llm != before.agent_settings.llm:
         after.llm_profiles = before.llm_profiles.model_copy(update={"active": None})
-    as_sent = {
-        name: value
-        for name, value in sent.items()
-        if name in _SET_AS_SENT and not (value is None and name in _KEPT_BY_NULL)
-    }
-    return after.stored() | as_sent
+    kept = {*_KEPT_BY_NULL} & {name for name, value in sent.items() if value is None}
+    return after.stored() | {name: value for name, value in sent.items() if name in _SET_AS_SENT - kept}
 
 
 def merge(stored: Record, diff: Record) -> Record:
@@ -134,12 +131,6 @@ def words_of(error: ValidationError) -> str:
     return "\n".join([f"{len(problems)} validation error{'s' * (len(problems) > 1)} for {error.title}", *lines])
 
 
-def _agent(stored: Record, diff: Record) -> Record:
-    """The agent's settings after a difference; another kind of agent begins anew."""
-    kind = diff.get("agent_kind", stored["agent_kind"])
-    return merge(stored if kind == stored["agent_kind"] else {}, diff)
-
-
 def _object(sent: Record, member: str) -> Record:
     """A member that is an object; anything else is ignored."""
     value = sent.get(member)
@@ -147,21 +138,16 @@ def _object(sent: Record, member: str) -> Record:
 
 
 class NestedSettings:
-    """Reads and changes the one settings record of a store.
-
-    Raises `ValidationError` for what cannot be stored, and for what is stored and no record any more.
-    """
+    """The one settings record of a store; `ValidationError` for what is none, or none any more."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def read(self) -> NestedRecord | None:
-        """The record, None when nothing is stored."""
         stored = await self._store.document("nested_settings")
         return None if stored is None else NestedRecord.model_validate(stored)
 
     async def load(self) -> Record | None:
-        """What a load answers; None when nothing is stored."""
         record = await self.read()
         return None if record is None else load_response(record, await self._store.document("secrets"))
 

@@ -3,15 +3,16 @@
 import re
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Response
-from pydantic import AfterValidator, BaseModel, ValidationError
+from fastapi import APIRouter, Body, Response
+from pydantic import AfterValidator, BaseModel, StringConstraints, ValidationError
 
 from quarterdeck.local.about import MODELS
+from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.records import Limit, Message, Page, json_answer
 from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets
 from tests.client.recorded import NESTED, exchange
-from tests.servers.nested.agent import AcpAgent, ConversationSettings, OpenHandsAgent
-from tests.servers.nested.record import ECHOED, NestedSettings, words_of
+from tests.servers.nested.agent import AcpAgent, ConversationSettings, Llm, OpenHandsAgent
+from tests.servers.nested.record import ECHOED, NestedRecord, NestedSettings, Profiles, words_of
 
 
 def _check_name(name: str) -> str:
@@ -21,18 +22,15 @@ def _check_name(name: str) -> str:
 
 
 def nested_settings_router(settings: NestedSettings) -> APIRouter:
-    """Load and change settings."""
     router = APIRouter(prefix="/api/v1/settings", tags=["Settings"])
 
     @router.get("", response_model=None)
     async def load() -> Response:
-        """Load the settings; 404 with `error` when nothing is stored."""
         record = await settings.load()
         return json_answer({"error": "Settings not found"}, 404) if record is None else json_answer(record)
 
     @router.post("", response_model=None)
     async def change(body: dict[str, Any]) -> Response:
-        """Change what is sent; 422 with `keys` for what a load tells and only a difference changes."""
         if echoed := [name for name in ECHOED if name in body]:
             return json_answer({"error": "These members are changed by their _diff.", "keys": echoed}, 422)
         try:
@@ -56,6 +54,7 @@ def nested_settings_router(settings: NestedSettings) -> APIRouter:
 
 BLOCKS = {"openhands": OpenHandsAgent, "acp": AcpAgent, None: ConversationSettings}
 """What a field is stored in, by the kind of agent that it is for."""
+ProfileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 
 
 def _is_in(block: Any, key: str) -> bool:
@@ -79,7 +78,6 @@ class NestedSecretBody(SecretBody):
 
 
 def nested_secrets_router(secrets: Secrets) -> APIRouter:
-    """Search, store, describe, rename and delete secrets; set and clear tokens."""
     router = APIRouter(prefix="/api/v1/secrets", tags=["Secrets"])
 
     @router.get("/search")
@@ -94,7 +92,6 @@ def nested_secrets_router(secrets: Secrets) -> APIRouter:
 
     @router.post("", status_code=201)
     async def write(body: NestedSecretBody) -> Message:
-        """Store a secret, without asking in the place of one of that name."""
         return await secrets.create(body)
 
     @router.put("/{name}")
@@ -105,6 +102,71 @@ def nested_secrets_router(secrets: Secrets) -> APIRouter:
     router.add_api_route("/git-providers", secrets.clear_tokens, methods=["DELETE"])
     router.add_api_route("/{name}", secrets.delete, methods=["DELETE"])
     return router
+
+
+def nested_profiles_router(settings: NestedSettings) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/settings/profiles", tags=["Profiles"])
+
+    @router.get("")
+    async def listing() -> dict[str, Any]:
+        record = await settings.read()
+        kept = record.llm_profiles if record else Profiles()
+        profiles = [
+            {"name": name, "model": llm.model, "base_url": llm.base_url, "api_key_set": llm.api_key is not None}
+            for name, llm in kept.profiles.items()
+        ]
+        return {"profiles": profiles, "active_profile": kept.active}
+
+    @router.post("/{name}", status_code=201)
+    async def save(name: ProfileName, llm: Annotated[Llm | None, Body(embed=True)] = None) -> dict[str, str]:
+        async with settings.changing() as record:
+            kept = record.llm_profiles
+            kept.profiles[name] = llm or record.agent_settings.llm
+            kept.active = None if kept.active == name else kept.active
+        return {"name": name, "message": "Profile saved"}
+
+    @router.post("/{name}/activate")
+    async def activate(name: ProfileName) -> dict[str, str]:
+        async with settings.changing() as record:
+            _activate(record, name)
+        return {"name": name, "message": "Profile activated", "model": record.agent_settings.llm.model}
+
+    @router.post("/{name}/rename")
+    async def rename(name: ProfileName, new_name: Annotated[ProfileName, Body(embed=True)]) -> dict[str, str]:
+        async with settings.changing() as record:
+            kept = record.llm_profiles
+            _profile(kept, name)
+            if new_name != name and new_name in kept.profiles:
+                raise RefusalError(f"There is a profile {new_name} already.", 409)
+            kept.profiles = {new_name if one == name else one: llm for one, llm in kept.profiles.items()}
+            kept.active = new_name if kept.active == name else kept.active
+        return {"name": new_name, "message": "Profile renamed"}
+
+    @router.delete("/{name}")
+    async def delete(name: ProfileName) -> dict[str, str]:
+        """Delete a profile, if there is one; when it was in use, the first of the others comes into use."""
+        if await settings.read() is not None:
+            async with settings.changing() as record:
+                kept = record.llm_profiles
+                kept.profiles.pop(name, None)
+                if kept.active == name:
+                    kept.active = None
+                    if kept.profiles:
+                        _activate(record, next(iter(kept.profiles)))
+        return {"name": name, "message": "Profile deleted"}
+
+    return router
+
+
+def _activate(record: NestedRecord, name: str) -> None:
+    record.agent_settings.llm = _profile(record.llm_profiles, name)
+    record.llm_profiles.active = name
+
+
+def _profile(kept: Profiles, name: str) -> Llm:
+    if name not in kept.profiles:
+        raise RefusalError(f"There is no profile {name}.", 404)
+    return kept.profiles[name]
 
 
 def nested_options_router() -> APIRouter:
