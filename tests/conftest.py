@@ -39,7 +39,6 @@ class Home:
     state: Path
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file of the configuration."""
         self.config.mkdir(parents=True, exist_ok=True)
         path = self.config / name
         path.write_text(text)

@@ -10,8 +10,6 @@ from keyring.backend import KeyringBackend
 
 
 class Good(KeyringBackend):
-    """Keeps what it is given."""
-
     priority = 0.1
 
     def __init__(self) -> None:
@@ -28,8 +26,6 @@ class Good(KeyringBackend):
 
 
 class Raising(Good):
-    """Raises the same thing whatever it is asked."""
-
     def __init__(self, error: Exception) -> None:
         super().__init__()
         self.error = error
@@ -56,8 +52,6 @@ class Hanging(Good):
 
 
 class Lying(Good):
-    """Answers the same whatever it was given."""
-
     def __init__(self, answer: Any) -> None:
         super().__init__()
         self.answer = answer

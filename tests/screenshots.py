@@ -10,15 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pydantic import SecretStr
-
-from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.seat import Seat, connecting, seated_at, served_by
+from tests.tui_settings.conftest import FULL
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
 WIDE, NARROW = (120, 32), (80, 24)
@@ -32,28 +30,11 @@ INDENTED = re.compile(
     rf"(?P<blanks>(?:{BLANK})+)"
 )
 
-SETTINGS = {
-    "llm_model": "anthropic/claude-sonnet-4-5",
-    "llm_api_key": SecretStr("only-for-the-picture"),
-    "language": "en",
-    "max_iterations": 200,
-    "max_budget_per_task": 5.0,
-    "confirmation_mode": True,
-    "security_analyzer": "llm",
-    "git_user_name": "Ada Lovelace",
-    "git_user_email": "ada@example.org",
-    "mcp_config": McpConfig(
-        shttp_servers=(ShttpServer(url="https://tools.example.org/mcp", api_key=SecretStr("only-for-the-picture")),),
-        stdio_servers=(StdioServer(name="files", command="uvx", args=("mcp-server-files", "/workspace")),),
-    ),
-}
-
 Steps = tuple[tuple[str, str], ...]
 """Keys, and what is to be seen after them."""
 
 
 def picture(seat: Seat) -> str:
-    """The screen as SVG."""
     return INDENTED.sub(_begun_later, seat.deck.export_screenshot(title="quarterdeck", simplify=True))
 
 
@@ -87,7 +68,7 @@ async def take(root: Path) -> None:
     connect = served_by(service)
     try:
         async with connect(LOCAL, None) as client:
-            await client.settings.store(None, SETTINGS)
+            await client.settings.store(None, FULL)
         for name, size, steps in SHOTS:
             deck = Deck(LOCAL, connecting(connect, KeptState(root / name)), clock=lambda: NOW, crash_folder=root)
             async with seated_at(deck, size) as seat:

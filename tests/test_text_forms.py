@@ -20,14 +20,9 @@ from quarterdeck.client.redact import is_secret_name
 
 SENTINEL = "sentinel-5f2a"
 SECRET_URL = f"https://me:{SENTINEL}@host.example/?token={SENTINEL}"
-UNKNOWN = {
-    "auth_token": SENTINEL,
-    "headers": {"X-Any": SENTINEL},
-    "env": {"ANY": SENTINEL},
-    "auth": {"strategy": "basic", "username": "me", "password": SENTINEL},
-    "homepage": SECRET_URL,
-    "deep": [{"clientSecret": {"value": SENTINEL}}, ["--api-key", SENTINEL, f"--token={SENTINEL}"]],
-}
+UNKNOWN: dict[str, Any] = {"auth_token": SENTINEL, "headers": {"X-Any": SENTINEL}, "env": {"ANY": SENTINEL}}
+UNKNOWN |= {"auth": {"strategy": "basic", "username": "me", "password": SENTINEL}, "homepage": SECRET_URL}
+UNKNOWN |= {"deep": [{"clientSecret": {"value": SENTINEL}}, ["--api-key", SENTINEL, f"--token={SENTINEL}"]]}
 """Members that no record knows."""
 
 
@@ -46,7 +41,6 @@ def test_what_is_secret_by_its_name_is_told_in_one_place() -> None:
 
 
 def records_of(package: ModuleType) -> list[type[Any]]:
-    """Every model of a package."""
     inside = f"{package.__name__}."
     modules = [import_module(found.name) for found in pkgutil.walk_packages(package.__path__, inside)]
     found = {value for module in modules for value in vars(module).values() if isinstance(value, type)}

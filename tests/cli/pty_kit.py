@@ -17,15 +17,7 @@ from typing import Any, Self
 import pyte
 from pyte.screens import Char
 
-KEYS = {
-    "ctrl+l": b"\x0c",
-    "ctrl+q": b"\x11",
-    "ctrl+r": b"\x12",
-    "ctrl+s": b"\x13",
-    "ctrl+z": b"\x1a",
-    "enter": b"\r",
-    "escape": b"\x1b",
-}
+KEYS = {f"ctrl+{letter}": bytes([ord(letter) & 31]) for letter in "lqrsz"} | {"enter": b"\r", "escape": b"\x1b"}
 _MODE = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
 _NORMAL = {7: True, 25: True}
 """Modes that a terminal starts with; all others are off."""
@@ -126,7 +118,6 @@ class Terminal:
 
     @property
     def own_style(self) -> bool:
-        """Whether what is written next has the terminal's own colours."""
         return bool(self.screen.cursor.attrs == self.screen.default_char)
 
     @property

@@ -91,8 +91,6 @@ def simulating(sandboxes: int) -> Callable[[], Coroutine[Any, Any, LocalService]
 
 
 class Program:
-    """A command line in a process of its own."""
-
     def __init__(self, *arguments: str, **environ: str) -> None:
         command, pipe = [sys.executable, "-m", "quarterdeck", *arguments], subprocess.PIPE
         self.process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env={**os.environ, **environ})

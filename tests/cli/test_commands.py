@@ -13,12 +13,9 @@ from tests.cli.serving import Program, at_an_address
 from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.conftest import Home
 
-SERVERS = {
-    "stdio_servers": [
-        {"name": "files", "command": "npx", "args": ["-y", "--token", "sentinel-1"], "env": {"PASS": "sentinel-2"}}
-    ],
-    "sse_servers": [{"url": "https://me:sentinel-3@tools.example/sse?key=sentinel-4", "api_key": "sentinel-5"}],
-}
+FILES = {"name": "files", "command": "npx", "args": ["-y", "--token", "sentinel-1"], "env": {"PASS": "sentinel-2"}}
+TOOLS = {"url": "https://me:sentinel-3@tools.example/sse?key=sentinel-4", "api_key": "sentinel-5"}
+SERVERS = {"stdio_servers": [FILES], "sse_servers": [TOOLS]}
 
 
 def test_settings_are_changed_verified_and_kept(run: Run) -> None:
@@ -36,9 +33,7 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
 
 WRONG = {
     "max_iterations=-3": "1 or more",
-    "max_budget_per_task=much": "not a number",
     "confirmation_mode=maybe": "confirmation_mode: This is not on or off.",
-    "llm_base_url=localhost": "https://",
     "no_such=1": "not a setting",
     "provider_tokens_set=x": "not a setting",
     "language": "KEY=VALUE",
@@ -58,11 +53,6 @@ def test_a_wrong_value_is_one_line_and_nothing_is_stored(run: Run) -> None:
     assert run("settings", "show", "--json").json is None
 
 
-def test_nothing_is_asked_where_nobody_can_answer(run: Run) -> None:
-    for command in (("set", "llm_api_key=-"), ("import", "-")):
-        assert "Standard input" in run("settings", *command, status=2).err
-
-
 def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
     run("settings", "set", "llm_api_key=-", typed="sentinel-0\n")
     run("settings", "set", "mcp_config=-", typed=json.dumps(SERVERS))
@@ -74,14 +64,9 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
     assert data.json["llm_api_key_set"] is True
     assert data.json["mcp_config"]["sse_servers"][0]["api_key_set"] is True
     assert data.json["mcp_config"]["stdio_servers"][0]["env_set"] == ["PASS"]
-    for typed in (
-        "{",
-        '{"sse_servers": [{"api_key": "sentinel"}]}',
-        '{"stdio_servers": "sentinel"}',
-        "{}",
-        '{"sse_server": []}',
-        '{"mcpServers": {"files": {"command": "uvx"}, "broken": {"env": {"PASS": "sentinel"}}}}',
-    ):
+    wrong = ["{", '{"sse_server": []}', '{"stdio_servers": "sentinel"}', '{"sse_servers": [{"api_key": "sentinel"}]}']
+    wrong += ["{}", '{"mcpServers": {"files": {"command": "uvx"}, "broken": {"env": {"PASS": "sentinel"}}}}']
+    for typed in wrong:
         refused = run("settings", "set", "mcp_config=-", typed=typed, status=2).err
         assert ("mcp_config: " in refused, ": :" in refused, "sentinel" in refused) == (True, False, False)
     twice = json.dumps({"sse_servers": ["https://a.example/sse"] * 2})
@@ -91,15 +76,13 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
         ended = run("settings", "set", f"{key}=-", typed="\n", status=2)
         assert (ended.out, f"{key}= clears it." in ended.err) == ("", True)
     assert run("settings", "show", "--json").json == data.json
-    one = {"mcpServers": {"files": {"command": "uvx"}}}
-    run("settings", "set", "mcp_config=-", typed=json.dumps(one))
+    run("settings", "set", "mcp_config=-", typed=json.dumps({"mcpServers": {"files": {"command": "uvx"}}}))
     stored = run("settings", "show", "--json").json["mcp_config"]
     assert (stored["sse_servers"], [server["command"] for server in stored["stdio_servers"]]) == ([], ["uvx"])
 
 
 def test_a_sandbox_is_started_paused_and_resumed(run: Run) -> None:
-    started = run("sandboxes", "start", "--json")
-    sandbox_id = started.json["id"]
+    sandbox_id = run("sandboxes", "start", "--json").json["id"]
     assert run("sandboxes", "pause", sandbox_id).out == f"{sandbox_id} Paused\n"
     assert [each["status"] for each in run("sandboxes", "list", "--json").json] == ["PAUSED"]
     run("sandboxes", "resume", sandbox_id)
@@ -138,9 +121,9 @@ def test_a_read_only_connection_changes_nothing(run: Run) -> None:
 
 
 def test_a_server_that_does_not_answer_is_one_line(run: Run) -> None:
-    ended = run("sandboxes", "list", "--url", "http://127.0.0.1:9", status=1)
-    assert (ended.out, len(ended.err.splitlines())) == ("", 1)
-    assert "127.0.0.1:9" in ended.err
+    for more in ((), ("--watch",)):
+        ended = run("sandboxes", "list", *more, "--url", "http://127.0.0.1:9", status=1)
+        assert (ended.out, ended.err.count("\n"), "127.0.0.1:9" in ended.err) == ("", 1, True)
 
 
 def test_a_broken_configuration_is_told_and_does_not_stop_the_command(run: Run, home: Home) -> None:
@@ -210,6 +193,8 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
         ("settings shows", "there is no shows here (choose from"),
         ("sandboxes", "`quarterdeck sandboxes --help`"),
         ("sandboxes pause", "No sandbox is named"),
+        ("settings set llm_api_key=-", "Standard input"),
+        ("settings import -", "Standard input"),
         ("serve --port 99999", "65535"),
         ("--url http://a connections list", "takes no --url, --connection or --read-only"),
         ("--connection work help keys", "takes no --url, --connection or --read-only"),
@@ -222,7 +207,7 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
         ("conversations create --nope", "`quarterdeck conversations create --help`"),
     ],
 )
-def test_wrong_usage_is_status_two(run: Run, words: str, said: str) -> None:
+def test_wrong_usage_is_status_two_and_nothing_is_asked(run: Run, words: str, said: str) -> None:
     ended = run(*words.split(), status=2)
     assert (said in ended.err, ended.err.count("\n"), ended.out) == (True, 1, "")
 
@@ -257,15 +242,9 @@ def test_what_may_be_a_key_is_refused_and_not_repeated(run: Run, words: str) -> 
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "\x1b[31m"])
-def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(
-    run: Run, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
+def test_a_key_that_cannot_be_sent_is_refused_unseen(run: Run, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     monkeypatch.setenv("QUARTERDECK_API_KEY", key)
     for command in ("sandboxes list --url http://127.0.0.1:9", "serve --port 0"):
         ended = run(*command.split(), status=1)
         assert ("QUARTERDECK_API_KEY" in ended.err, "cannot be sent" in ended.err) == (True, True)
         assert key not in ended.out + ended.err
-
-
-def test_an_id_may_begin_with_a_dash(run: Run) -> None:
-    assert "-dash: " in run("sandboxes", "pause", "one", "-dash", status=1).err

@@ -17,17 +17,14 @@ from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 
 @pytest.fixture
 def talk(on: Run) -> Run:
-    """Run a command about the conversations of a simulation."""
     return partial(on, "conversations")
 
 
 def one_that(talk: Run, **members: str) -> Any:
-    """The record of a conversation with these members."""
     return next(each for each in talk("list", "--json").json if members.items() <= each.items())
 
 
 def one_whose_agent(talk: Run, status: str) -> str:
-    """The id of a conversation whose agent reads so."""
     return str(one_that(talk, execution_status=status)["id"])
 
 
@@ -118,8 +115,7 @@ def test_waiting_ends_with_what_it_came_to(talk: Run, status: str, ends: int) ->
 
 def test_what_is_gone_says_so(talk: Run) -> None:
     for command in ("wait", "stop", "show"):
-        gone = talk(command, "0" * 32, status=5)
-        assert gone.out == "not found\n"
+        assert talk(command, "0" * 32, status=5).out == "not found\n"
         wrong = talk(command, "nope", status=2)
         assert wrong.out == ""
         assert "'nope' is no id of a conversation." in wrong.err

@@ -1,8 +1,10 @@
-"""The settings commands on servers of either generation, and on one that nobody knows, over HTTP."""
+"""Commands on servers of either generation, on one that nobody knows, and on one that answers nonsense, over HTTP."""
 
 import json
 import signal
+import tomllib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -21,11 +23,11 @@ from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import members
 from tests.cli.conftest import Run
 from tests.cli.serving import Program, at_an_address
-from tests.client.fakes import Answer, Asked
+from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.client.nested_server import NestedServer
 from tests.conftest import Home
 from tests.servers.nested.record import ADDRESSES
-from tests.settings.flat_server import FlatServer
+from tests.settings.flat_server import LOST, STORED, FlatServer
 
 SECRET = "sentinel-in-clear"
 OWN = "https://own.example/v1"
@@ -87,8 +89,7 @@ def test_a_save_that_would_erase_a_key_is_refused_unless_the_key_or_a_yes_is_giv
         run(*change, "sandbox_api_key=-", "--url", url, typed="sentinel-kept")
         assert keeper.record["sandbox_api_key"] == "sentinel-kept"
         keeper.record["sandbox_api_key"] = None  # as such a server does: it does not tell it
-        undone = run("settings", "undo", "--url", url, status=2).err
-        assert "Add --accept-losses to save all the same." in undone
+        assert "Add --accept-losses to save all the same." in run("settings", "undo", "--url", url, status=2).err
         assert (keeper.stores, keeper.record["language"]) == (1, "fr")
 
 
@@ -114,21 +115,10 @@ def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run
             assert "fast" in shown.out
 
 
-@pytest.mark.parametrize(
-    ("says", "status"),
-    [(Answer({"message": "Settings stored"}), 0), (Answer({"error": "It broke"}, 500), 1), (OSError("closed"), 1)],
-    ids=["yes", "500", "closed"],
-)
-def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(
-    run: Run, says: Answer | Exception, status: int
-) -> None:
-    keeper, asked_for = FlatServer(says, llm_api_key_set=True, **dict.fromkeys(KNOWN_BY)), list[Asked]()
-
-    def script(asked: Asked) -> Answer | Exception:
-        asked_for.append(asked)
-        return keeper(asked)
-
-    with at_an_address(script) as url:
+@pytest.mark.parametrize(("says", "status"), [(STORED, 0), (Answer({"error": "It broke"}, 500), 1), (LOST, 1)])
+def test_a_secret_is_accepted_only_where_the_server_said_yes(run: Run, says: Answer | Exception, status: int) -> None:
+    keeper = FlatServer(says, llm_api_key_set=True, **dict.fromkeys(KNOWN_BY))
+    with at_an_address(keeper) as url:
         command = ("settings", "set", "llm_api_key=-", "--json", "--accept-losses", "--url", url)
         ended = run(*command, typed="sentinel-key", status=status)
     unknown = ["llm_api_key"] if status else []
@@ -136,7 +126,7 @@ def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(
     assert told == (0, 1 - len(unknown), unknown)
     assert ("Not known whether it is stored: API key." in ended.err) is bool(unknown)
     assert "sentinel" not in ended.out + ended.err
-    assert [each.body["llm_api_key"] for each in asked_for if each.method == "POST"] == ["sentinel-key"]
+    assert keeper.stores == 1
 
 
 def test_a_save_that_is_stored_despite_an_interrupt_can_be_undone(run: Run) -> None:
@@ -152,23 +142,10 @@ def test_a_save_that_is_stored_despite_an_interrupt_can_be_undone(run: Run) -> N
     with at_an_address(script) as url:
         programs.append(Program("settings", "set", "language=fr", "--accept-losses", "--url", url))
         status, err = programs[0].ended()
-        assert (status, err.splitlines()[-1]) == (
-            130,
-            "quarterdeck: The server may go on and store it. `quarterdeck settings show` shows it then.",
-        )
+        said = "quarterdeck: The server may go on and store it. `quarterdeck settings show` shows it then."
+        assert (status, err.splitlines()[-1]) == (130, said)
         assert keeper.record["language"] == "fr"
         run("settings", "undo", "--accept-losses", "--url", url)
-    assert keeper.record["language"] == "en"
-
-
-def test_a_save_of_which_the_server_took_nothing_is_not_what_undo_takes_back(run: Run) -> None:
-    keeper = FlatServer(language="en", **dict.fromkeys(KNOWN_BY))
-    keeper.ignores = {"git_user_name"}
-    with at_an_address(keeper) as url:
-        run("settings", "set", "language=fr", "--accept-losses", "--url", url)
-        ended = run("settings", "set", "git_user_name=Eve", "--accept-losses", "--url", url, status=1)
-        assert ended.out == "0 of 1 changes verified\n"
-        assert run("settings", "undo", "--accept-losses", "--url", url).out.endswith("1 of 1 changes verified\n")
     assert keeper.record["language"] == "en"
 
 
@@ -189,13 +166,6 @@ def test_a_server_that_the_deck_disabled_is_taken_back_with_its_key_and_disabled
         assert run(*undo).out.endswith("1 of 1 changes verified\n")
         assert keeper.record["mcp_config"]["sse_servers"] == []
         assert disabled_in(kept_here.read(DisabledServers, about)) == (tool,)
-
-
-SERVERS = {
-    "shttp_servers": [{"url": "https://tools.example/mcp", "api_key": "sentinel-2"}],
-    "stdio_servers": [{"name": "files", "command": "npx", "env": {"TOKEN": "sentinel-3"}}],
-}
-SLOWER = {"shttp_servers": [{"url": "https://tools.example/mcp", "timeout": 90}]}
 
 
 @pytest.fixture
@@ -223,14 +193,18 @@ def test_lesser_settings_are_shown_where_all_are_asked_for_and_what_is_not_taken
 
 
 def test_secrets_of_servers_are_lost_only_where_somebody_says_so(nested: Run) -> None:
-    nested("settings", "set", "mcp_config=-", typed=json.dumps(SERVERS))
+    files = {"name": "files", "command": "npx", "env": {"TOKEN": "sentinel-3"}}
+    tools: dict[str, Any] = {"url": "https://tools.example/mcp"}
+    servers = {"shttp_servers": [tools | {"api_key": "sentinel-2"}], "stdio_servers": [files]}
+    slower = json.dumps({"shttp_servers": [tools | {"timeout": 90}]})
+    nested("settings", "set", "mcp_config=-", typed=json.dumps(servers))
     assert "key: not told" in nested("settings", "show").out
     told = nested("settings", "show", "--json").json["mcp_config"]
     assert told["shttp_servers"][0]["api_key_set"] is told["stdio_servers"][0]["env_set"] is None
     change = ("settings", "set", "mcp_config=-")
-    assert "--accept-losses" in nested(*change, typed=json.dumps(SLOWER), status=2).err
+    assert "--accept-losses" in nested(*change, typed=slower, status=2).err
     assert "90" not in nested("settings", "show", "--json").out
-    assert "loses something" in nested(*change, "--accept-losses", typed=json.dumps(SLOWER)).err
+    assert "loses something" in nested(*change, "--accept-losses", typed=slower).err
     assert "90" in nested("settings", "show", "--json").out
     gone = nested("settings", "undo", "--accept-losses").err
     assert "if there were any, of the MCP servers tools-example: cannot be brought back" in gone
@@ -248,5 +222,60 @@ def test_variables_beside_those_that_are_typed_are_lost_only_where_somebody_says
 
 
 def test_a_server_that_was_added_with_secrets_is_taken_back(nested: Run) -> None:
-    nested("settings", "set", "mcp_config=-", typed=json.dumps(SERVERS))
-    assert nested("settings", "undo").out.endswith("2 of 2 changes verified\n")
+    servers = {"mcpServers": {"files": {"command": "npx", "env": {"A": "1"}}}}
+    nested("settings", "set", "mcp_config=-", typed=json.dumps(servers))
+    assert nested("settings", "undo").out.endswith("1 of 1 changes verified\n")
+
+
+CONVERSATIONS = "/api/v1/app-conversations/search"
+SANDBOXES = "/api/v1/sandboxes/search"
+GOOD: dict[str, Any] = {"id": "g" * 32, "title": "good one", "sandbox_id": "s", "updated_at": "2026-03-14T10:00:00Z"}
+DATES: list[Any] = ["9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+14:00", "2026-06-30T23:59:60Z", 1e300, -1, True]
+DATES += ["2026-03-14T10:00:00", "2026-03-14T10:00:00+05:45", "yesterday", "١٢٣", None, {"a": 1}]
+NUMBERS: list[Any] = [-5, 10**400, 1.5, "12", "lots", None, [], True]
+TITLES: list[Any] = ["a\nb\tand a tab", "x" * 10_000, "", "   ", "\x1b[2J\x9b5n\u202eabc\u2028", "\ud83d", None, 7]
+
+
+def answering(path: str, answer: Any) -> AbstractContextManager[str]:
+    """A server that has one path, a list or something else; gives its address."""
+    known = {"items": answer, "next_page_id": None} if isinstance(answer, list) else answer
+    return at_an_address(lambda asked: Answer(known) if asked.path == path else NO_ROUTE)
+
+
+ODD = [{**GOOD, "created_at": date, "updated_at": date} for date in DATES]
+ODD += [{**GOOD, "metrics": {"accumulated_cost": number, "accumulated_token_usage": number}} for number in NUMBERS]
+ODD += [{**GOOD, "title": title, "selected_repository": title} for title in TITLES]
+
+
+def test_conversations_with_odd_members_keep_no_other_from_being_listed(run: Run) -> None:
+    records = [{**odd, "id": f"{number:032}"} for number, odd in enumerate(ODD)]
+    with answering(CONVERSATIONS, [*records, GOOD]) as url:
+        listed = run("--url", url, "conversations", "list", status=1)
+        told = run("--url", url, "conversations", "list", "--json", status=1).json
+    unread = len(records) + 1 - len(told)
+    assert 0 < unread < 10
+    assert listed.err == f"quarterdeck: {unread} of {len(records) + 1} records could not be read.\n"
+    assert GOOD["id"] in {record["id"] for record in told}
+    assert "good one" in listed.out
+    assert len(listed.out.splitlines()) == 1 + len(told)
+    assert all(line.isprintable() for line in listed.out.splitlines())
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_an_export_acts_on_no_terminal_and_says_what_is_stored(run: Run, more: tuple[str, ...]) -> None:
+    name = "J\u00fcrgen \u202e001\u202c \x9b5n \x1b[2J\x7f\U000e0041"
+    with answering("/api/settings", {"llm_model": "a-model", "git_user_name": name}) as url:
+        ended = run("--url", url, "settings", "export", *more)
+    assert all(line.isprintable() for line in ended.out.splitlines())
+    read = json.loads(ended.out) if more else tomllib.loads(ended.out)
+    assert read["settings"]["git_user_name"] == name
+
+
+def test_members_that_are_missing_or_null_leave_a_row(run: Run) -> None:
+    bare = {"id": "b1", "status": "PAUSED"}
+    null: dict[str, Any] = {"id": "b2", "status": "PAUSED"}
+    null |= dict.fromkeys(("created_at", "sandbox_spec_id", "exposed_urls", "session_api_key", "created_by_user_id"))
+    with answering(SANDBOXES, [bare, null, {"id": "b3"}, {}]) as url:
+        listed = run("--url", url, "sandboxes", "list", status=1)
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["ID", "b1", "b2"]
+    assert "could not be read" in listed.err

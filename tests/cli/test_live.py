@@ -19,17 +19,13 @@ def test_doctor_finds_it_healthy_and_names_its_release(run: Run, url: str) -> No
     assert "release " in run("doctor", "--url", url).out
 
 
-def test_doctor_sees_a_wrong_key_although_old_releases_list_without_one(
-    run: Run, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_sees_a_wrong_key(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUARTERDECK_API_KEY", "surely-not-the-key")
     assert "refused" in run("doctor", "--url", url, status=1).out
 
 
-@pytest.mark.parametrize(
-    "command", [("settings", "show"), ("sandboxes", "list"), ("sandboxes", "specs"), ("conversations", "list")]
-)
-def test_everything_can_be_read(run: Run, url: str, command: tuple[str, str]) -> None:
-    run(*command, "--url", url, "--read-only")
-    data = run(*command, "--url", url, "--read-only", "--json").json
+@pytest.mark.parametrize("command", ["settings show", "sandboxes list", "sandboxes specs", "conversations list"])
+def test_everything_can_be_read(run: Run, url: str, command: str) -> None:
+    run(*command.split(), "--url", url, "--read-only")
+    data = run(*command.split(), "--url", url, "--read-only", "--json").json
     assert data is None or isinstance(data, dict | list)

@@ -12,10 +12,8 @@ import pytest
 from tests.cli.conftest import Run
 from tests.conftest import Home
 
-SECRET_SERVERS = {
-    "stdio_servers": [{"name": "files", "command": "npx", "args": ["-y"], "env": {"PASS": "sentinel-variable"}}],
-    "sse_servers": [{"url": "https://tools.example/sse", "api_key": "sentinel-key"}],
-}
+FILES = {"name": "files", "command": "npx", "args": ["-y"], "env": {"PASS": "sentinel-variable"}}
+TOOLS = {"url": "https://tools.example/sse", "api_key": "sentinel-key"}
 
 
 def stored(run: Run) -> dict[str, Any]:
@@ -23,13 +21,11 @@ def stored(run: Run) -> dict[str, Any]:
 
 
 def fill(run: Run) -> None:
-    values = ("language=fr", "max_iterations=30", "mcp_config=-")
-    run("settings", "set", *values, typed=json.dumps(SECRET_SERVERS))
+    servers = json.dumps({"stdio_servers": [FILES], "sse_servers": [TOOLS]})
+    run("settings", "set", "language=fr", "max_iterations=30", "mcp_config=-", typed=servers)
 
 
-def test_an_export_is_a_private_file_without_secrets_over_nothing_that_brings_the_settings_back(
-    run: Run, tmp_path: Path
-) -> None:
+def test_an_export_is_private_and_without_secrets_and_brings_the_settings_back(run: Run, tmp_path: Path) -> None:
     fill(run)
     before = stored(run)
     for name, read in (("mine.toml", tomllib.loads), ("mine.json", json.loads)):
@@ -84,7 +80,6 @@ def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path:
         ("a = what\n", "line 1"),
         ("{", "JSON"),
         ("[other]\n", "no settings in this file"),
-        ('[settings]\nlanguage = "fr"\nmax_iterations = "abc"\n', "max_iterations: This is not a whole number."),
         (
             '[settings]\nmax_iterations = "ten"\nnope = 1\nlanguage = "fr"\n[mcp.mcpServers.odd]\ncommand = 5\n',
             "max_iterations: This is not a whole number. "
@@ -111,9 +106,7 @@ def test_a_plan_says_what_would_change_and_sends_nothing(run: Run) -> None:
     assert stored(run) == before
 
 
-def test_the_last_save_is_taken_back_and_then_brought_back(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_save_is_taken_back_and_brought_back(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fill(run)
     run("settings", "set", "language=de", "max_iterations=60")
     assert run("settings", "undo").out.splitlines() == [

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import sys
 import threading
 import time
@@ -30,7 +31,11 @@ sys.exit(main())
 """
 """A deck that does something else when ctrl+r is pressed."""
 STUCK = REFRESHING.format("os.write(2, b'STUCK'); time.sleep(60)")
-CRASHING = REFRESHING.format(f"key = '{SENTINEL}'; raise ValueError(key)")
+CRASHES = {
+    "handler": f"key = '{SENTINEL}'; raise ValueError(key)",
+    "markup": f"from textual.widgets import Static; self.screen.mount(Static('[/{SENTINEL}]'))",
+    "worker": f"async def fail(k): raise RuntimeError(k) from ValueError(k)\n    self.run_worker(fail('{SENTINEL}'))",
+}
 
 
 def assert_as_it_was(terminal: Terminal) -> None:
@@ -162,9 +167,7 @@ def test_a_closed_terminal_ends_it_and_is_no_crash(deck: Terminal, home: Home) -
     assert not (home.state / "crashes").exists()
 
 
-IGNORING = (
-    "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
-)
+IGNORING = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
 """Runs a program that is not told when its terminal is closed."""
 
 
@@ -207,8 +210,9 @@ def test_what_the_terminal_lost_is_drawn_again_by_a_key_and_by_a_size_that_is_th
         assert deck.at_rest() == before
 
 
-def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home: Home) -> None:
-    with Terminal(sys.executable, "-c", CRASHING) as terminal:
+@pytest.mark.parametrize("way", CRASHES)
+def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home: Home, way: str) -> None:
+    with Terminal(sys.executable, "-c", REFRESHING.format(CRASHES[way])) as terminal:
         terminal.shows("local service")
         terminal.press("ctrl+r")
         assert terminal.ends() == 1
@@ -216,6 +220,8 @@ def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home:
         assert SENTINEL.encode() not in terminal.output
         assert b"an error of its own" in terminal.output
     [report] = (home.state / "crashes").iterdir()
+    assert report.name.encode() in terminal.output.replace(b"\r\n", b"")
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
     assert SENTINEL not in report.read_text()
 
 

@@ -1,6 +1,7 @@
 """Settings records, MCP lists and drafts for property tests: few values, so that the three sides often meet."""
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -30,6 +31,7 @@ PLAIN_FIELDS = {
 FLAGS = {"llm_api_key_set": st.booleans(), "search_api_key_set": st.booleans()}
 
 RECORDS = st.builds(Settings, **PLAIN_FIELDS, **FLAGS)
+Edits = list[tuple[str, object]]
 EDITS = st.lists(st.one_of(*(st.tuples(st.just(key), values) for key, values in PLAIN_FIELDS.items())), max_size=6)
 
 MARK = "zqx"
@@ -42,26 +44,10 @@ MARKED_ADDRESSES = st.builds(
     st.sampled_from(["a", "b"]),
     st.just("") | MARKED.map("?site=x&token={}".format) | MARKED.map("#{}".format),
 )
+ARGUMENTS = ["-y", "pkg", "--port 80", "--token {}", "--api-key={}", "-e A_SECRET={}", "-H 'Authorization: Bearer {}'"]
+ARGUMENTS += ["'--header=X-Key: {}'", "https://u:{}@a.example/", "--url=https://a.example/?key={}"]
 MARKED_ARGUMENTS = st.lists(
-    st.builds(
-        lambda shape, secret: [part.format(secret) for part in shape],
-        st.sampled_from(
-            [
-                ("-y",),
-                ("pkg",),
-                ("--port", "80"),
-                ("--token", "{}"),
-                ("--api-key={}",),
-                ("-e", "A_SECRET={}"),
-                ("-H", "Authorization: Bearer {}"),
-                ("--header=X-Key: {}",),
-                ("https://u:{}@a.example/",),
-                ("--url=https://a.example/?key={}",),
-            ]
-        ),
-        MARKED,
-    ),
-    max_size=3,
+    st.builds(lambda words, secret: shlex.split(words.format(secret)), st.sampled_from(ARGUMENTS), MARKED), max_size=3
 ).map(lambda parts: tuple(chain.from_iterable(parts)))
 UNKNOWN = st.fixed_dictionaries(
     {},
@@ -140,7 +126,7 @@ def errors(draft: Draft) -> list[Problem]:
     return [problem for problem in draft.problems if problem.stops]
 
 
-def edited(draft: Draft, edits: list[tuple[str, object]]) -> Draft:
+def edited(draft: Draft, edits: Edits) -> Draft:
     """A draft with fields set one after the other."""
     for key, value in edits:
         draft = draft.set(key, value)

@@ -21,9 +21,9 @@ from tests.settings.strategies import PLAIN_FIELDS, counted, errors, marked_draf
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 PLAIN = StdioServer(name="plain", command="uvx")
-STORED = Settings(
-    language="de", llm_api_key_set=True, search_api_key_set=False, mcp_config=McpConfig(stdio_servers=(FILES, PLAIN))
-)
+ADDED = SseServer(url="https://a.example/sse")
+BOTH = McpConfig(stdio_servers=(FILES, PLAIN))
+STORED = Settings(language="de", llm_api_key_set=True, search_api_key_set=False, mcp_config=BOTH)
 
 
 def with_run(kept: UnsavedEdits | None, name: str, edited: Draft, minutes: int = 0) -> UnsavedEdits:
@@ -56,9 +56,6 @@ def undo_of(meant: Draft) -> Restored:
     after = saved(meant)
     last = last_save(noted(meant, after.base), after)
     return Restored(after) if last is None else last[1]
-
-
-# Edits made again
 
 
 def written(server: McpServer | None) -> str:
@@ -96,16 +93,14 @@ def test_what_was_kept_is_the_same_draft_without_its_secrets(draft: Draft) -> No
 def test_of_two_servers_that_differ_by_a_secret_alone_the_right_one_goes() -> None:
     first, second = (SseServer(url=f"https://a.example/mcp?token={token}") for token in ("one", "two"))
     draft = Draft(Settings(mcp_config=McpConfig.of((first, second))))
-    again = restored_on(draft, draft.change_servers(Servers.remove, 1)).draft
-    assert listed(again.servers.config()) == (first,)
+    assert listed(restored_on(draft, draft.change_servers(Servers.remove, 1)).draft.servers.config()) == (first,)
 
 
 def test_what_cannot_be_had_back_is_named() -> None:
     server = FILES.model_copy(update={"env": {"K": SecretStr("typed"), "L": SecretStr("new")}})
     draft = Draft(STORED).set("llm_api_key", SecretStr("typed")).set("max_iterations", Unreadable("sk-typed"))
-    again = restored_on(
-        Draft(STORED), draft.unset("search_api_key").change_servers(Servers.edit, 0, server).set("language", "fr")
-    )
+    draft = draft.unset("search_api_key").change_servers(Servers.edit, 0, server).set("language", "fr")
+    again = restored_on(Draft(STORED), draft)
     assert again.left_out == ("API key", "Max iterations", "stdio files: K", "stdio files: L")
     assert set(again.draft.edits) == {"language", MCP}
     entry = again.draft.servers.entries[0].server
@@ -117,9 +112,8 @@ def test_what_cannot_be_had_back_is_named() -> None:
 
 
 def test_what_moved_on_the_server_meanwhile_is_named_and_the_edit_is_on_top_of_it() -> None:
-    draft = (
-        Draft(STORED).set("language", "fr").change_servers(Servers.edit, 0, FILES.model_copy(update={"command": "uvx"}))
-    )
+    uvx = FILES.model_copy(update={"command": "uvx"})
+    draft = Draft(STORED).set("language", "fr").change_servers(Servers.edit, 0, uvx)
     other = FILES.model_copy(update={"args": ("-y",)})
     newer = STORED.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(other, PLAIN))})
     again = restored_on(Draft(newer), draft)
@@ -136,27 +130,17 @@ def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
 
 
 def test_edits_in_the_first_version_of_the_file_are_restored() -> None:
-    def plain(name: str, command: str) -> dict[str, object]:
+    def plain(name: str, command: str) -> Any:
         return {"transport": "stdio", "server": {"name": name, "command": command}}
 
     held = {"before": plain("plain", "uvx"), "here": False, "parked": False, "typed": [], "place": 0, "nth": 0}
-    field = {"value": None, "was": None, "secret": False, "hidden": False}
-    run = {
-        "at": "2026-03-01T12:00:00Z",
-        "edits": 6,
-        "process": "",
-        "fields": {
-            "language": field | {"value": "fr", "was": "de"},
-            "llm_base_url": field | {"hidden": True},
-            "llm_api_key": field | {"secret": True},
-            "search_api_key": field | {"secret": True, "hidden": True},
-        },
-        "servers": [
-            held | {"server": plain("plain", "npx"), "removed": False},
-            held | {"server": plain("gone", "uvx"), "before": plain("gone", "uvx"), "removed": True},
-            held | {"server": plain("new", "uvx"), "before": None, "here": True, "parked": True, "removed": False},
-        ],
-    }
+    field: dict[str, Any] = {"value": None, "was": None, "secret": False, "hidden": False}
+    fields = {"language": field | {"value": "fr", "was": "de"}, "llm_base_url": field | {"hidden": True}}
+    fields |= {"llm_api_key": field | {"secret": True}, "search_api_key": field | {"secret": True, "hidden": True}}
+    edited = held | {"server": plain("plain", "npx"), "removed": False}
+    gone = held | {"server": plain("gone", "uvx"), "before": plain("gone", "uvx"), "removed": True}
+    new = held | {"server": plain("new", "uvx"), "before": None, "here": True, "parked": True, "removed": False}
+    run = {"at": "2026-03-01T12:00:00Z", "edits": 6, "process": "", "fields": fields, "servers": [edited, gone, new]}
     kept = UnsavedEdits.model_validate_json(json.dumps({"version": 1, "runs": {"a": run}}))
     servers = tuple(StdioServer(name=name, command="uvx") for name in ("gone", "plain"))
     stored = STORED.model_copy(update={"mcp_config": McpConfig(stdio_servers=servers)})
@@ -174,9 +158,6 @@ def test_of_the_runs_that_ended_the_newest_are_kept_and_offered_first() -> None:
         kept = with_run(kept, f"run-{minute}", Draft(STORED).set("language", "fr"), minutes=minute)
     names = [name for name, _ in kept_here.left_behind(kept, lambda process: False)]
     assert names == [f"run-{minute}" for minute in range(MOST_RUNS + 4, 4, -1)]
-
-
-# Saves taken back
 
 
 def all_of(draft: Draft) -> tuple[Any, ...]:
@@ -205,21 +186,15 @@ def test_undoing_a_save_and_undoing_that_brings_everything_but_secrets_which_are
 
 
 def test_what_was_changed_again_since_or_never_arrived_is_left_alone() -> None:
-    meant = (
-        Draft(STORED).set("language", "fr").change_servers(Servers.edit, 1, PLAIN.model_copy(update={"command": "npx"}))
-    )
+    npx = PLAIN.model_copy(update={"command": "npx"})
+    meant = Draft(STORED).set("language", "fr").change_servers(Servers.edit, 1, npx)
     after = saved(meant).base
     assert after is not None
     newer = after.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(FILES,))})
     undo = undone(noted(meant, after), Draft(newer))
     assert undo.moved == ("Language", "stdio plain")
     assert not undo.draft.edited
-    never = (
-        Draft(STORED)
-        .set("language", "fr")
-        .change_servers(Servers.remove, 1)
-        .change_servers(Servers.add, SseServer(url="https://a.example/sse"))
-    )
+    never = Draft(STORED).set("language", "fr").change_servers(Servers.remove, 1).change_servers(Servers.add, ADDED)
     assert last_save(noted(never, STORED), Draft(STORED)) is None
     assert undone(noted(never, STORED, noted(meant, after)), Draft(after)).draft.changes["language"] == "de"
 
@@ -228,7 +203,7 @@ def test_what_could_not_be_read_back_is_undone_if_it_is_there_else_the_save_befo
     meant = Draft(STORED).set("language", "fr").change_servers(Servers.remove, 1)
     assert undone(noted(meant, None), saved(meant)).draft.changes["language"] == "de"
     assert last_save(noted(meant, None), Draft(STORED)) is None
-    added = Draft(STORED).change_servers(Servers.add, SseServer(url="https://a.example/sse"))
+    added = Draft(STORED).change_servers(Servers.add, ADDED)
     assert undone(noted(added, None), saved(added)).draft.edited
     assert last_save(noted(added, None), Draft(STORED)) is None
     earlier = Draft(STORED).set("language", "it")
@@ -238,10 +213,7 @@ def test_what_could_not_be_read_back_is_undone_if_it_is_there_else_the_save_befo
 
 
 def test_secrets_of_servers_come_from_what_is_there_and_are_named_where_they_are_gone() -> None:
-    edited = undo_of(Draft(STORED).change_servers(Servers.edit, 0, FILES.model_copy(update={"command": "uvx"})))
-    disabled = undo_of(Draft(STORED).change_servers(Servers.disable, 0))
-    for undo in (edited, disabled):
-        assert not undo.left_out
-        assert counted(undo.draft.changes["mcp_config"].stdio_servers) == counted((FILES, PLAIN))
-        assert undo.draft.servers.to_keep_here == ()
+    undo = undo_of(Draft(STORED).change_servers(Servers.edit, 0, FILES.model_copy(update={"command": "uvx"})))
+    assert not undo.left_out
+    assert counted(undo.draft.changes["mcp_config"].stdio_servers) == counted((FILES, PLAIN))
     assert undo_of(Draft(STORED).change_servers(Servers.disable, 0, with_secrets=False)).left_out == ("stdio files: K",)

@@ -13,14 +13,13 @@ from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_checks import problems, server_problems
 from quarterdeck.settings.merge import merge
-from tests.settings.strategies import EDITS, RECORDS, edited, errors
+from tests.settings.strategies import EDITS, RECORDS, Edits, edited, errors
 
 
 def problem_of(key: str, typed: str) -> Problem | None:
     field = CANONICAL.by_key[key]
     value = SecretStr(typed) if field.secret else field.reads(typed)
-    draft = Draft(Settings()).set(key, value)
-    return next((problem for problem in draft.problems if problem.key == key), None)
+    return next((problem for problem in Draft(Settings()).set(key, value).problems if problem.key == key), None)
 
 
 BAD: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -45,37 +44,16 @@ BAD: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("git_user_email", "The characters", ("ada\\@example.com",)),
     ("sandbox_base_container_image", "not an image name", ("Not An Image",)),
 )
-ODD: dict[str, tuple[str, ...]] = {
-    "max_iterations": ("20000",),
-    "max_budget_per_task": ("0.5",),
-    "llm_model": ("gpt-5",),
-    "llm_base_url": ("http://localhost:4000",),
-    "search_api_key": ("other-key",),
-    "language": ("eo",),
-    "agent": ("MyAgent",),
-    "remote_runtime_resource_factor": ("3",),
-    "git_user_email": ("nobody",),
-    "email": ("nobody",),
-    "sandbox_base_container_image": ("python",),
-}
-GOOD: dict[str, tuple[str, ...]] = {
-    "max_budget_per_task": ("2,50", "$5", "0"),
-    "max_iterations": ("1_000",),
-    "llm_model": ("anthropic/claude-sonnet-4-5",),
-    "llm_base_url": ("https://gateway.example.com/v1",),
-    "llm_api_key": ("sk-ant-api03-x",),
-    "search_api_key": ("tvly-x",),
-    "git_user_name": ("Ada O'Hara",),
-    "sandbox_base_container_image": ("ghcr.io:443/acme/base_image:1.2",),
-    "language": ("zh-CN",),
-}
-
-
-EACH = [
-    *((key, typed, True, words) for key, words, several in BAD for typed in several),
-    *((key, typed, False, "") for key, several in ODD.items() for typed in several),
-    *((key, typed, None, "") for key, several in GOOD.items() for typed in several),
-]
+ODD = ["max_iterations=20000", "max_budget_per_task=0.5", "llm_model=gpt-5", "llm_base_url=http://localhost:4000"]
+ODD += ["search_api_key=other-key", "language=eo", "agent=MyAgent", "remote_runtime_resource_factor=3"]
+ODD += ["git_user_email=nobody", "email=nobody", "sandbox_base_container_image=python"]
+GOOD = ["max_budget_per_task=2,50", "max_budget_per_task=$5", "max_budget_per_task=0", "max_iterations=1_000"]
+GOOD += ["llm_model=anthropic/claude-sonnet-4-5", "llm_base_url=https://gateway.example.com/v1", "language=zh-CN"]
+GOOD += ["llm_api_key=sk-ant-api03-x", "search_api_key=tvly-x", "git_user_name=Ada O'Hara"]
+GOOD += ["sandbox_base_container_image=ghcr.io:443/acme/base_image:1.2"]
+EACH: list[tuple[str, str, bool | None, str]] = [(key, typed, True, words) for key, words, bad in BAD for typed in bad]
+for stops, group in ((False, ODD), (None, GOOD)):
+    EACH += [(key, typed, stops, "") for key, _, typed in (each.partition("=") for each in group)]
 
 
 @pytest.mark.parametrize(("key", "typed", "stops", "words"), EACH)
@@ -98,24 +76,16 @@ def of(*servers: McpServer) -> list[tuple[int | None, str, bool]]:
 
 STDIO = StdioServer(name="files", command="npx")
 
+BAD_SERVERS: list[tuple[McpServer, str]] = [(SseServer(url=bad), "url") for bad in ("a.example", "ftp://a.example", "")]
+BAD_SERVERS += [(STDIO.model_copy(update={"command": bad}), "command") for bad in ("npx -y x", "")]
+BAD_SERVERS += [(STDIO.model_copy(update={"name": bad}), "name") for bad in ("my files", "")]
+ENVS = {"A-B": SecretStr("x")}, {"A": SecretStr("****")}
+BAD_SERVERS += [(STDIO.model_copy(update={"env": bad}), "env") for bad in ENVS]
+BAD_SERVERS += [(ShttpServer(url="https://a.example", timeout=seconds), "timeout") for seconds in (0, 3601)]
+BAD_SERVERS += [(SseServer(url="https://a.example", api_key=SecretStr("<redacted>")), "api_key")]
 
-@pytest.mark.parametrize(
-    ("server", "member"),
-    [
-        (STDIO.model_copy(update={"command": "npx -y x"}), "command"),
-        (STDIO.model_copy(update={"command": ""}), "command"),
-        (STDIO.model_copy(update={"name": "my files"}), "name"),
-        (STDIO.model_copy(update={"name": ""}), "name"),
-        (STDIO.model_copy(update={"env": {"A-B": SecretStr("x")}}), "env"),
-        (STDIO.model_copy(update={"env": {"TOKEN": SecretStr("****")}}), "env"),
-        (SseServer(url="tools.example.com/sse"), "url"),
-        (SseServer(url="ftp://tools.example.com"), "url"),
-        (SseServer(url=""), "url"),
-        (SseServer(url="https://tools.example.com", api_key=SecretStr("<redacted>")), "api_key"),
-        (ShttpServer(url="https://tools.example.com", timeout=0), "timeout"),
-        (ShttpServer(url="https://tools.example.com", timeout=3601), "timeout"),
-    ],
-)
+
+@pytest.mark.parametrize(("server", "member"), BAD_SERVERS)
 def test_a_bad_server_stops_the_save_at_its_member(server: McpServer, member: str) -> None:
     assert of(server) == [(0, member, True)]
     assert not any(mask in problem.words for problem in server_problems(server) for mask in ("****", "<redacted>"))
@@ -153,22 +123,16 @@ def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_se
     assert errors(Draft(stored).set("max_iterations", -6))
 
 
-def test_unknown_members_of_servers_and_of_the_list_are_carried() -> None:
-    config = McpConfig.model_validate({"stdio_servers": [{"name": "one", "command": "npx", "cwd": "/w"}], "mode": "x"})
-    draft = Draft(Settings(mcp_config=config))
-    server = draft.servers.entries[0].server
-    sent = draft.change_servers(Servers.edit, 0, server.model_copy(update={"command": "uvx"})).changes["mcp_config"]
-    assert sent.model_dump()["mode"] == "x"
-    assert sent.stdio_servers[0].model_dump()["cwd"] == "/w"
-    newer = Settings(mcp_config=McpConfig.model_validate({"mode": "new"}))
-    added = merge(draft.change_servers(Servers.add, STDIO), newer).draft.changes["mcp_config"]
+def test_unknown_members_of_the_list_of_servers_are_carried() -> None:
+    stored, newer = (Settings(mcp_config=McpConfig.model_validate({"mode": mode})) for mode in ("x", "new"))
+    draft = Draft(stored).change_servers(Servers.add, STDIO)
+    assert draft.changes["mcp_config"].model_extra == {"mode": "x"}
+    added = merge(draft, newer).draft.changes["mcp_config"]
     assert (added.model_extra, added.stdio_servers) == ({"mode": "new"}, (STDIO,))
 
 
 @given(RECORDS, EDITS, st.data())
-def test_edits_change_no_other_field_and_are_undone_and_redone(
-    base: Settings, edits: list[tuple[str, object]], data: st.DataObject
-) -> None:
+def test_edits_change_nothing_else_and_are_undone_and_redone(base: Settings, edits: Edits, data: st.DataObject) -> None:
     draft = edited(Draft(base), edits)
     touched = dict(edits)
     assert set(draft.changes) <= set(touched)

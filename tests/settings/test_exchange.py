@@ -54,34 +54,23 @@ def test_edits_that_were_exported_are_edits_again_and_take_no_server_away(draft:
 
 def test_only_what_the_file_names_is_changed_and_a_secret_that_was_filled_in_is_taken() -> None:
     text = 'not_set = ["language"]\n[settings]\nlanguage = "fr"\nllm_api_key = "sk-typed"\n'
-    changes = imported(text, Draft(STORED)).draft.changes
-    assert changes == {"language": "fr", "llm_api_key": SecretStr("sk-typed")}
+    assert imported(text, Draft(STORED)).draft.changes == {"language": "fr", "llm_api_key": SecretStr("sk-typed")}
 
 
 def test_values_of_another_kind_are_left_alone_and_named() -> None:
     bad = {"language": 5, "enable_sound_notifications": "yes", "max_iterations": "many", "llm_api_key": 5}
-    text = json.dumps(
-        {
-            "settings": {**bad, "nonsense": 1, "secrets_store": {}, "git_user_name": None},
-            "not_set": ["foreign"],
-            "stray": 3,
-        }
-    )
-    result = imported(text, Draft(STORED))
-    assert not result.draft.edited
-    assert len(result.wrong) == 4
-    assert result.left == (
-        "nonsense, secrets_store: this server does not have it, or lets nobody change it.",
-        "stray: outside the table [settings].",
-    )
-    assert result.notes == ()
+    other = {"nonsense": 1, "secrets_store": {}, "git_user_name": None}
+    result = imported(json.dumps({"settings": bad | other, "not_set": ["foreign"], "stray": 3}), Draft(STORED))
+    assert (result.draft.edited, len(result.wrong), result.notes) == (False, 4, ())
+    foreign, stray = result.left
+    assert foreign == "nonsense, secrets_store: this server does not have it, or lets nobody change it."
+    assert stray == "stray: outside the table [settings]."
 
 
 def test_values_with_a_null_in_them_survive_toml() -> None:
     extra = Field("agent_settings.llm.extra", "Extra", "", kind=OBJECT, group=Group.LLM)
     fields = FormFields((*CANONICAL.fields, extra))
-    stored = Settings(leaves={"agent_settings.llm.extra": {"a": None, "b": [1, None]}})
-    draft = Draft(stored, fields=fields)
+    draft = Draft(Settings(leaves={"agent_settings.llm.extra": {"a": None, "b": [1, None]}}), fields=fields)
     assert imported(written(draft), draft) == files.Imported(draft)
     other = Draft(Settings(leaves={"agent_settings.llm.extra": {}}), fields=fields)
     assert imported(written(draft), other).draft.value("agent_settings.llm.extra") == {"a": None, "b": [1, None]}
@@ -91,8 +80,7 @@ def test_a_file_of_the_first_version_is_read_and_one_of_a_later_one_is_not() -> 
     servers = 'stdio_servers = [{name = "files", command = "uvx", env = {K = "${K}"}}]'
     first = f'[quarterdeck]\nversion = 1\n[json]\nlanguage = "fr"\n[mcp]\n{servers}\n'
     stored = StdioServer(name="files", command="uvx", env=FILES.env)
-    changes = imported(first, Draft(STORED)).draft.changes
-    assert changes == {"language": "fr", MCP: McpConfig(stdio_servers=(stored,))}
+    assert imported(first, Draft(STORED)).draft.changes == {"language": "fr", MCP: McpConfig(stdio_servers=(stored,))}
     with pytest.raises(ImportRefused, match="another version"):
         imported("[quarterdeck]\nversion = 3\n[settings]\n", Draft(STORED))
 

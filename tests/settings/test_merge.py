@@ -9,13 +9,11 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import Entry, EntryState
 from quarterdeck.settings.merge import Side, is_another, merge, settle
-from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, counted, edited, marked_drafts
+from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, Edits, counted, edited, marked_drafts
 
 
 @given(RECORDS, EDITS, RECORDS)
-def test_each_field_is_mine_theirs_or_a_conflict(
-    base: Settings, edits: list[tuple[str, object]], theirs: Settings
-) -> None:
+def test_each_field_is_mine_theirs_or_a_conflict(base: Settings, edits: Edits, theirs: Settings) -> None:
     mine = edited(Draft(base), edits)
     merged = merge(mine, theirs)
     reported = {conflict.key for conflict in merged.conflicts}

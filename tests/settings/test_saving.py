@@ -1,26 +1,31 @@
-"""Saving without a screen: what is said and kept when a store fails in one of its ways."""
+"""Saving without a screen: what is reviewed, and what is said and kept however a store ends."""
 
 from collections.abc import Awaitable, Callable, Iterable
 
 import pytest
+from hypothesis import assume, given
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.options import SchemaField
 from quarterdeck.client.settings import PreparedRequest, rules_of
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, with_replaced
-from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.form_fields import fields_on
+from quarterdeck.settings.kept import DisabledServers, Journal, with_replaced
+from quarterdeck.settings.mcp import Servers, without_duplicates
 from quarterdeck.settings.merge import Conflict, Side
-from quarterdeck.settings.review import Review
+from quarterdeck.settings.review import Review, ReviewLine, problems, review, until_when
 from quarterdeck.settings.save import Caller, SaveResult, complaint, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
+from quarterdeck.settings.verify import ADDED_AGAIN, verify
 from tests.client.fakes import Answer, Asked, client_of
 from tests.settings.flat_server import DOWN, LOST, FlatServer
+from tests.settings.strategies import errors, marked_drafts, saved
 
-SERVER = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True, fields=rules_of(Generation.FLAT, merges=True))
+MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True, fields=rules_of(Generation.FLAT, merges=True))
 
 Keep = Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]]
 
@@ -63,21 +68,21 @@ class Notes:
         self.journal = noted(self.journal)
 
 
-async def saved(
-    draft: Draft,
+async def save_on(
     server: FlatServer,
+    draft: Draft,
     keep: Keep | None = None,
     tell: Callable[[str], None] = lambda step: None,
     notes: Notes | None = None,
 ) -> SaveResult:
     notes = notes or Notes(server)
-    client, _ = client_of(notes, server=SERVER)
+    client, _ = client_of(notes, server=MERGING)
     async with client:
         store = RememberingStore(client, TypedSecrets())
         return await save(draft, store, Caller(_mine, _yes, notes.note, utc_now, keep, tell=tell))
 
 
-BASE = Settings(language="de", llm_api_key_set=False)
+BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)
 HAD = BASE.model_copy(update={"llm_api_key_set": True})
 LANGUAGE = Draft(BASE).set("language", "fr")
 DRAFT = LANGUAGE.set("llm_api_key", SecretStr("new"))
@@ -109,7 +114,7 @@ async def test_what_became_of_a_save_is_found_out_by_reading(
     """A secret is accepted only where the server said yes to the very request that stores it."""
     told: list[str] = []
     notes = Notes(server)
-    result = await saved(draft, server, tell=told.append, notes=notes)
+    result = await save_on(server, draft, tell=told.append, notes=notes)
     assert result.words.startswith(words)
     assert ("Unknown whether it was stored; reading back…" in told) is (server.answers in ([LOST], [LOCKED]))
     assert (result.saved, result.error) == (is_saved, not is_saved)
@@ -122,15 +127,12 @@ async def test_what_became_of_a_save_is_found_out_by_reading(
 
 async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:
     server = flat(BASE, Answer({"detail": "It changed."}, 409))
-    result = await saved(DRAFT, server)
+    result = await save_on(server, DRAFT)
     assert (server.stores, result.saved) == (3, False)
     assert result.draft.changes == DRAFT.changes
 
 
-OLD = StdioServer(name="old", command="uvx")
-
-
-async def test_what_this_machine_keeps_is_kept_before_it_is_sent_and_not_for_a_save_that_was_refused() -> None:
+async def test_what_this_machine_would_keep_is_not_kept_for_a_save_that_was_refused() -> None:
     kept: DisabledServers | None = None
 
     async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
@@ -138,16 +140,13 @@ async def test_what_this_machine_keeps_is_kept_before_it_is_sent_and_not_for_a_s
         kept = with_replaced(kept, gone, new)
         return kept
 
-    holding = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(OLD,))})
+    holding = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(StdioServer(name="old", command="uvx"),))})
     disabled = Draft(holding).change_servers(Servers.disable, 0)
     server = flat(holding, DOWN)
-    result = await saved(disabled, server, keep)
+    result = await save_on(server, disabled, keep)
     assert (server.stores > 0, kept, result.draft.edits) == (True, None, disabled.edits)
-    result = await saved(disabled, flat(holding), keep)
-    assert (result.saved, disabled_in(kept), result.draft.disabled) == (True, (OLD,), (OLD,))
-    server = flat(BASE)
-    result = await saved(result.draft.change_servers(Servers.remove, 0), server, keep)
-    assert (server.stores, result.saved, kept, result.draft.edited) == (0, True, None, False)
+    assert (await save_on(flat(holding), disabled, keep)).saved
+    assert kept is not None
 
 
 LISTED = McpConfig(
@@ -183,3 +182,82 @@ def test_a_complaint_of_the_server_stands_at_its_field_or_row(
     if location[-1:] in (("KEY",), ("autoApprove",)):
         assert problem is not None
         assert problem.words == f"The server says: {location[-1]}: bad"
+
+
+NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
+REPLACING = Server(Generation.FLAT, KeyState.ACCEPTED, fields=rules_of(Generation.FLAT, merges=False))
+
+
+def test_each_change_is_a_line_and_only_warnings_about_changes_are_repeated() -> None:
+    draft = Draft(Settings(max_iterations=-5)).set("llm_model", "plain")
+    tool = ShttpServer.model_validate({"url": "https://a.example/mcp", "api_key": "a", "headers": {"X-Team": "b"}})
+    told = review(draft.change_servers(Servers.add, tool), MERGING)
+    model, added = told.lines
+    assert model == ReviewLine("set", "Model", "not set", "plain")
+    assert added == ReviewLine("added", "HTTP https://a.example/mcp", "", "with key, header X-Team")
+    assert [warning.partition(":")[0] for warning in told.warnings] == ["Model"]
+
+
+def test_running_conversations_keep_the_old_values_of_what_they_go_by() -> None:
+    draft = Draft(Settings(language="en"), fields=fields_on(REPLACING, (), "openhands"))
+    model = draft.set("llm_model", "a/b").set("language", "fr")
+    assert until_when(model, REPLACING, 0) == "new conversations only"
+    assert until_when(model, REPLACING, 1) == "new conversations only; 1 running keeps the old values"
+    assert until_when(model, REPLACING, 3) == "new conversations only; 3 running keep the old values"
+    assert until_when(model, MERGING._replace(local=True), 3) == ""
+    for key, value in (("language", "fr"), ("max_budget_per_task", 5.0), ("user_consents_to_analytics", True)):
+        assert until_when(draft.set(key, value), REPLACING, 3) == ""
+
+
+def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
+    place = "agent_settings.llm.timeout"
+    words = {"label": "timeout", "section": "llm", "section_label": "LLM"}
+    timeout = SchemaField(place=place, value_type="integer", variant="openhands", default=300, **words)
+    described = Draft(Settings(leaves={place: 60}), fields=fields_on(NESTED, (timeout,), "openhands"))
+    assert review(described.set(place, 30), NESTED).lines == (ReviewLine("set", "timeout", "60", "30", place=place),)
+    edited = described.set(place, 30).set("language", "de")
+    moved = edited.with_fields(fields_on(REPLACING, (), "openhands"))
+    assert moved.edits == edited.edits
+    (problem,) = [problem for problem in problems(moved, REPLACING) if problem.stops]
+    assert "no such setting" in problem.words
+    assert not problems(moved.revert(problem.key), REPLACING)
+
+
+FILES = StdioServer(name="files", command="npx")
+
+
+@given(marked_drafts())
+def test_what_a_server_stored_as_it_was_asked_is_verified(draft: Draft) -> None:
+    assume(not errors(draft))
+    for hidden in (False, True):
+        seen = verify(draft, saved(draft).base, hidden=hidden)
+        assert (seen.stored, seen.good, seen.returned) == (True, seen.readable, ())
+
+
+def test_a_field_that_nobody_here_touched_is_named_too_and_empty_text_counts_as_not_set() -> None:
+    found = BASE.model_copy(update={"language": "fr", "git_user_name": None})
+    (difference,) = verify(Draft(BASE).set("language", "fr"), found).differences
+    assert (difference.key, difference.asked) == ("git_user_name", False)
+    assert verify(Draft(BASE).unset("git_user_name"), BASE.model_copy(update={"git_user_name": ""})).stored
+
+
+def test_servers_are_verified_one_by_one() -> None:
+    tools = ShttpServer(url="https://a.example/mcp")
+    base = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(FILES,), shttp_servers=(tools,))})
+    uvx = FILES.model_copy(update={"command": "uvx"})
+    draft = Draft(base).change_servers(Servers.remove, 0).change_servers(Servers.edit, 1, uvx)
+    assert verify(draft, base).good == 0
+    (back,) = verify(Draft(base).change_servers(Servers.remove, 1), base).differences
+    assert (back.found, back.note) == ("there", ADDED_AGAIN)
+    assert {difference.found for difference in verify(draft, base).differences} == {"there", "different"}
+    done = base.model_copy(update={"mcp_config": draft.changes["mcp_config"]})
+    assert (verify(draft, done).good, verify(draft, done).stored) == (2, True)
+
+
+def test_a_removed_copy_that_the_server_adds_itself_is_told_and_is_no_failure() -> None:
+    twice = Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES)))
+    once = Draft(twice).change_servers(without_duplicates)
+    seen = verify(once.set("language", "fr"), twice.model_copy(update={"language": "fr"}))
+    assert (seen.stored, seen.readable, seen.good, seen.returned) == (True, 1, 1, ("stdio files",))
+    gone = verify(once, Settings(mcp_config=McpConfig(stdio_servers=(FILES,))))
+    assert (gone.readable, gone.good, gone.returned) == (1, 1, ())

@@ -1,23 +1,29 @@
-"""Decks on the settings screen, on services of their own."""
+"""Decks on the settings screen, on services of their own, and somebody who goes to a field, types, pastes, saves."""
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.client.models.settings import SettingsChanges
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.config.connections import Connection
 from quarterdeck.local.service import LocalService
 from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.screens.settings import SettingsScreen
+from quarterdeck.tui.widgets.form.form import SettingsForm
 from tests.client.fakes import FakeServer
 from tests.servers import Mode, open_server
-from tests.tui.seat import LOCAL, NARROW, answering, seated, served_by
-from tests.tui_settings.form import FormSeat
+from tests.tui.seat import LOCAL, NARROW, Seat, Until, Words, answering, seated, served_by
 
+TOKEN = SecretStr("sentinel-variable")
+ARGS = ("-y", "@acme/db", "--password", "sentinel-argument")
 FULL: SettingsChanges = {
     "llm_model": "anthropic/claude-sonnet-4-5",
     "llm_api_key": SecretStr("sentinel-llm-key"),
@@ -32,29 +38,140 @@ FULL: SettingsChanges = {
     "mcp_config": McpConfig(
         sse_servers=(SseServer(url="https://events.example.org/sse", api_key=SecretStr("sentinel-sse-key")),),
         shttp_servers=(ShttpServer(url="https://tools.example.org/mcp?token=sentinel-query", timeout=30),),
-        stdio_servers=(
-            StdioServer(
-                name="db",
-                command="npx",
-                args=("-y", "@acme/db", "--password", "sentinel-argument"),
-                env={"TOKEN": SecretStr("sentinel-variable")},
-            ),
-        ),
+        stdio_servers=(StdioServer(name="db", command="npx", args=ARGS, env={"TOKEN": TOKEN}),),
     ),
 }
 """Settings of somebody who has used the service for a while; each secret in them begins with "sentinel"."""
+
+
+class FormSeat(Seat):
+    """A deck on its settings screen."""
+
+    @classmethod
+    async def at(cls, seat: Seat, *, loaded: bool = True) -> Self:
+        """Go to the settings and wait until they are there."""
+        own = cls(seat.deck, seat.pilot)
+        await own.press("3", until=lambda: own.deck.place == "settings")
+        if loaded:
+            await own.until(lambda: any(isinstance(screen, SettingsScreen) for screen in own.deck.opened))
+            await own.until(lambda: own.settings.record.loaded)
+            await own.sees("LLM", "Model")
+        return own
+
+    @property
+    def settings(self) -> SettingsScreen:
+        """The settings screen, whatever is above it."""
+        return next(screen for screen in self.deck.opened if isinstance(screen, SettingsScreen))
+
+    @property
+    def form(self) -> SettingsForm:
+        return self.settings.form
+
+    @property
+    def client(self) -> Client:
+        return self.session.client
+
+    async def stored(self) -> Settings:
+        found = await self.client.settings.load()
+        assert found is not None
+        return found
+
+    async def servers(self) -> McpConfig:
+        config = (await self.stored()).mcp_config
+        assert config is not None
+        return config
+
+    @property
+    def posts(self) -> int:
+        """How many stores were sent."""
+        return sum(request.method == "POST" for request in self.client.log)
+
+    async def pause(self) -> None:
+        """Wait until all is painted; whatever is on the screen then, no secret is."""
+        await super().pause()
+        assert "sentinel" not in self.text
+
+    async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Type text, as fast as the deck takes it in, then press keys."""
+        self.at_once(*words)
+        await self.press(*keys, sees=sees, until=until)
+
+    async def go_to(self, row: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Put the cursor on a row, once it is there, and press keys."""
+
+        def is_there() -> bool:
+            self.form.list.move_to(row)
+            return self.form.row.id == row
+
+        await self.until(is_there)
+        await self.press(*keys, sees=sees, until=until)
+
+    async def fill(self, key: str, words: str, *keys: str, sees: Words = ()) -> None:
+        """Type a value into a field, in place of what is there, then press keys."""
+        await self.go_to(key, "enter")
+        await self.type(words, *keys, sees=sees)
+
+    async def edit(self, key: str, words: str, *, sees: Words = ()) -> None:
+        await self.fill(key, words, "enter", sees=sees)
+
+    async def paste(self, words: str, *keys: str, sees: Words = ()) -> None:
+        self.paste_at_once(words)
+        await self.press(*keys, sees=sees)
+
+    async def choose(self, label: str, *, row: str = "", sees: Words = ()) -> None:
+        """Open the menu of a row, or of that with the cursor, and take what is called so there."""
+        if row:
+            await self.go_to(row)
+        await self.press("f2", sees="do it")
+        if f" {label} " not in self.text:
+            await self.press("G", sees=f" {label} ")
+        line = self.line_of(f" {label} ")
+        await self.press(line[: line.index(f" {label} ")].split()[-1], sees=sees)
+
+    async def agree(self, *, sees: Words = ()) -> None:
+        """Agree to a review, even where something is lost."""
+        await self.sees("show the request")
+        await self.press("y" if "also loses" in self.text else "enter", sees=sees)
+
+    async def add_command(self, name: str) -> None:
+        await self.press("a", "enter", sees="New stdio server")
+        await self.type(name, "tab")
+        await self.type("uvx", "ctrl+s", sees=f"{name}  uvx")
+
+    @property
+    def unwrapped(self) -> str:
+        """The screen as one line, without the frame and the scroll bar of a dialog."""
+        return " ".join(re.sub(r"[\u2580-\u259f]", " ", self.text).split())
+
+    def body_of(self, changes: SettingsChanges) -> Any:
+        """What a save of these changes would send."""
+        return self.client.settings.preview(self.form.draft.base, changes).request.body
+
+    async def save_verified(self, count: int) -> None:
+        """Save, agree even where something is lost, and see that all of it is stored."""
+        await self.save(sees=(f"Saved · {count} of {count} verified", "As stored"))
+
+    async def save(self, *, sees: Words = ()) -> None:
+        """Save, and agree to what the review says, even where something is lost."""
+        await self.press("ctrl+s")
+        await self.agree(sees=sees)
+
+    async def saved_servers(self, count: int) -> McpConfig:
+        await self.save_verified(count)
+        return await self.servers()
+
 
 Sit = Callable[..., AbstractAsyncContextManager[FormSeat]]
 
 
 @pytest_asyncio.fixture
 async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
-    """Opens decks on one embedded service, with one folder of state; `stored` is what the service holds at first."""
+    """Opens decks on one embedded service, with one folder of state; it holds `stored` or these servers at first."""
     services: dict[Mode, LocalService] = {}
 
     @asynccontextmanager
     async def opened(
-        *,
+        *servers: McpServer,
         stored: SettingsChanges | None = None,
         size: tuple[int, int] = NARROW,
         store: Mode = "merge",
@@ -63,6 +180,7 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
         if store not in services:
             services[store] = await open_server(tmp_path / "data", store)
         connect = served_by(services[store])
+        stored = {"mcp_config": McpConfig.of(servers)} if servers else stored
         if stored is not None:
             async with connect(LOCAL, None) as client:
                 await client.describe()

@@ -1,13 +1,14 @@
-"""The form: how fields stand, editing them by keys, and what no way out of it loses."""
+"""The form: how fields stand, editing them by keys, one by one or in a burst, and what no way out of it loses."""
 
 import asyncio
+from pathlib import Path
 
 from quarterdeck.config.connections import Connection
-from tests.client.fakes import Answer, FakeServer
+from quarterdeck.tui.screens.settings import SettingsScreen
+from tests.client.fakes import Answer, FakeServer, Gated, to
 from tests.settings.flat_server import FlatServer
-from tests.tui.seat import WIDE, answering, seated
-from tests.tui_settings.conftest import FULL, Sit
-from tests.tui_settings.form import FormSeat
+from tests.tui.seat import WIDE, answering, local, seated
+from tests.tui_settings.conftest import FULL, FormSeat, Sit
 
 
 async def test_the_form_opens_on_its_list_and_shows_how_each_field_stands(seat: FormSeat) -> None:
@@ -36,16 +37,13 @@ async def test_words_of_any_script_are_kept_as_they_were_pasted(seat: FormSeat) 
 
 async def test_a_secret_is_kept_unless_something_is_typed_or_chosen(seat: FormSeat) -> None:
     await seat.go_to("llm_api_key", "enter", "right", sees="(•) replace")
-    await seat.press("enter")
-    assert not seat.form.draft.edited
+    await seat.press("enter", sees="As stored")
     await seat.press("enter", "left", sees="(•) clear")
     await seat.type("typed-1", sees=("(•) replace", "•••••••"))
     await seat.press("f4", sees="A secret is not written to a")
     await seat.press("ctrl+t", sees="typed-1")
-    await seat.press("ctrl+u", sees="(•) keep")
-    assert not seat.form.draft.edited
-    await seat.paste("  pasted-1 ")
-    await seat.sees("(•) replace", "Spaces around the pasted key", "pasted-1")
+    await seat.press("ctrl+u", sees=("(•) keep", "As stored"))
+    await seat.paste("  pasted-1 ", sees=("(•) replace", "Spaces around the pasted key", "pasted-1"))
     await seat.type("2")
     assert "Spaces around" not in seat.text
     await seat.press("ctrl+u")
@@ -58,21 +56,18 @@ async def test_escape_keeps_the_edit_and_undo_takes_it_back(seat: FormSeat) -> N
     assert seat.form.draft.changes == {"git_user_name": "Grace Hopper"}
     await seat.press("ctrl+z", "ctrl+z")
     assert seat.form.draft.changes == {"git_user_name": "G"}  # no step takes back a space that nobody sees
-    await seat.press("ctrl+y", "escape")
-    await seat.sees("Grace", "was Ada Lovelace", "edited", "*1")
+    await seat.press("ctrl+y", "escape", sees=("Grace", "was Ada Lovelace", "edited", "*1"))
     await seat.press("ctrl+z", sees="As stored")
     await seat.press("ctrl+y", sees="1 edited")
     await seat.press("x", sees=("was Ada Lovelace", "edited"))
     assert seat.form.draft.changes == {"git_user_name": None}
-    await seat.press("u")
-    assert not seat.form.draft.edited
+    await seat.press("u", sees="As stored")
 
 
 async def test_switches_and_choices(seat: FormSeat) -> None:
     await seat.go_to("enable_default_condenser", "enter", sees=("(•) on", "( ) off"))
     await seat.press("right", "escape", "x", sees="always on or off")
-    await seat.go_to("user_consents_to_analytics", "enter")
-    await seat.sees("(•) not set", "( ) on", "( ) off")
+    await seat.go_to("user_consents_to_analytics", "enter", sees=("(•) not set", "( ) on", "( ) off"))
     for _ in range(2):
         await seat.click("← →")
     await seat.press("enter")
@@ -80,21 +75,18 @@ async def test_switches_and_choices(seat: FormSeat) -> None:
     assert seat.form.draft.changes == switched
     await seat.go_to("remote_runtime_resource_factor", "enter", "down", "down", "enter")
     assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 2}
-    await seat.press("enter")
-    await seat.type("3", sees=("as typed", "this value does"))
+    await seat.press("enter", "3", sees=("as typed", "this value does"))
     await seat.press("enter")
     assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 3}
     await seat.go_to("language", "enter", sees="Japanese")
     await seat.click("Japanese", until=lambda: seat.form.editor is None)
     assert seat.form.draft.changes["language"] == "ja"
-    await seat.go_to("security_analyzer", "enter")
-    await seat.type("gray", sees=("grayswan", "offered by this server"))
+    await seat.go_to("security_analyzer", "enter", *"gray", sees=("grayswan", "offered by this"))
     await seat.press("enter")
     assert seat.form.draft.changes["security_analyzer"] == "grayswan"
     await seat.press("enter", sees="grayswan; type to find")
     await seat.press("escape")
-    await seat.go_to("agent", "enter")
-    await seat.type("My", "enter", until=lambda: seat.form.editor is None)
+    await seat.go_to("agent", "enter", *"My", "enter", until=lambda: seat.form.editor is None)
     assert seat.form.draft.changes["agent"] == "My"
 
 
@@ -120,12 +112,10 @@ async def test_what_undo_and_redo_change_is_shown_where_a_filter_hides_it(seat: 
     await seat.edit("git_user_name", "Grace")
     await seat.add_command("search")
     for key, row in (("ctrl+z", "mcp:"), ("ctrl+z", "git_user_name"), ("ctrl+y", "git_user_name"), ("ctrl+y", "mcp:3")):
-        await seat.press("slash")
-        await seat.type("language", "enter", sees="Language", until=lambda: len(seat.form.view.rows) == 1)
+        await seat.press("slash", *"language", "enter", sees="Language", until=lambda: len(seat.form.view.rows) == 1)
         await seat.press(key, until=lambda: seat.form.view.query == "")
         assert row == "mcp:" or seat.form.row.id == row
-    await seat.press("slash")
-    await seat.type("search", "enter", until=lambda: len(seat.form.view.rows) < 4)
+    await seat.press("slash", *"search", "enter", until=lambda: len(seat.form.view.rows) < 4)
     await seat.press("ctrl+z", sees="1 edited")
     assert seat.form.view.query == "search"  # it was in sight
 
@@ -135,8 +125,7 @@ async def test_fields_are_reached_by_filter_tab_and_mouse(seat: FormSeat) -> Non
     assert seat.form.row.id == "llm_api_key"
     await seat.press("enter", "down", "escape", sees="As stored")
     assert seat.form.row.id == "search_api_key"
-    await seat.press("slash")
-    await seat.type("budget", sees="Budget per task")
+    await seat.press("slash", *"budget", sees="Budget per task")
     assert "Base URL" not in seat.text
     await seat.type("zz", "enter", sees="Nothing matches")
     for key in ("enter", "a", "i", "D"):
@@ -168,13 +157,6 @@ async def test_edits_survive_other_screens_and_are_saved_through_a_new_connectio
     await seat.press("enter", sees="Saved · 1 of 1 verified")
 
 
-async def test_a_draft_of_one_server_is_never_shown_on_another(seat: FormSeat) -> None:
-    await seat.fill("git_user_name", "Grace", "escape")
-    seat.deck.connecting.open(Connection("another", "http://127.0.0.1:9"))
-    await seat.until(lambda: not seat.form.draft.edited)
-    assert "Grace" not in seat.text
-
-
 async def test_no_way_out_loses_edits_unasked(seat: FormSeat) -> None:
     await seat.edit("git_user_name", "Grace")
     for key, answer in (("ctrl+q", "enter"), ("Q", "escape"), ("q", "k"), ("escape", "enter")):
@@ -201,8 +183,7 @@ async def test_text_of_the_server_does_nothing_to_the_terminal(sit_before: Sit) 
         assert "\x1b" not in seat.text
         await seat.press("enter", sees="[@click=app.quit]model")
         assert "\x1b" not in seat.text
-        await seat.press("escape")
-        assert not seat.form.draft.edited
+        await seat.press("escape", sees="As stored")
 
 
 async def test_a_refused_key_and_a_server_that_comes_back() -> None:
@@ -264,10 +245,8 @@ async def test_nothing_counts_as_changed_in_the_first_record_that_somebody_saves
     async with sit() as seat:
         await seat.sees("Nothing stored yet")
         await seat.client.settings.store(None, {"language": "it"})
-        await seat.press("ctrl+r")
-        await seat.sees("As stored")
-        await seat.go_to("language")
-        await seat.sees("it · Italian")
+        await seat.press("ctrl+r", sees="As stored")
+        await seat.go_to("language", sees="it · Italian")
         assert "changed on server" not in seat.text
         await seat.go_to("sandbox_api_key")
         assert "changed on server" not in seat.text
@@ -280,8 +259,7 @@ async def test_fields_that_conversations_do_not_go_by_say_so(sit_before: Sit) ->
         assert "V0 only" in seat.line_of("Max iterations")
         assert "server default · V0 only" in seat.line_of("Budget per task")
         assert "V0 only" not in seat.line_of("Base URL")
-        await seat.press("enter")
-        await seat.type("60", "enter")
+        await seat.press("enter", *"60", "enter")
         assert "edited · V0 only" in seat.line_of("Max iterations")
         await seat.go_to("language")
         assert "web only" in seat.line_of("Language")
@@ -317,3 +295,58 @@ async def test_the_menu_of_a_row_has_what_can_be_done_with_it(seat: FormSeat) ->
     await seat.press("f2", "u", sees="As stored")
     await seat.go_to("mcp:0", "f2", sees=("Disable", "Check", "Copy as new", "Delete"))
     await seat.press("D", sees=("1 edited", "will be deleted"))
+
+
+async def test_fields_are_edited_pasted_into_and_reviewed_by_one_burst_of_keys(seat: FormSeat) -> None:
+    seat.at_once("slash", *"iterations", "enter", "g", "enter", "ctrl+u", *"77", "enter", "j", "j", "k")
+    await seat.until(lambda: seat.form.draft.edits == {"max_iterations": 77})
+    await seat.until(lambda: seat.form.editor is None)
+    seat.at_once("slash", "escape", "g", "enter", "d", "U", "x", "u", "escape")
+    await seat.until(lambda: seat.form.draft.edits.get("llm_model") == "dUxu" and seat.form.editor is None)
+    assert seat.form.draft.count == 2
+    assert len(seat.form.draft.servers.entries) == 3
+    await seat.go_to("git_user_name")
+    seat.at_once("enter", "ctrl+u")
+    seat.paste_at_once("Grace")
+    seat.at_once("tab", "ctrl+u", *"x@d.org", "shift+tab", "ctrl+s")
+    await seat.sees("Grace", "x@d.org", "show the request")
+    await seat.press("enter", sees="Saved · 4 of 4 verified")
+    assert ((await seat.stored()).git_user_name, (await seat.stored()).git_user_email) == ("Grace", "x@d.org")
+
+
+async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
+    connect = local(tmp_path / "data")
+    async with seated(connect) as seat:
+        await seat.sees("No conversations.")
+        seat.at_once("3")
+        own = FormSeat(seat.deck, seat.pilot)
+        await seat.until(lambda: any(isinstance(screen, SettingsScreen) for screen in seat.deck.opened))
+        await own.until(lambda: own.form.draft)
+        seat.at_once("enter", *"duty", "enter", "j")
+        await seat.until(lambda: own.form.draft.edits == {"llm_model": "duty"})
+
+
+async def test_a_filter_may_be_typed_while_the_settings_are_still_read() -> None:
+    server = Gated(FlatServer(), to("/api/settings"))
+    async with seated(answering(server), Connection("far", "http://far.test")) as seat:
+        own = await FormSeat.at(seat, loaded=False)
+        await own.until(lambda: server.waited)
+        own.at_once("slash", *"ask", "enter", "x")
+        await own.sees("/ ask", "Not set: the settings are not loaded.")
+        own.at_once("slash", *"ask before")
+        await own.sees("/ ask before", "enter keep it")
+        server.gate.set()
+        await own.sees("Ask before actions")
+        await own.press("!", sees="/ ask before!")
+        await own.press("backspace", "enter", sees="Ask before actions")
+        assert own.form.row.id == "confirmation_mode"
+        assert not own.form.draft.edited
+
+
+async def test_quitting_behind_an_edit_asks_about_it(seat: FormSeat) -> None:
+    await seat.go_to("git_user_name")
+    seat.at_once("enter", *"dskd", "ctrl+q", "k")
+    await seat.until(lambda: seat.form.draft.edited and not seat.deck.screen.is_modal)
+    assert seat.deck.return_value is None
+    seat.at_once("ctrl+q", "d")
+    await seat.until(lambda: seat.deck.return_value == 0)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui_settings.conftest import FULL
-from tests.tui_settings.form import FormSeat
+from tests.tui_settings.conftest import FULL, FormSeat
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +16,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def export_to(seat: FormSeat, path: Path) -> None:
     await seat.choose("Export", sees=("Export the settings", "settings-local-service.toml"))
-    await seat.press("ctrl+u")
-    await seat.type(path.name, "enter")
+    await seat.retype(path.name, "enter")
 
 
 async def import_from(seat: FormSeat, path: Path) -> None:
@@ -59,31 +57,21 @@ async def test_a_file_that_is_there_goes_only_after_a_yes(seat: FormSeat, tmp_pa
     await seat.sees("Write over the file?")
     await seat.press("y", sees="Written to")
     await seat.choose("Export", sees="Export the settings")
-    await seat.press("ctrl+u")
-    await seat.type("no-such-folder/x.toml", "enter")
-    await seat.until(lambda: "No such file or directory." in seat.unwrapped)
+    await seat.retype("no-such-folder/x.toml", "enter", until=lambda: "No such file or directory." in seat.unwrapped)
     assert json.loads(path.read_text())["settings"]["llm_model"] == FULL["llm_model"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(seat: FormSeat, tmp_path: Path) -> None:
+async def test_what_of_a_file_cannot_be_taken_over_is_said_and_left_alone(seat: FormSeat, tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_bytes(b"language = ")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     (tmp_path / "folder").mkdir()
-    for name, sentence in (
-        ("broken.toml", "This is not TOML"),
-        ("bytes.toml", "not text in UTF-8"),
-        ("gone.toml", "is not there"),
-        ("folder", "not a regular file"),
-    ):
+    wrong = {"broken.toml": "This is not TOML", "bytes.toml": "not text in UTF-8", "gone.toml": "is not there"}
+    for name, sentence in (wrong | {"folder": "not a regular file"}).items():
         await import_from(seat, tmp_path / name)
         await seat.sees("Import settings", sentence)
         await seat.press("escape", "escape")
     await seat.sees("As stored")
-    assert not seat.form.draft.edited
-
-
-async def test_what_could_not_be_taken_over_is_said(seat: FormSeat, tmp_path: Path) -> None:
     path = tmp_path / "odd.toml"
     path.write_text('[settings]\nlanguage = "fr"\nmax_iterations = "many"\nshoe_size = 44\n')
     await import_from(seat, path)

@@ -1,4 +1,4 @@
-"""Edits that a run of the deck could not save: kept, offered to the next run, and never applied unasked."""
+"""Edits of a run or with a key that could not save them: kept, offered again, and never applied unasked."""
 
 import json
 import re
@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.tui.processes import is_running, this_process
 from quarterdeck.tui.settings import unsaved
-from tests.client.fakes import Gated
+from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.conftest import Home
 from tests.settings.flat_server import FlatServer
-from tests.tui_settings.conftest import FULL, Sit
-from tests.tui_settings.form import FormSeat
+from tests.tui_settings.conftest import FULL, FormSeat, Sit
 
 
 @pytest.fixture(autouse=True)
@@ -42,14 +42,12 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_
     async with sit() as seat:
         await seat.sees("Edits left behind", "2 edits from", "Restore them")
         assert not seat.form.draft.edited
-        await seat.press("r")
-        await seat.sees("Edits restored", "Not kept, for it may be secret", "API key")
+        await seat.press("r", sees=("Edits restored", "Not kept, for it may be secret", "API key"))
         await seat.press("escape", sees="1 edited")
         assert seat.form.row.id == "git_user_name"
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
         assert seat.posts == 0
-        await seat.press("ctrl+z", sees="As stored")
-        await seat.until(lambda: pages(tmp_path, "unsaved") == [])
+        await seat.press("ctrl+z", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
         await seat.press("ctrl+y", until=lambda: pages(tmp_path, "unsaved") != [])
         await seat.save_verified(1)
         await seat.until(lambda: pages(tmp_path, "unsaved") == [])
@@ -66,8 +64,7 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
         await seat.sees("Edits left behind")
         await seat.press("escape", sees=("f2 has them restored", "As stored"))
         await seat.choose("Restore edits", sees="Edits left behind")
-        await seat.press("D", sees="As stored")
-        await seat.until(lambda: pages(tmp_path, "unsaved") == [])
+        await seat.press("D", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
         await seat.press("f2", sees="No edits were left behind")
 
 
@@ -124,9 +121,7 @@ async def test_the_edits_of_a_deck_that_was_killed_are_offered(sit: Sit, tmp_pat
 
 
 @pytest.mark.parametrize("lands", [True, False])
-async def test_edits_that_were_sent_when_the_deck_ended_are_offered_only_if_they_are_not_stored(
-    sit_before: Sit, tmp_path: Path, *, lands: bool
-) -> None:
+async def test_sent_edits_are_offered_only_if_not_stored(sit_before: Sit, tmp_path: Path, *, lands: bool) -> None:
     server = Gated(FlatServer(), lambda request: request.method == "POST", acts_first=lands)
     async with sit_before(server) as seat:
         await seat.edit("git_user_name", "Grace")
@@ -187,3 +182,45 @@ def test_a_process_is_known_by_its_number_boot_and_start() -> None:
     assert not is_running(f"earlier:{number}:{began}")
     for nonsense in ("", "::", f"{boot}:0:", f"{boot}:-1:", f"{boot}:{10**30}:", f"{boot}:x:y"):
         assert not is_running(nonsense)
+
+
+class Keyed(FlatServer):
+    """A server with a record for each key; one without a known key is told the old record, or refused."""
+
+    def __init__(self, **records: dict[str, Any]) -> None:
+        super().__init__()
+        self.records = {key: self.record | dict.fromkeys(KNOWN_BY) | record for key, record in records.items()}
+        self.refuses = False
+
+    def __call__(self, asked: Asked) -> Answer | Exception:
+        key = asked.headers.get("X-Session-API-Key", "")
+        if self.refuses and key not in self.records:
+            return Answer({"detail": "Unauthorized"}, 401)
+        self.record = self.records.get(key, self.records["old"])
+        return super().__call__(asked)
+
+
+@pytest.mark.parametrize("meant", [None, True, False])
+async def test_edits_stay_with_a_new_key_or_the_deck_asks_whose_they_are(sit_before: Sit, meant: bool | None) -> None:
+    ada, ben = ({"git_user_name": name, "email": f"{name.lower()}@example.org"} for name in ("Ada", "Ben"))
+    server = Keyed(old=ada, new=ada if meant is None else ben)
+    async with sit_before(FakeServer(server)) as seat:
+        await seat.edit("git_user_name", "Grace")
+        server.refuses = True
+        await seat.press("c", sees="Connections")
+        await seat.press("K", sees="paste or type it")
+        await seat.type("new", "enter")
+        if meant is None:
+            await seat.save_verified(1)
+            assert server.records["new"]["git_user_name"] == "Grace"
+            return
+        await seat.sees("Are the edits meant for these settings?", "ada@example.org", "ben@example.org")
+        await seat.press("y" if meant else "n")
+        if meant:
+            await seat.sees("1 edited", "changed on server")
+        else:
+            await seat.until(lambda: seat.form.draft.was("git_user_name") == "Ben")
+            assert not seat.form.draft.edited
+            await seat.press("ctrl+z", sees=("1 edited", "Grace"))
+        assert seat.form.draft.changes == {"git_user_name": "Grace"}
+    assert server.records["new"]["git_user_name"] == "Ben"

@@ -1,4 +1,4 @@
-"""Saves: reviewed, sent, read back; refused ones said in plain words, and no edit lost."""
+"""Saves: reviewed, sent, read back, taken back; refused ones said in plain words, and no edit lost."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,8 +13,7 @@ from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.servers import Mode
 from tests.settings.flat_server import LOST, STORED, FlatServer
 from tests.tui.seat import WIDE, answering, connecting, seated_at
-from tests.tui_settings.conftest import FULL, Sit
-from tests.tui_settings.form import FormSeat
+from tests.tui_settings.conftest import FULL, FormSeat, Sit
 
 
 async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: FormSeat) -> None:
@@ -47,8 +46,7 @@ async def test_what_was_read_back_after_a_save_is_as_new_as_the_save(tmp_path: P
 async def test_no_stored_secret_is_on_any_screen(sit: Sit) -> None:
     async with sit(stored=FULL, size=WIDE) as seat:
         for row in ("mcp:0", "mcp:1", "mcp:2"):
-            await seat.go_to(row)
-            await seat.press("enter", sees=("MCP server", "take over"))
+            await seat.go_to(row, "enter", sees=("MCP server", "take over"))
             await seat.press("escape")
         await seat.press("d", "ctrl+s", sees=("Review the changes", "deleted"))
         await seat.press("r", sees=("curl", "it listens on no port"))
@@ -88,8 +86,7 @@ async def test_a_field_both_saved_is_asked_about(seat: FormSeat) -> None:
     await seat.go_to("git_user_name", "i", sees=("Someone else changed this too", "loaded", "Ada Lovelace"))
     await seat.press("escape", "ctrl+s")
     await seat.sees("Changed here and on the server", "fr · French", "it · Italian", "Language  was en · English")
-    await seat.press("t")
-    await seat.sees("Changed here and on the server", "was Ada Lovelace", "Grace", "Edsger", "of Austin")
+    await seat.press("t", sees=("Changed here and on the server", "was Ada Lovelace", "Grace", "Edsger", "of Austin"))
     await seat.press("m", sees=("Review the changes", "77"))
     await seat.press("enter", sees="verified")
     after = await seat.stored()
@@ -102,31 +99,27 @@ async def save_a_name(seat: FormSeat) -> None:
 
 
 async def test_what_the_server_complains_of_or_did_not_take_stays_edited(sit_before: Sit) -> None:
-    of_tool = {"loc": ["body", "mcp_config", "stdio_servers", 1], "msg": "no such tool", "input": "sentinel-input"}
+    tools = {"loc": ["body", "mcp_config", "stdio_servers"], "input": "sentinel-input"}
+    of_old, of_new = (tools | {"loc": [*tools["loc"], n], "msg": f"no tool {n}"} for n in range(2))
     of_name = {"loc": ["body", "git_user_name"], "msg": "name is taken", "type": "value_error", "input": "Grace"}
-    store = FlatServer(*(Answer({"detail": [each]}, 422) for each in (of_tool, of_name)))
-    store.record["mcp_config"] = {"stdio_servers": [{"name": name, "command": "uvx"} for name in ("db", "web")]}
+    store = FlatServer(*(Answer({"detail": [each]}, 422) for each in (of_old, of_new, of_name)))
+    store.record["mcp_config"] = {"stdio_servers": [{"name": "db", "command": "uvx"}]}
     async with sit_before(FakeServer(store)) as seat:
         await save_a_name(seat)
-        await seat.until(lambda: "The server says: no such tool" in seat.unwrapped)
+        await seat.until(lambda: "The server says: no tool 0" in seat.unwrapped)
+        assert seat.form.row.id == "mcp:0"
+        await seat.add_command("web")
+        await seat.save(sees="! The server says: no tool 1")
         assert seat.form.row.id == "mcp:1"
-        await save_a_name(seat)
-        await seat.sees("The server says: name is taken", "error")
+        await seat.edit("language", "French", sees=("3 edited", "1 error"))  # until that tool is another
+        await seat.go_to("mcp:1", "enter", "end", "2", "ctrl+s", sees=("web2", "3 edited · not saved yet"))
+        await seat.save(sees=("The server says: name is taken", "error"))
         assert seat.form.row.id == "git_user_name"
         store.answers, store.ignores = [STORED], {"git_user_name"}
         await save_a_name(seat)
         await seat.sees("not what was saved")
         assert "meant Grace holds Ada" in seat.unwrapped
-        await seat.press("escape", sees=("only 0 of 1 verified", "1 edited"))
-
-
-async def test_a_refusal_of_a_new_tool_stands_until_that_tool_is_another(sit_before: Sit) -> None:
-    of_tool = {"loc": ["body", "mcp_config", "stdio_servers", 0], "msg": "no such tool"}
-    async with sit_before(FakeServer(FlatServer(Answer({"detail": [of_tool]}, 422)))) as seat:
-        await seat.add_command("db")
-        await seat.save(sees="! The server says: no such tool")
-        await seat.edit("git_user_name", "Grace", sees=("2 edited", "1 error"))
-        await seat.go_to("mcp:0", "enter", "end", "2", "ctrl+s", sees=("db2", "2 edited · not saved yet"))
+        await seat.press("escape", sees=("only 2 of 3 verified", "1 edited"))
 
 
 async def test_a_refusal_of_a_member_of_a_tool_stands_at_that_member(sit_before: Sit) -> None:
@@ -134,8 +127,7 @@ async def test_a_refusal_of_a_member_of_a_tool_stands_at_that_member(sit_before:
     store = FlatServer(Answer({"detail": [of_member]}, 422), STORED)
     store.record["mcp_config"] = {"sse_servers": [{"url": "https://x.example/sse", "cred": "a", "odd": "b"}]}
     async with sit_before(FakeServer(store)) as seat:
-        await seat.go_to("mcp:0", "enter")
-        await seat.type("https://y.example/sse", "ctrl+s")
+        await seat.go_to("mcp:0", "enter", *"https://y.example/sse", "ctrl+s")
         await seat.save(sees="The server says: odd: Extra inputs")
         await seat.press("enter", sees=("cred", "odd", "! The server says: odd: Extra inputs"))
         await seat.press("right", "ctrl+s", sees="1 edited · not saved yet")
@@ -182,16 +174,13 @@ async def test_going_back_while_the_review_is_still_read_sends_nothing(sit_befor
 
 
 @pytest.mark.parametrize("then", ["it is answered", "it is asked"])
-async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_sent(
-    sit_before: Sit, then: str
-) -> None:
+async def test_leaving_waits_a_moment_for_a_save_and_never_calls_it_unsent(sit_before: Sit, then: str) -> None:
     server = Gated(FlatServer(), lambda request: request.method == "POST", acts_first=True)
     async with sit_before(server) as seat:
         await save_a_name(seat)
         await seat.until(lambda: server.sent("POST"))
         await seat.sees("Saving…")
-        await seat.press("ctrl+q")
-        await seat.sees("Waiting for the answer to: save of the settings; ctrl+q again asks now.")
+        await seat.press("ctrl+q", sees="Waiting for the answer to: save of the settings; ctrl+q again asks now.")
         await seat.press("ctrl+q")
         await seat.sees("1 edit whose save is not answered yet: it may still happen.", "Keep editing", "Discard")
         assert "review and save them" not in seat.text
@@ -227,25 +216,15 @@ async def test_a_save_that_ends_at_another_connection_leaves_that_ones_form_alon
         await seat.until(lambda: not seat.form.draft.edited)
         server.gate.set()
         await seat.sees("The save of the settings of far: ", "As stored")
-        assert not seat.form.draft.edited
         assert "Grace" not in seat.text
-
-
-# Refused: said in plain words, every edit kept, nothing of what was sent repeated
-
-REFUSALS = (
-    (Answer({"detail": "Unauthorized"}, 401), "The key is missing or not the right one"),
-    (Answer({"detail": "Forbidden"}, 403), "The server does not allow this"),
-    (Answer({"detail": "Not Found"}, 404), "The settings are not where they were"),
-    (Answer({"detail": "Too large"}, 413), "The server refuses this as too large (status 413): Too large"),
-)
 
 
 async def test_a_refusal_is_said_and_the_edits_are_kept(sit_before: Sit) -> None:
     store = FlatServer()
+    refusals = {403: "The server does not allow this", 404: "The settings are not where they were"}
     async with sit_before(FakeServer(store)) as seat:
-        for answer, words in REFUSALS:
-            store.answers = [answer]
+        for status, words in refusals.items():
+            store.answers = [Answer({"detail": "Not Found"}, status)]
             await save_a_name(seat)
             await seat.until(lambda: f"Not saved: {words}"[:60] in seat.unwrapped)  # noqa: B023
             assert seat.form.draft.changes == {"git_user_name": "Grace"}
@@ -258,28 +237,25 @@ async def test_a_refusal_is_said_and_the_edits_are_kept(sit_before: Sit) -> None
 
 async def test_when_somebody_was_faster_the_save_begins_anew(sit_before: Sit) -> None:
     store = FlatServer(Answer({"detail": "It changed"}, 409), STORED)
-    server = FakeServer(store)
-    async with sit_before(server) as seat:
+    async with sit_before(FakeServer(store)) as seat:
         await seat.edit("git_user_name", "Grace")
         await seat.press("ctrl+s", sees="Review the changes")
         store.meanwhile = {"language": "fr"}
-        await seat.press("y")
-        await seat.until(lambda: "It changed. Changed there meanwhile: Language." in seat.unwrapped)
+        await seat.press("y", until=lambda: "It changed. Changed there meanwhile: Language." in seat.unwrapped)
         await seat.agree(sees="Saved · 1 of 1 verified")
-        assert len(server.sent("POST")) == 2
+        assert store.stores == 2
 
 
 async def test_settings_that_are_not_offered_any_more_are_no_first_run(sit_before: Sit) -> None:
     store = FlatServer()
-    server = FakeServer(store)
-    async with sit_before(server) as seat:
+    async with sit_before(FakeServer(store)) as seat:
         await seat.edit("git_user_name", "Grace")
         for status in (405, 410):
             store.refusal = Answer({"detail": "Gone"}, status)
             await seat.press("ctrl+r", "ctrl+s", sees=("1 edited", "Not saved"))
             assert "changed on server" not in seat.text
         assert seat.form.draft.was("llm_model") == "a/b"
-        assert server.sent("POST") == []
+        assert store.stores == 0
 
 
 @pytest.mark.parametrize(("store", "first_is_first"), [("replace", False), ("nested", True)])
@@ -290,8 +266,7 @@ async def test_different_edits_are_all_there(sit: Sit, store: Mode, first_is_fir
         await ann.add_command("search")
         await ben.edit("max_iterations", "77")
         await ben.add_command("files")
-        await ben.go_to("mcp:2", "enter", "tab")
-        await ben.type("bunx", "ctrl+s", sees="bunx")
+        await ben.go_to("mcp:2", "enter", "tab", *"bunx", "ctrl+s", sees="bunx")
         savers = [(ann, 2), (ben, 3)]
         for seat, count in savers if first_is_first else reversed(savers):
             await seat.save_verified(count)
@@ -307,3 +282,67 @@ async def test_different_edits_are_all_there(sit: Sit, store: Mode, first_is_fir
 
 def remote(config: McpConfig) -> tuple[SseServer | ShttpServer, ...]:
     return (*config.sse_servers, *config.shttp_servers)
+
+
+def journal(folder: Path) -> str:
+    return "".join(file.read_text() for file in (folder / "state" / "journal").glob("*.json"))
+
+
+@pytest.mark.parametrize("store", ["replace", "nested"])
+async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: Mode) -> None:
+    async with sit(stored=FULL, store=store) as seat:
+        before = await seat.stored()
+        await seat.edit("git_user_name", "Grace")
+        await seat.edit("max_iterations", "77")
+        await seat.save_verified(2)
+        saved = await seat.stored()
+        await seat.choose("Undo save", sees=("This takes back the save of", "Grace → Ada Lovelace", "77 → 200"))
+        if store == "replace":
+            await seat.sees("y save and lose it", "esc go back")
+            await seat.press("enter", sees="y saves all the same, esc goes back")
+        await seat.agree(sees=("Saved · 2 of 2 verified", "As stored"))
+        assert await seat.stored() == before
+    async with sit(store=store) as seat:
+        await seat.choose("Undo save", sees="Ada Lovelace → Grace")
+        await seat.agree(sees=("Saved · 2 of 2 verified", "As stored"))
+        assert await seat.stored() == saved
+        await seat.edit("git_user_name", "Ann")
+        await seat.until(lambda: "verified" not in seat.text)
+        await seat.choose("Undo save", sees="Save or drop your edits first")
+
+
+async def test_no_secret_is_in_the_journal_and_what_is_not_taken_back_is_named(seat: FormSeat, tmp_path: Path) -> None:
+    await seat.edit("llm_api_key", "sentinel-other")
+    await seat.edit("git_user_name", "Grace")
+    await seat.edit("language", "French")
+    await seat.save(sees="Saved · 2 verified, 1 accepted")
+    assert "fr" in journal(tmp_path)
+    assert "sentinel" not in journal(tmp_path)
+    await seat.client.settings.store(await seat.stored(), {"git_user_name": "Ann"})
+    await seat.choose("Undo save")
+    await seat.sees("Cannot be brought back", "API key", "Changed again since, and left alone: Author name.")
+    await seat.sees("fr · French → en · English")
+    await seat.press("escape", sees=("Not undone; all is as it was.", "As stored"))
+
+
+async def test_a_deleted_server_comes_back_with_its_secrets_to_be_typed(seat: FormSeat, tmp_path: Path) -> None:
+    await seat.go_to("mcp:2", "d", "ctrl+s", sees=("deleted", "An undo brings it back without secrets."))
+    await seat.agree(sees="Saved · 1 of 1 verified")
+    assert "@acme/db" in journal(tmp_path)
+    assert "sentinel" not in journal(tmp_path)
+    await seat.choose("Undo save", sees=("The last save, taken back as edits", "Type what is missing"))
+    await seat.press("escape", sees=("1 edited · 1 error", "Type the hidden part again"))
+    assert seat.posts == 1
+
+
+async def test_when_nothing_can_be_taken_back_one_line_says_so(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.press("f2", sees="No save from here is noted")
+        await seat.press("escape")
+        assert seat.posts == 0
+        await seat.go_to("llm_api_key", "x")
+        await seat.save_verified(1)
+        await seat.choose("Undo save", sees=("Nothing of the last save can be undone", "It is the save of", "API key"))
+        assert "takes back" not in seat.text
+    async with sit(endpoint=Connection("local service", read_only=True)) as seat:
+        await seat.choose("Undo save", sees="read-only")

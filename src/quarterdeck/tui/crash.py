@@ -1,7 +1,7 @@
 """The base class of the app: its terminal driver, and crashes that print no values.
 
 Textual prints a traceback with local variables, which may be keys. This is the only place that avoids it by overriding
-internal names of Textual; tests/test_crash.py crashes an app of the installed release in every way.
+internal names of Textual; tests/cli/test_terminal.py crashes the deck in every way.
 """
 
 import sys
