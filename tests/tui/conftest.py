@@ -9,8 +9,10 @@ import pytest
 
 from quarterdeck.fleet import watch
 from quarterdeck.tui.glyphs import in_ascii
+from quarterdeck.tui.kept_state import KeptState
 from tests.local.conftest import folder
 from tests.tui.desk import desk, urls
+from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import Seat, local, seated
 
 __all__ = ["desk", "folder", "urls"]
@@ -29,6 +31,20 @@ def _readings_follow_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def sit(folder: Path) -> Sit:
     """Opens decks on one embedded service, one after the other or side by side."""
     return partial(seated, local(folder))
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    """One conversation in its sandbox."""
+    fleet = FakeFleet()
+    fleet.talk("c1", fleet.add("box"), "Fix login")
+    return fleet
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> KeptState:
+    """What decks keep for the next run."""
+    return KeptState(tmp_path / "state")
 
 
 @pytest.fixture

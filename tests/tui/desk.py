@@ -45,11 +45,7 @@ class Desk:
 
     @asynccontextmanager
     async def sit(
-        self,
-        connection: Connection = LOCAL,
-        *,
-        read_only: bool = False,
-        size: tuple[int, int] = NARROW,
+        self, connection: Connection = LOCAL, *, read_only: bool = False, size: tuple[int, int] = NARROW
     ) -> AsyncIterator[Seat]:
         """Open the deck on a connection, or on the local service; `read_only` is what --read-only says."""
         loaded = load(os.environ)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.fleet.bulk import RowState
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
-from tests.tui.seat import NARROW, Seat, answering, seated
+from tests.tui.seat import Seat, answering, seated
 
 PROD = Connection("prod", "http://server.test")
 SANDBOXES = "/api/v1/sandboxes"
@@ -26,22 +26,14 @@ class FakeFleet:
 
     sandboxes: dict[str, Record] = field(default_factory=dict)
     conversations: dict[str, Record] = field(default_factory=dict)
-    fails: set[str] = field(default_factory=set)
-    """Orders for these are answered with an error."""
-    deaf: set[str] = field(default_factory=set)
-    """Orders for these are answered with success, and nothing is done."""
-    nested: bool = False
-    """Whether it is of the generation with nested settings, which renames and deletes conversations."""
-    created: list[Record] = field(default_factory=list)
-    """What conversations were asked for with."""
-    tasks: list[Record] = field(default_factory=list)
-    """Start tasks, the newest first."""
-    cap: int | None = None
-    """Starts and resumes above it pause the oldest that runs."""
-    says: dict[str, Answer] = field(default_factory=dict)
-    """What is answered instead, by "METHOD path"."""
-    orders: list[tuple[str, str]] = field(default_factory=list)
-    """What was asked of which sandbox."""
+    fails: set[str] = field(default_factory=set)  # orders for these are answered with an error
+    deaf: set[str] = field(default_factory=set)  # orders for these are answered with success, and nothing is done
+    nested: bool = False  # whether its settings are, as where conversations are renamed and deleted
+    created: list[Record] = field(default_factory=list)  # what conversations were asked for with
+    tasks: list[Record] = field(default_factory=list)  # start tasks, the newest first
+    cap: int | None = None  # starts and resumes above it pause the oldest that runs
+    says: dict[str, Answer] = field(default_factory=dict)  # what is answered instead, by "METHOD path"
+    orders: list[tuple[str, str]] = field(default_factory=list)  # what was asked of which sandbox
 
     @classmethod
     def of(cls, count: int, **members: Any) -> "FakeFleet":
@@ -64,28 +56,20 @@ class FakeFleet:
     ) -> str:
         running = status == "RUNNING"
         urls = [{"name": "AGENT_SERVER", "url": f"http://box/{sandbox_id}?key=hush", "port": 8000}] if running else None
+        key = "sentinel-sandbox-key" if running else None
         self.sandboxes[sandbox_id] = {
-            "id": sandbox_id,
-            "status": status,
-            "sandbox_spec_id": spec,
-            "session_api_key": "sentinel-sandbox-key" if running else None,
-            "exposed_urls": urls,
-            "created_at": created,
-        }
+            "id": sandbox_id, "status": status, "sandbox_spec_id": spec, "created_at": created,
+            "session_api_key": key, "exposed_urls": urls,
+        }  # fmt: skip
         return sandbox_id
 
     def talk(self, conversation_id: str, sandbox_id: str, title: str, **more: object) -> None:
+        status = self.sandboxes.get(sandbox_id, {}).get("status")
         self.conversations[conversation_id] = {
-            "id": conversation_id,
-            "title": title,
-            "sandbox_id": sandbox_id,
-            "sandbox_status": self.sandboxes.get(sandbox_id, {}).get("status"),
-            "execution_status": "finished",
-            "created_at": "2026-03-14T09:00:00Z",
-            "updated_at": "2026-03-14T10:00:00Z",
-            "metrics": {"accumulated_cost": 2.0},
-            **more,
-        }
+            "id": conversation_id, "title": title, "sandbox_id": sandbox_id, "sandbox_status": status,
+            "execution_status": "finished", "metrics": {"accumulated_cost": 2.0},
+            "created_at": "2026-03-14T09:00:00Z", "updated_at": "2026-03-14T10:00:00Z", **more,
+        }  # fmt: skip
 
     def answer(self, asked: Asked) -> Answer | Exception:
         if (said := self.says.get(f"{asked.method} {asked.path}")) is not None:
@@ -100,12 +84,12 @@ class FakeFleet:
                 return UNSTORED
             case "GET", path if (records := lists.get(path.removesuffix("/search"))) is not None:
                 if path.endswith("/search"):
-                    return _page(records.values())
+                    return page(records.values())
                 return Answer([records.get(value) for name, value in asked.query if name in ("id", "ids")])
             case "GET", "/api/v1/app-conversations/start-tasks/search":
-                return _page(self.tasks)
+                return page(self.tasks)
             case "GET", "/api/v1/sandbox-specs/search":
-                return _page(SPECS)
+                return page(SPECS)
             case "POST", "/api/v1/sandboxes":
                 return self._start()
             case "POST", "/api/v1/app-conversations":
@@ -157,34 +141,27 @@ class FakeFleet:
             min(running, key=lambda record: str(record["created_at"]))["status"] = "PAUSED"
 
 
-def _page(items: Iterable[Record]) -> Answer:
-    return Answer({"items": [dict(item) for item in items], "next_page_id": None})
+def page(items: Iterable[Record], more: str | None = None) -> Answer:
+    return Answer({"items": [dict(item) for item in items], "next_page_id": more})
 
 
 @asynccontextmanager
 async def at_conversations(
-    fleet: FakeFleet,
-    *,
-    state: KeptState | None = None,
-    size: tuple[int, int] = NARROW,
-    endpoint: Connection = PROD,
-    server: FakeServer | None = None,
+    fleet: FakeFleet, *, server: FakeServer | None = None, endpoint: Connection = PROD, **more: Any
 ) -> AsyncIterator[Seat]:
     """A deck on the fleet, or on what answers for it, at its conversations, once they and what answers are known."""
-    async with seated(answering(server or fleet.server), endpoint, size=size, state=state) as seat:
-        await seat.until(lambda: len(seat.list_screen.rows) >= len(fleet.conversations) and seat.session.server.kind)
+    async with seated(answering(server or fleet.server), endpoint, **more) as seat:
+        await seat.until(lambda: len(seat.rows) >= len(fleet.conversations) and seat.session.server.kind)
         await seat.until(lambda: len(seat.session.sandboxes.records) == len(fleet.sandboxes))
         yield seat
 
 
 @asynccontextmanager
-async def at_sandboxes(
-    fleet: FakeFleet, *, state: KeptState | None = None, size: tuple[int, int] = NARROW
-) -> AsyncIterator[Seat]:
-    """A deck on the fleet, at its sandboxes, once they are known."""
-    async with seated(answering(fleet.server), PROD, size=size, state=state) as seat:
+async def at_sandboxes(fleet: FakeFleet, **more: Any) -> AsyncIterator[Seat]:
+    """A deck on the fleet, at its sandboxes, once they are known; `more` is as for `seated`."""
+    async with seated(answering(fleet.server), PROD, **more) as seat:
         await seat.until(lambda: seat.deck.session)
-        await seat.press("2", until=lambda: len(seat.list_screen.rows) == len(fleet.sandboxes))
+        await seat.press("2", until=lambda: len(seat.rows) == len(fleet.sandboxes))
         yield seat
 
 
@@ -198,6 +175,7 @@ async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
     await seat.pause()
 
 
-def shown(seat: Seat) -> list[str]:
-    """The ids that the list shows, from the top."""
-    return list(seat.list_screen.table.ids)
+def states(seat: Seat) -> dict[str, RowState]:
+    """What became of each row of the command for several."""
+    assert seat.session.job is not None
+    return {row.id: row.state for row in seat.session.job.rows.values()}

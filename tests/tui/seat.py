@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from pydantic import SecretStr
@@ -27,17 +27,14 @@ from quarterdeck.tui.connecting import Connecting
 from quarterdeck.tui.connections import Connect, Connections
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.lists.screen import ListScreen
+from quarterdeck.tui.widgets.table import Table
 from tests.client.fakes import FAST, FakeServer
 from tests.servers import Mode, open_server
 
 LOCAL = Connection("local service")
 NARROW, WIDE = (80, 24), (120, 36)
-PATIENCE = 45.0
-"""Seconds until something awaited counts as never coming."""
-HELD = 0.5
-"""Seconds after which a key that was not answered is one that a test holds, or that ended the deck."""
-
-
+PATIENCE = 45.0  # seconds until something awaited counts as never coming
+HELD = 0.5  # seconds after which a key that was not answered is one that a test holds, or that ended the deck
 Words = str | Sequence[str]
 """What the screen has to show, all at once."""
 Until = Callable[[], object]
@@ -50,15 +47,19 @@ class Seat:
         self.deck = deck
         self.pilot = pilot
 
-    async def press(self, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
-        """Press keys, each once the deck has taken in the one before, let it paint, and wait for what should come."""
+    async def press(self, *keys: str, sees: Words = (), until: Until = lambda: True, lacks: Words = ()) -> None:
+        """Press keys, each once the deck has taken in the one before, let it paint, and wait for what should come.
+
+        What it `lacks` may not be on the screen then.
+        """
         with self.deck._context():
             for key in keys:
                 self.at_once(key)
                 await self._taken()
         await self.pause()
-        await self.sees(*((sees,) if isinstance(sees, str) else sees))
+        await self.sees(*_each(sees))
         await self.until(until)
+        assert not [words for words in _each(lacks) if words in self.text]
 
     async def _taken(self) -> None:
         """Wait until the deck has taken in what was pressed."""
@@ -104,6 +105,11 @@ class Seat:
         """Put the cursor of the list on a row, then press keys."""
         self.list_screen.table.move_to(row)
         await self.press(*keys, sees=sees, until=until)
+
+    async def reread(self, *, sees: Words = (), until: Until = lambda: True) -> None:
+        """Let the deck read everything again, which leaves the order of its lists alone, as `ctrl+r` does not."""
+        self.session.refresh()
+        await self.press(sees=sees, until=until)
 
     def at_once(self, *keys: str) -> None:
         """Press keys that come all at once: the deck has seen nothing of the one before when the next is there."""
@@ -151,6 +157,18 @@ class Seat:
         screen = self.deck.screen
         assert isinstance(screen, ListScreen)
         return screen
+
+    @property
+    def table(self) -> Table[Any]:
+        return self.list_screen.table
+
+    @property
+    def rows(self) -> dict[str, Any]:
+        return self.list_screen.rows
+
+
+def _each(words: Words) -> Sequence[str]:
+    return (words,) if isinstance(words, str) else words
 
 
 def key_event(key: str) -> events.Key:
@@ -237,19 +255,3 @@ def connecting(
         return Connecting(deck, known, state, folders.preferences)
 
     return load
-
-
-S = TypeVar("S", bound=Seat)
-
-
-async def stand_alike(slow: S, fast: S, keys: Sequence[str], stands: Callable[[S], object]) -> None:
-    """Type keys one by one in one deck and all at once in another; both have to end in the same state."""
-    for key in keys:
-        slow.at_once(key)
-        await slow.pause()
-    fast.at_once(*keys)
-    try:
-        await fast.until(lambda: stands(fast) == stands(slow))
-    except AssertionError as error:
-        error.add_note(f"keys {keys}:\n{stands(fast)}\n{stands(slow)}")
-        raise

@@ -3,11 +3,8 @@
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +15,8 @@ from quarterdeck.tui.lists import screen
 from quarterdeck.tui.lists.conversation_commands import title_words
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.conftest import Home
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, at_sandboxes, shown
-from tests.tui.seat import WIDE, Seat, answering, seated
-
-
-def are_shown(seat: Seat, ids: list[str]) -> bool:
-    return sorted(shown(seat)) == ids
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, at_sandboxes, page
+from tests.tui.seat import WIDE, answering, seated
 
 
 @pytest.fixture
@@ -37,18 +30,15 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(fleet: FakeFleet) -> None:
+async def test_a_filter_lets_through_as_one_types_and_says_what_means_nothing(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.sees("Fix the build")
         await seat.press("slash", sees=("status:", "enter keep it  esc show all"))
-        for typed, ids in {
-            "orphan status:paused": ["off4", "off5"],
-            "!orphan cost>2 build:": ["run1"],
-            "spec:default id:run !id:run1": ["run0", "run2", "run3"],
-        }.items():
-            await seat.retype(typed, sees=f"{len(ids)} of 6", until=partial(are_shown, seat, ids))
-        for typed in ("title:build", "!title:build"):
-            await seat.retype(typed, sees=("6 of 6", "title: is no token; quarterdeck help filters names them."))
+        await seat.type("orphan status:paused", sees="2 of 6")
+        assert set(seat.table.ids) == {"off4", "off5"}
+        await seat.retype("!orphan spec:default cost>2 build:", sees="1 of 6")
+        assert seat.table.ids == ["run1"]
+        await seat.retype("!title:build", sees=("6 of 6", "title: is no token; quarterdeck help filters names them."))
         fleet.talk("c2", "run2", "title:build")
         await seat.press("enter", "ctrl+r", sees="5 of 6")
         await seat.press("slash", until=lambda: "no token" not in seat.text)
@@ -57,20 +47,18 @@ async def test_the_filter_speaks_the_whole_grammar_and_says_what_means_nothing(f
         await seat.retype("status:bogus,error", sees=("0 of 6", "no row has the status bogus or error."))
         await seat.retype("!status:bogus", sees=("6 of 6", "no status is called bogus."))
         await seat.retype("idle>abc", sees="write idle>30m, 2h or 1d, not abc")
-        assert len(shown(seat)) == 6
+        assert len(seat.table.ids) == 6
         await seat.press("enter", "asterisk", sees="The filter is not understood whole; / changes it")
-        assert not seat.list_screen.table.marks
+        assert not seat.table.marks
         await seat.press("space", "G", "v", sees="The filter is not understood whole; / changes it")
-        assert len(seat.list_screen.table.marks) == 1
+        assert len(seat.table.marks) == 1
         await seat.press("minus")
         await seat.press("slash")
         await seat.retype("  ", "enter", until=lambda: "abc" not in seat.text)
         assert "\n /" not in seat.text
 
 
-async def test_a_filter_that_is_kept_stands_there_from_its_beginning_with_a_sign_where_it_is_cut(
-    fleet: FakeFleet,
-) -> None:
+async def test_a_filter_that_is_kept_stands_there_from_its_beginning_with_a_sign_at_its_cut(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
         long = "!status:paused spec:default-spec"
         await seat.press("slash", *long, "enter", sees=(f"/ {long}", "4 of 6"))
@@ -85,8 +73,7 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
         await seat.press("space", "enter", sees=("status:paused", "2 of 6"))
         await seat.press("f", sees=("[ ] ● Running", "[x] ‖ Paused"))
         await seat.press("down", "space", "enter", sees="A list shows at least one status; d chooses all.")
-        await seat.press("d", "enter", until=lambda: len(shown(seat)) == 6)
-        assert "status:" not in seat.text
+        await seat.press("d", "enter", until=lambda: len(seat.table.ids) == 6, lacks="status:")
         await seat.press("slash", *"run status:error !idle>30m", "enter", "f", "space", sees="[x] ● Running")
         await seat.press("enter", sees=("/ run !idle>30m status:running,error", "3 of 6"))
 
@@ -95,7 +82,7 @@ async def test_sorted_by_addresses_are_those_that_are_shown(fleet: FakeFleet) ->
     async with at_sandboxes(fleet, size=(200, 50)) as seat:
         await seat.go_to("run0", "p", sees="3 Paused")
         await seat.press(*"ssssssssssS", sees="Sorted by urls, reversed")
-        assert set(shown(seat)[:3]) == {"run1", "run2", "run3"}
+        assert set(seat.table.ids[:3]) == {"run1", "run2", "run3"}
 
 
 async def test_equal_rows_stand_as_usual_and_so_do_all_once_the_column_of_their_order_is_hidden() -> None:
@@ -104,9 +91,9 @@ async def test_equal_rows_stand_as_usual_and_so_do_all_once_the_column_of_their_
         fleet.talk(name, fleet.add(f"box{name}", "PAUSED"), name, updated_at=f"2026-03-14T1{hour}:00:00Z")
     async with at_conversations(fleet) as seat:
         for key, order in {"s": "STATE ▲", "S": "STATE ▼"}.items():
-            await seat.press(key, sees=order, until=lambda: shown(seat) == ["a", "c", "b"])
+            await seat.press(key, sees=order, until=lambda: seat.table.ids == ["a", "c", "b"])
         await seat.press("C", "space", "enter", sees="Sorted by what needs a look first")
-        await seat.press("s", sees="TITLE ▲", until=lambda: shown(seat) == ["a", "b", "c"])
+        await seat.press("s", sees="TITLE ▲", until=lambda: seat.table.ids == ["a", "b", "c"])
 
 
 async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_lets_through() -> None:
@@ -114,30 +101,28 @@ async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_l
     for number in range(40):
         fleet.add(f"box{number:02}", "PAUSED" if number < 30 else "RUNNING")
     async with at_sandboxes(fleet) as seat:
-        last = shown(seat)[-1]
+        last = seat.table.ids[-1]
         await seat.press("G", "slash", *"box0", sees="10 of 40")
         await seat.press(*"zz", "enter", sees="0 of 40")
         await seat.press("escape", until=lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
-        assert seat.list_screen.table.cursor_id == last
+        assert seat.table.cursor_id == last
         await seat.press("slash", *"status:running", "enter")
-        assert seat.list_screen.table.cursor_id == shown(seat)[0] == "box30"
+        assert seat.table.cursor_id == seat.table.ids[0] == "box30"
         await seat.press("escape")
-        assert seat.list_screen.table.cursor_id == "box30"
+        assert seat.table.cursor_id == "box30"
 
 
 async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet) as seat:
-        table = seat.list_screen.table
         await seat.press("v", sees="Mark a row with space first")
         await seat.press("g", "space", "j", "j", "v", sees="4 marked")
-        await seat.press("minus", until=lambda: not table.marks)
+        await seat.press("minus", until=lambda: not seat.table.marks)
         await seat.press("minus", sees="Nothing is marked")
         await seat.press("slash", *"status:paused", "enter", "asterisk")
-        assert table.marks == {"off4", "off5"}
+        assert seat.table.marks == {"off4", "off5"}
 
 
-async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
-    state = KeptState(tmp_path / "state")
+async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, state: KeptState) -> None:
     async with at_sandboxes(fleet, state=state) as seat:
         assert "OWNER" not in seat.line(2)
         await seat.press("C", sees="[x] OWNER")
@@ -149,9 +134,9 @@ async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: F
         await seat.pause()
     async with at_sandboxes(fleet, state=state) as seat:
         await seat.sees("status:running", "4 of 6", "SANDBOX ▼")
-        assert shown(seat) == ["run3", "run2", "run1", "run0"]
+        assert seat.table.ids == ["run3", "run2", "run1", "run0"]
         assert "CONVERSATION" not in seat.line(3)
-        await seat.press("escape", until=lambda: len(shown(seat)) == 6)
+        await seat.press("escape", until=lambda: len(seat.table.ids) == 6)
 
 
 async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, home: Home) -> None:
@@ -189,12 +174,8 @@ async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Ho
         ("http://box:81/open", "copied the conversation's address"),
     ],
 )
-async def test_an_address_is_copied_where_there_is_no_browser_and_what_it_holds_is_said(
-    monkeypatch: pytest.MonkeyPatch, url: str, said: str
-) -> None:
+async def test_without_a_browser_an_address_is_copied_and_what_it_holds_is_said(url: str, said: str) -> None:
     fleet = FakeFleet()
-    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
     fleet.talk("c" * 32, "run1", "Bug", conversation_url=url)
     async with at_conversations(fleet, size=WIDE) as seat:
         await seat.press("O", sees="No browser here; " + said)
@@ -239,9 +220,7 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
         await seat.press("escape", until=lambda: "esc show all" not in seat.text)
 
 
-async def test_a_column_that_a_long_status_took_the_room_of_comes_back_after_it(
-    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_column_that_a_long_status_hides_comes_back(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "AGED_AFTER", 0.5)
     fleet.talk("c1", "run1", "Fix the build", execution_status="a_status_that_takes_many_cells")
     async with at_conversations(fleet, size=(60, 20)) as seat:
@@ -265,11 +244,10 @@ async def test_a_count_is_shown_whole_or_not_at_all() -> None:
 
 # While a long list is being read, the server is asked for titles that are not here yet
 
-OLD = {"id": "old", "title": "Port the old parser"}
 
+def long_list(answer: Answer) -> FakeServer:
+    """A server of 340 conversations that gives the first one, and this answer where titles are asked for."""
 
-@asynccontextmanager
-async def at_long_list(answer: Answer) -> AsyncIterator[tuple[Seat, FakeServer]]:
     def script(asked: Asked) -> Answer:
         if asked.path == f"{CONVERSATIONS}/count":
             return Answer(340)
@@ -278,37 +256,28 @@ async def at_long_list(answer: Answer) -> AsyncIterator[tuple[Seat, FakeServer]]
         if "title__contains" in dict(asked.query):
             return answer
         if asked.page_id is None:
-            return Answer({"items": [{"id": "new", "title": "Fix login"}], "next_page_id": "2"})
+            return page([{"id": "new", "title": "Fix login"}], "2")
         return Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
 
-    server = FakeServer(script)
-    async with seated(answering(server), PROD, size=WIDE) as seat:
-        await seat.sees("1 of 340 read")
-        yield seat, server
+    return FakeServer(script)
+
+
+OLD = {"id": "old", "title": "Port the old parser"}
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (
-            Answer({"items": [OLD], "next_page_id": None}),
-            ("titles for the word “parser” and found 1 more.", "2 of 340 read", "Port the old parser"),
-        ),
-        (
-            Answer({"items": [OLD], "next_page_id": "2"}),
-            ("found many; the newest were read, 1 of them new here", "2 of 340 read", "Port the old parser"),
-        ),
-        (
-            Answer({"items": [], "next_page_id": None}),
-            ("and found no more.", "1 of 340 read"),
-        ),
+        (page([OLD]), ("titles for the word “parser” and found 1 more.", "2 of 340 read", OLD["title"])),
+        (page([OLD], "2"), ("found many; the newest were read, 1 of them new here", "2 of 340 read", OLD["title"])),
+        (page([]), ("and found no more.", "1 of 340 read")),
         (Answer({"detail": "It broke"}, 500), ("The server failed with 500: It broke.",)),
     ],
 )
-async def test_a_long_list_says_how_much_is_read_and_what_the_server_found_of_the_rest(
-    answer: Answer, words: Sequence[str]
-) -> None:
-    async with at_long_list(answer) as (seat, server):
+async def test_a_long_list_says_how_much_is_read_and_what_was_found(answer: Answer, words: Sequence[str]) -> None:
+    server = long_list(answer)
+    async with seated(answering(server), PROD, size=WIDE) as seat:
+        await seat.sees("1 of 340 read")
         await seat.press("slash", *"parser")
         await seat.until(lambda: any(("title__contains", "parser") in each.query for each in server.asked))
         await seat.sees(*words)

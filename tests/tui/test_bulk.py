@@ -9,13 +9,8 @@ from quarterdeck.fleet.bulk import RowState
 from quarterdeck.tui.widgets import bars
 from tests.client.fakes import Answer
 from tests.conftest import Home
-from tests.tui.fake_fleet import SANDBOXES, FakeFleet, at_conversations, at_sandboxes
-from tests.tui.seat import WIDE, Seat
-
-
-def states(seat: Seat) -> dict[str, RowState]:
-    assert seat.session.job is not None
-    return {row.id: row.state for row in seat.session.job.rows.values()}
+from tests.tui.fake_fleet import SANDBOXES, FakeFleet, at_conversations, at_sandboxes, page, states
+from tests.tui.seat import WIDE
 
 
 def asks_to_wait(fleet: FakeFleet, boxes: Iterable[str]) -> None:
@@ -38,7 +33,7 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
         await seat.sees("Pause 6 sandboxes?", "6 will be paused", "1 skipped", "It is paused already")
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         assert fleet.orders == []
-        assert len(seat.list_screen.table.marks) == 7
+        assert len(seat.table.marks) == 7
         await seat.press("slash", *"id:box00", "enter", sees="7 marked, 6 hidden by the filter")
         await seat.press("p", sees=("1 will be paused", "5 marked, but hidden by the filter"))
         await seat.press("h", sees=("Pause 6 sandboxes?", "6 will be paused", "The agent of Fix the build is at work"))
@@ -47,8 +42,7 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
         await seat.press("escape", "escape", "asterisk", "slash", *"id:idle", "enter", "p")
         await seat.sees("Nothing to pause", "n close (enter too)")
         await seat.press("y", sees="There is no row it applies to.")
-        await seat.press("h", sees="Pause 5 sandboxes?")
-        assert "no row it applies to" not in seat.text
+        await seat.press("h", sees="Pause 5 sandboxes?", lacks="no row it applies to")
 
 
 async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, home: Home) -> None:
@@ -76,8 +70,7 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
     asks_to_wait(fleet, [*fleet.sandboxes][1:])
     fleet.deaf = {"box00"}
     async with at_sandboxes(fleet) as seat:
-        await seat.press("asterisk", "p", "y", sees=("the server asked to wait", "1 asked for"))
-        assert "B shows it" not in seat.text
+        await seat.press("asterisk", "p", "y", sees=("the server asked to wait", "1 asked for"), lacks="B shows it")
         await seat.pilot.resize_terminal(40, 24)
         await seat.sees("1 skipped", " asked to wait", "esc stop the rest", "b go on in the background", "y copy")
         await seat.pilot.resize_terminal(*WIDE)
@@ -100,13 +93,9 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_a
         await seat.sees("Fix the build")
         await seat.press("asterisk", "r", sees="Resume: it applies to none of these. 2: It is running already.")
         await seat.press("minus")
-        screen = seat.list_screen
-        screen.table.move_to("calm")
-        await seat.press("space", sees="1 marked")
-        await seat.press("p")
-        await seat.until(lambda: fleet.orders == [("pause", "calm")] and "1 marked" not in seat.text)
-        screen.table.move_to("busy")
-        await seat.press("p", sees=("Pause busy?", "The agent of Fix the build is at work"))
+        await seat.go_to("calm", "space", sees="1 marked")
+        await seat.press("p", until=lambda: fleet.orders == [("pause", "calm")] and "1 marked" not in seat.text)
+        await seat.go_to("busy", "p", sees=("Pause busy?", "The agent of Fix the build is at work"))
         await seat.press("enter")
         assert fleet.orders == [("pause", "calm")]
         await seat.press("p", "y", until=lambda: ("pause", "busy") in fleet.orders)
@@ -114,9 +103,7 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_a
         assert "at work" not in seat.text, "the conversation was read before its sandbox was paused"
 
 
-async def test_an_error_stays_a_while_and_goes_when_the_cursor_does(
-    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_error_stays_and_goes_with_the_cursor(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     fleet.fails = {"box00"}
     async with at_sandboxes(fleet) as seat:
         await seat.press("p", "j", sees="Pause box00: ")
@@ -175,7 +162,7 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
 
 async def test_while_a_list_is_still_read_its_counts_and_a_plan_say_so(fleet: FakeFleet) -> None:
     items = list(fleet.sandboxes.values())
-    fleet.says[f"GET {SANDBOXES}/search"] = Answer({"items": items, "next_page_id": "2"})
+    fleet.says[f"GET {SANDBOXES}/search"] = page(items, "2")
     async with at_sandboxes(fleet) as seat:
         await seat.sees("7 read so far  ● 6 Running")
         await seat.press("asterisk", "p", sees=("6 will be paused", "Not everything is read yet"))

@@ -1,14 +1,21 @@
-"""The list of connections by keys: seen, switched, checked, and what the command line and the file say of them."""
+"""Connections by keys, on two real servers: seen, switched, checked, added, edited, deleted; keys proven and kept."""
+
+import asyncio
+import logging
+import re
 
 import pytest
+from keyring.errors import KeyringLocked
 
 from quarterdeck import __version__
 from quarterdeck.cli.target import KEY_VARIABLE
 from quarterdeck.config.connections import Connection
 from tests.cli import serving
-from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list
+from tests.conftest import Home
+from tests.keyrings import Hanging, Raising
+from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list
 from tests.tui.fake_fleet import PROD, FakeFleet
-from tests.tui.seat import NARROW, WIDE, answering, seated
+from tests.tui.seat import NARROW, WIDE, Seat, Words, answering, seated
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
@@ -16,12 +23,8 @@ async def test_the_list_says_how_each_is_doing_and_where_its_key_is(desk: Desk, 
     async with desk.sit(size=size) as seat:
         await seat.sees("live now")
         await at_list(seat, sees="the local service's own")
-        [local], [one], [two] = (
-            [line for line in seat.text.splitlines() if words in line]
-            for words in ("inside this deck", desk.one, desk.two)
-        )
-        assert "live" in local
-        assert "not opened" in one
+        one, two = seat.line_of(desk.one), seat.line_of(desk.two)
+        assert "live" in seat.line_of("inside this deck")
         assert "not opened" in two
         assert "read-only" in two
         assert "read-only" not in one
@@ -58,8 +61,7 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
         await seat.press("u", sees="Nothing is edited here.")
         await at_list(seat, "down", "enter", sees=(" one ", "Nothing stored yet"))
         assert "Nothing is edited here." not in seat.text
-        await seat.press("1", sees=("No conversations.", "live now"))
-        assert "READ-ONLY" not in seat.text
+        await seat.press("1", sees=("No conversations.", "live now"), lacks="READ-ONLY")
         await seat.press("2", sees=("[2 Sandboxes]", " one "))
         await at_list(seat, sees=("environment variable ONE_KEY", f"release    {__version__}"))
         await seat.press("k", "enter", sees=("local service", "No sandboxes."))
@@ -111,16 +113,11 @@ async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) 
     assert "read_only" not in desk.file.read_text().partition("[connections.two]")[0]
 
 
-async def test_a_broken_file_is_told_in_the_deck_and_never_written_over(desk: Desk) -> None:
-    broken = f'[connections.one]\nurl = "{desk.one}"\nbroken broken\n'
-    desk.write(broken)
+async def test_a_broken_file_is_told_in_the_deck(desk: Desk) -> None:
+    desk.write(f'[connections.one]\nurl = "{desk.one}"\nbroken broken\n')
     async with desk.sit(size=(160, 40)) as seat:
         await seat.sees("connections.toml, line 3: not TOML")
         await seat.press("c", sees=("Connections", "not TOML (Expected"))
-        await seat.press("a", sees="New connection")
-        await seat.type("three", "tab")
-        await seat.type(desk.one, "enter", sees=("Connections", "nothing was written"))
-    assert desk.file.read_text() == broken
 
 
 @pytest.mark.parametrize("given", ["by its address", "by its name"])
@@ -148,16 +145,8 @@ async def test_a_check_says_that_the_key_went_in_clear() -> None:
         await seat.sees("No conversations.")
         await seat.press("c", sees=("Connections", "the key can be read on the way"))
         await seat.press("t", sees="no key is needed")
-        await seat.press("K")
-        await seat.type("sentinel", "enter", until=lambda: not seat.deck.screen.is_modal)
+        await seat.press("K", *"sentinel", "enter", until=lambda: not seat.deck.screen.is_modal)
         await seat.press("c", "t", sees=("the key is accepted, and was", "sent unencrypted"))
-
-
-async def test_a_refused_key_is_said_below_the_list_in_a_line_that_fits(desk: Desk) -> None:
-    desk.environ[KEY_VARIABLE] = "wrong"
-    async with desk.sit(Connection("address", desk.two, key_env=KEY_VARIABLE), size=(60, 20)) as seat:
-        await seat.sees("Connections", "K: enter it.")
-        await seat.press("escape", sees=" A valid key is needed: c, then K gives one.")
 
 
 async def test_however_much_is_wrong_in_the_file_the_line_of_the_cursor_is_in_sight(desk: Desk) -> None:
@@ -169,3 +158,222 @@ async def test_however_much_is_wrong_in_the_file_the_line_of_the_cursor_is_in_si
             await seat.press("j", sees=(f"more{each}  ", "file       colour is one of"))
         await seat.press("t", sees="check      ")
         await seat.press("g", sees="inside this deck")
+
+
+# Adding and keys
+
+
+async def add(seat: Seat, name: str, address: str, *, sees: Words) -> None:
+    """Fill in a new connection and save it; its key is asked for next."""
+    await at_list(seat, "a", sees="New connection")
+    await seat.type(name, "tab", *address, "enter", sees=sees)
+
+
+async def test_a_connection_is_added_and_its_key_kept_once_proven(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    before = desk.file.read_text()
+    async with desk.sit() as seat:
+        await add(seat, "three", desk.two, sees=("Key of three", f"It is sent to {desk.two} and nowhere else."))
+        await seat.type("wrong", "enter", sees="The server refused this key.")
+        assert desk.keyring.held == {}
+        await seat.type(OTHER_KEY)
+        pictures = [seat.deck.export_screenshot(), repr(seat.deck.screen), repr(seat.deck.focused)]
+        await seat.press("enter")
+        await seat.sees("Connections", "It is kept in the system keyring.", "key        system keyring")
+        await seat.press("enter", sees=("three", "No conversations."))
+        await seat.press("L", sees=("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200"))
+        held = [repr(vars(each)) for each in (seat.deck.connecting.connections.keys, seat.deck)]
+        pictures += [seat.deck.export_screenshot(), *held]
+    assert desk.keyring.held == {("quarterdeck", f"three {desk.two}"): OTHER_KEY}
+    assert desk.file.read_text() == before + f'\n[connections.three]\nurl = "{desk.two}"\n'
+    assert desk.remembered == "three"
+    for picture in (*pictures, caplog.text):
+        assert OTHER_KEY not in picture
+        assert KEY not in picture.replace(repr(desk.environ), "")
+
+
+async def test_what_cannot_be_a_connection_is_said_in_the_form_and_a_broken_file_not_written_over(desk: Desk) -> None:
+    before = desk.file.read_text()
+    async with desk.sit() as seat:
+        await add(seat, "one", desk.one, sees="There is a connection called one already.")
+        await seat.press("tab", "tab", "enter", sees="■ orange")
+        assert not re.search("(Read-only|CA file|Key).*■", seat.text)
+        await seat.press("escape", "shift+tab", "shift+tab")
+        await seat.retype("four", "tab")
+        await seat.retype("ftp:", "ctrl+s", sees=("needs http:// or https://", "^s save", "New connection"))
+        desk.file.write_text(f"{before}]")
+        await seat.retype(desk.one, "ctrl+s", sees=("not TOML", "nothing was written.", "New connection", "four"))
+        await seat.press("escape", "escape", sees="Connections")
+    assert desk.file.read_text() == f"{before}]"
+
+
+async def give_key(seat: Seat, name: str, key: str, *, sees: Words = ()) -> None:
+    await seat.press("K", sees=f"Key of {name}")
+    await seat.type(key, "enter", sees=sees)
+
+
+async def test_without_a_keyring_a_file_is_used_only_after_a_yes(desk: Desk, home: Home) -> None:
+    desk.keyring = Raising(KeyringLocked())
+    file = home.config / "keys.toml"
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down")
+        await give_key(seat, "two", OTHER_KEY)
+        await seat.sees("Keep the key in a file?", "The system keyring did not keep the key.")
+        await seat.press("enter", sees=("used until the deck ends", "typed for this run"))
+        assert not file.exists()
+        await give_key(seat, "two", OTHER_KEY, sees="Keep the key in a file?")
+        await seat.press("y", sees=("It is kept in", "keys.toml", "key        key file"))
+        assert OTHER_KEY not in seat.text
+    assert f'[keys.two]\norigin = "{desk.two}"\nkey = "{OTHER_KEY}"\n' in file.read_text()
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down", sees="key        key file")
+        file.chmod(0o644)
+        await seat.press("t", sees=("the key is missing", "key        none", "chmod"))
+        file.write_text("")
+        await give_key(seat, "two", OTHER_KEY, sees="Keep the key in a file?")
+        await seat.press("y", sees="key        typed for this run")
+    assert file.read_text() == ""
+
+
+async def test_a_key_that_cannot_be_verified_is_used_for_this_run_only_and_after_escape_not_at_all(desk: Desk) -> None:
+    silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1")
+    host, port = silent.sockets[0].getsockname()
+    desk.write(f'[connections.one]\nurl = "http://{host}:{port}"\n[connections.two]\nurl = "{NOBODY}"\n')
+    async with silent, desk.sit() as seat:
+        await at_list(seat, "down")
+        await give_key(seat, "one", KEY, sees=("Asking the server", "esc back"))
+        await seat.press("escape", sees=("esc close", "key        none"))
+        await seat.press("down")
+        await give_key(seat, "two", KEY, sees=("The key of two is used until", "Cannot connect to 127.0.0.1:9"))
+        await seat.sees("key        typed for this run")
+    assert desk.keyring.held == {}
+
+
+async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk: Desk) -> None:
+    async with desk.sit(desk.connection("two"), size=(60, 20)) as seat:
+        await seat.sees("Connections", "The key is missing or not the right one. K: enter it.", "key needed")
+        await seat.press("escape", sees=" A valid key is needed: c, then K gives one.")
+        await seat.pilot.resize_terminal(*NARROW)
+        await seat.press("c", sees="Connections")
+        await seat.press("c", "enter", sees="Key of two")  # the c of one who did not see yet that the list is there
+        await seat.type(OTHER_KEY, "tab", "space", "shift+tab", "enter")
+        await seat.sees("used until the deck ends, and kept nowhere", "READ-ONLY", "No conversations.")
+        await at_list(seat, sees=("typed for this run", "live"))
+        await seat.press("up", "enter", sees=(" one ", "No conversations."))
+        await at_list(seat, "down", "enter", sees=("two", "READ-ONLY", "No conversations."))
+    assert desk.keyring.held == {}
+    assert desk.remembered == "two"
+
+
+async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> None:
+    hanging = Hanging()
+    hanging.go_on.set()
+    desk.keyring, desk.patience = hanging, 60
+    try:
+        async with desk.sit(desk.connection("two")) as seat:
+            await seat.sees("Connections", "key needed", "key        none")
+            hanging.go_on.clear()
+            await give_key(seat, "two", OTHER_KEY)
+            await seat.until(lambda: hanging.held)
+            await seat.press("a", sees="The last change is still under way")
+            hanging.go_on.set()
+            await seat.sees("It is kept in the system keyring", "READ-ONLY", "No conversations.")
+            await seat.until(lambda: not seat.deck.screen.is_modal)
+    finally:
+        hanging.go_on.set()
+
+
+# Editing
+
+
+async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(desk: Desk) -> None:
+    desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
+    async with desk.sit(desk.connection("two"), size=WIDE) as seat:
+        await seat.sees("two", "READ-ONLY", "No conversations.")
+        await at_list(seat, "e", sees=("Connection two", "as it is"))
+        await seat.retype("second", "tab", "tab", "tab", "tab", "space", "ctrl+s")
+        await seat.sees("Connections", "second", "system keyring")
+        await seat.press("escape", sees=("second", "No conversations.", "live now"), lacks="READ-ONLY")
+    assert desk.keyring.held == {("quarterdeck", f"second {desk.two}"): OTHER_KEY}
+    assert desk.file.read_text().endswith(f'# careful with this one\n[connections.second]\nurl = "{desk.two}"\n')
+    assert desk.remembered == "second"
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+async def test_a_kept_key_follows_to_another_address_only_after_a_yes(desk: Desk, answer: str) -> None:
+    desk.keyring.held["quarterdeck", f"two {desk.one}"] = KEY
+    desk.write(desk.file.read_text().replace(desk.two, desk.one))
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down", "e", sees="Connection two")
+        await seat.press("tab")
+        await seat.retype(desk.two, "ctrl+s", "escape", sees="Nothing is saved yet.")
+        assert desk.two not in desk.file.read_text()
+        await seat.press("ctrl+s", sees=("The address has changed", desk.one, f"Send it to {desk.two} from now on?"))
+        await seat.sees("n leaves it where it is (system keyring)")
+        await seat.press(answer)
+        await seat.sees("Connections", "key        system keyring" if answer == "y" else "is not used for")
+        await seat.press("up", until=lambda: "is not used for" not in seat.text)
+        await seat.press("e", sees="Connection one")
+        seat.at_once("tab", "tab", "enter", "down", "enter", "ctrl+s")
+        await seat.until(lambda: 'colour = "blue"' in desk.file.read_text())
+    [(_, user)] = desk.keyring.held
+    assert user == (f"two {desk.two}" if answer == "y" else f"two {desk.one}")
+    assert desk.file.read_text().count(desk.two) == 1
+
+
+async def test_a_key_that_stays_with_an_old_address_goes_along_with_the_name_and_away(desk: Desk, home: Home) -> None:
+    desk.keyring = Raising(KeyringLocked())
+    file = home.config / "keys.toml"
+    file.touch(mode=0o600)
+    file.write_text(f'[keys.two]\norigin = "{desk.two}"\nkey = "{OTHER_KEY}"\n')
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down", sees="key        key file")
+        await seat.press("e", "tab", sees="Connection two")
+        await seat.retype(desk.one, "ctrl+s", sees="The address has changed")
+        await seat.press("n", sees="is not used for")
+        await seat.press("e", sees="Connection two")
+        await seat.retype("second", "ctrl+s", sees=("second", "the key file has one for"))
+        await seat.press("d", sees="and so is the key kept for it")
+        await seat.press("y", sees="second: if the system keyring has its key, that stays there")
+        await seat.until(lambda: "key file has one" not in seat.text)
+    assert file.read_text() == ""
+
+
+async def test_a_connection_is_deleted_with_its_key_but_neither_the_open_nor_the_local_one(desk: Desk) -> None:
+    desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
+    async with desk.sit(desk.connection("one")) as seat:
+        await seat.sees(" one ", "No conversations.")
+        await at_list(seat, "d", sees="one is open: open another one before you delete it.")
+        await seat.press("up")
+        for key in "edK":
+            await seat.press(key, sees="The local service is part of the deck")
+        await seat.press("down", "down", "d", sees="Delete the connection two?")
+        await seat.until(lambda: "check" not in seat.deck.export_screenshot())
+        await seat.press("enter", sees=("Connections", "two", "t check"))
+        await seat.press("d", sees="Delete the connection two?")
+        await seat.press("y", sees=("Connections", "one"), until=lambda: "two" not in seat.text)
+    assert desk.keyring.held == {}
+    assert desk.file.read_text().endswith('colour = "teal"\n\n# careful with this one\n')
+
+
+@pytest.mark.parametrize("address", ["the same", "another"])
+async def test_unsaved_edits_are_asked_about_before_a_switch_and_stay_with_a_new_key(desk: Desk, address: str) -> None:
+    async with desk.sit(desk.connection("one")) as seat:
+        await seat.press("3", sees=("[3 Settings", "Model"))
+        await seat.press("enter", *"openai/gpt", "escape", until=lambda: seat.deck.edits)
+        await at_list(seat, "up", "enter", sees="keep")
+        await seat.press("escape", sees="[3 Settings")
+        assert seat.deck.endpoint.name == "one"
+        await at_list(seat, "e", sees="Connection one")
+        await seat.press("tab")
+        if address == "another":
+            await seat.retype(desk.two)
+        await seat.press(*["tab"] * 5, "enter", "down", "enter", "ctrl+s", sees="Key of one")
+        await seat.type(KEY if address == "the same" else OTHER_KEY, "tab", "space", "shift+tab", "enter")
+        if address == "another":
+            await seat.sees("[3 Settings", "keep")
+            await seat.press("escape")
+        await seat.sees("used until the deck ends, and kept nowhere")
+        await seat.until(lambda: seat.deck.edits)
+        await at_list(seat, *(("up", "up") if address == "another" else ()))
+        await seat.sees("typed for this run")

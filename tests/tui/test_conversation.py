@@ -1,6 +1,5 @@
 """The conversation itself: followed, answered, written to, stopped, by keys alone."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -19,10 +18,11 @@ from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.screens import conversation
 from tests.client.fakes import FakeServer, Gated, to
 from tests.fleet.agent import ID, C, FakeAgent
-from tests.tui.fake_fleet import PROD, FakeFleet
-from tests.tui.seat import NARROW, Seat, answering, seated
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet
+from tests.tui.seat import Seat, answering, seated
 
-ANSWER = f"POST {C}/events/respond_to_confirmation"
+EVENTS = f"{C}/events"
+ANSWER = f"POST {EVENTS}/respond_to_confirmation"
 
 
 @pytest.fixture(autouse=True)
@@ -32,26 +32,18 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def agent() -> FakeAgent:
-    return FakeAgent("1.34.0")
+    """One that was told something once."""
+    agent = FakeAgent("1.34.0")
+    agent.says("first wish", "user")
+    return agent
 
 
 @asynccontextmanager
 async def listed(
-    agent: FakeAgent,
-    *,
-    state: KeptState | None = None,
-    read_only: bool = False,
-    gate: asyncio.Event | None = None,
-    held: str = f"{C}/events",
-    acts_first: bool = False,
+    agent: FakeAgent, *, server: FakeServer | None = None, endpoint: Connection = PROD, state: KeptState | None = None
 ) -> AsyncIterator[Seat]:
-    """A deck on the list with the conversation of that agent; `gate` holds messages, or what is asked at `held`.
-
-    It may act first, and hold the answer.
-    """
-    prod = replace(PROD, read_only=read_only)
-    server = FakeServer(agent) if gate is None else Gated(agent, to(held), gate, acts_first=acts_first)
-    async with seated(answering(server), prod, size=NARROW, state=state) as seat:
+    """A deck on the list with the conversation of that agent, or on what answers for it."""
+    async with seated(answering(server or FakeServer(agent)), endpoint, state=state) as seat:
         await seat.sees("Fix login")
         yield seat
 
@@ -91,7 +83,7 @@ async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent:
         await seat.press("ctrl+r", sees="2 new below, G")
         assert top[2]
         assert seat.line(2).partition("word")[1:] == top[1:]  # its time is told by the fake's days old clock
-        await seat.press("g", until=lambda: "word 60" in seat.text and len(log(seat).entries) == 163)
+        await seat.press("g", until=lambda: "word 60" in seat.text and len(log(seat).entries) == 164)
         await seat.press("g", sees="word 0")
         await seat.press("G", sees="word 162", until=lambda: "new below" not in seat.text)
         await seat.press("up")
@@ -172,43 +164,34 @@ async def test_what_is_unfolded_at_the_foot_comes_into_sight(agent: FakeAgent) -
 
 
 async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None:
-    agent.says("first wish", "user")
     failed = {"content": [{"type": "text", "text": "no such thing"}], "exit_code": 2}
     agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=failed)
     agent.says_words(range(40))
     agent.says("second wish", "user")
     async with opened(agent) as seat:
 
-        async def at(words: str) -> None:
-            await seat.until(lambda: (entry := log(seat).cursor_entry) is not None and words in entry.text)
+        async def lead(*keys: str, to: str) -> None:
+            await seat.press(*keys, until=lambda: (entry := log(seat).cursor_entry) is not None and to in entry.text)
 
-        await seat.press("left_square_bracket")
-        await at("first wish")
+        await lead("left_square_bracket", to="first wish")
         await seat.press("left_square_bracket", sees="No message of yours before this one.")
-        await seat.press("right_curly_bracket")
-        await at("no such thing")
-        await seat.press("right_square_bracket")
-        await at("second wish")
-        await seat.press("left_curly_bracket")
-        await at("no such thing")
-        await seat.press("G", "slash", *"WORD 3", "enter")
-        await at("word 39")
-        await seat.press("enter")
-        await at("word 38")
+        await lead("right_curly_bracket", to="no such thing")
+        await lead("right_square_bracket", to="second wish")
+        await lead("left_curly_bracket", to="no such thing")
+        await lead("G", "slash", *"WORD 3", "enter", to="word 39")
+        await lead("enter", to="word 38")
         assert [line for line in seat.text.splitlines() if "word 38" in line and "▌" in line]
         await seat.press("escape", "y", sees="Copied the entry, if your terminal takes copies")
         assert seat.deck.clipboard == "word 38"
-        await seat.press("slash", *["backspace"] * 6, *"wish", "enter", "enter")
+        await lead("slash", *["backspace"] * 6, *"wish", "enter", "enter", to="second wish")
         await seat.sees("None before; this is the last one.")
-        await at("second wish")
-        await seat.press("enter", until=lambda: "None before" not in seat.text)
-        await at("first wish")
+        await lead("enter", to="first wish")
+        await seat.until(lambda: "None before" not in seat.text)
         await seat.press(*["backspace"] * 4, *"zzz", "enter", sees="No “zzz” in what")
         await seat.press(*["backspace"] * 3, *"first wish", "enter", sees="No other “first wish” in what")
 
 
 async def test_what_is_looked_for_above_what_was_read_is_read_for_the_next_time(agent: FakeAgent) -> None:
-    agent.says("first wish", "user")
     agent.says_words(range(150))
     async with opened(agent) as seat:
         await seat.press("left_square_bracket", sees="No message of yours before this one in what had been read.")
@@ -225,7 +208,6 @@ async def test_results_do_not_stand_without_the_commands_of_the_page_before(agen
 
 
 async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the_palette_once(agent: FakeAgent) -> None:
-    agent.says("hello", "user")
     async with opened(agent) as seat:
         await seat.press("i", sees=("Fix login", "id              0c0f4ad5", "repository"))
         assert "{" not in seat.text.replace("{ Failures", "")
@@ -233,13 +215,11 @@ async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the
         await seat.drag((line.index("0c0f4ad5"), y), (line.index("0c0f4ad5") + 7, y))
         await seat.press(sees="Copied the selection")
         assert seat.deck.clipboard == "0c0f4ad5"
-        await seat.press("escape", "colon")
-        await seat.type("back", sees="Go back to the list")
+        await seat.press("escape", "colon", *"back", sees="Go back to the list")
         assert seat.text.count("Back (") == 1
 
 
 async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent: FakeAgent) -> None:
-    agent.says("hello", "user")
     agent.set("finished")
     async with opened(agent) as seat:
         await seat.sees("The agent ended without reading your last message; R sends it again.")
@@ -256,7 +236,6 @@ async def test_a_conversation_of_which_nothing_can_be_read_says_so() -> None:
 
 
 async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent) -> None:
-    agent.says("tidy up", "user")
     agent.asks("rm -r build", "git clean")
     agent.next = ["curl evil"]
     async with opened(agent) as seat:
@@ -264,8 +243,7 @@ async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent
         await seat.press("y", "n", "a", "r", sees=("tab answers", "The agent waits for an answer"))
         await seat.press("n", sees="n does nothing here; tab goes to what the agent asks.")
         assert agent.ran == []
-        await seat.press("tab", sees=("y accept", "esc back", "a all from here"))
-        assert "Message" not in seat.text
+        await seat.press("tab", sees=("y accept", "esc back", "a all from here"), lacks="Message")
         seat.at_once("y", "y", "y", "y")
         await seat.sees("curl evil", "needs you: 1 action; tab answers")
         await seat.pause()
@@ -304,9 +282,7 @@ async def test_an_answer_that_cannot_be_given_says_that_nothing_was_sent(agent: 
         assert ANSWER not in agent.asked
 
 
-async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(
-    agent: FakeAgent,
-) -> None:
+async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(agent: FakeAgent) -> None:
     agent.asks("\n".join(("make build", *[""] * 60, "rm -r /")))
     async with opened(agent) as seat:
         await seat.sees("needs you: 1 action")
@@ -318,8 +294,15 @@ async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_wa
         await seat.press("y", until=lambda: agent.ran)
 
 
+async def test_nothing_is_to_go_on_with_before_anything_was_asked() -> None:
+    agent = FakeAgent("1.34.0")
+    agent.says("What shall I do?")
+    async with opened(agent) as seat:
+        await seat.press("r", sees="Nothing was asked of the agent yet; m writes a message.")
+        await seat.press("e", sees="e does nothing here; ? shows the keys.")
+
+
 async def test_what_the_conversation_showed_last_is_known_to_the_list_that_pauses_its_sandbox(agent: FakeAgent) -> None:
-    agent.says("done")
     agent.set("finished")
     async with opened(agent) as seat:
         agent.asks("rm -r build")
@@ -328,15 +311,7 @@ async def test_what_the_conversation_showed_last_is_known_to_the_list_that_pause
         await seat.sees("The agent of Fix login is at work or waits for an answer.")
 
 
-async def test_nothing_is_to_go_on_with_before_anything_was_asked(agent: FakeAgent) -> None:
-    agent.says("What shall I do?")
-    async with opened(agent) as seat:
-        await seat.press("r", sees="Nothing was asked of the agent yet; m writes a message.")
-        await seat.press("e", sees="e does nothing here; ? shows the keys.")
-
-
 async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(agent: FakeAgent) -> None:
-    agent.says("hello", "user")
     async with opened(agent) as seat:
         await seat.press("m", *"go on", "enter", *"with care", "ctrl+s")
         await seat.sees("go on", "with care", "done", "finished")
@@ -345,8 +320,7 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
         agent.asks("rm -r build")
         await seat.press("escape", "ctrl+r", sees="rm -r build")
         await seat.press("m", *"not that", "ctrl+s", sees=("The agent waits for an answer", "esc keep the draft"))
-        await seat.press("escape")
-        await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that")
+        await seat.press("escape", until=lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that")
         seat.at_once("ctrl+s", *" yes", "enter", *"quick")  # who still types answers nothing
         await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that yes\nquick")
         assert agent.ran == []
@@ -360,15 +334,12 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
 
 
 async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(agent: FakeAgent) -> None:
-    agent.says("hello", "user")
     async with opened(agent) as seat:
         await seat.sees("r Resume", "[ Messages", "m writes a message", "─" * 80)
         assert "Pause agent" not in seat.text
         agent.set("running")
         await seat.press("ctrl+r", sees="p Pause agent")
-        await seat.press("m", sees=("^s send", "esc leave; the draft is kept"))
-        assert "Pause agent" not in seat.text
-        assert "m writes" not in seat.text
+        await seat.press("m", sees=("^s send", "esc leave; the draft is kept"), lacks=("Pause agent", "m writes"))
         await seat.press("escape", "slash", sees=("enter the one before", "esc close"))
         await seat.press("escape", sees="p Pause agent")
         await seat.press("f2", sees=("Ask always", "Never ask"))
@@ -379,9 +350,7 @@ async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(ag
         await seat.press("f2", sees="Resume            It had finished")
 
 
-async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
-    agent.says("hello", "user")
-    state = KeptState(tmp_path / "state")
+async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, state: KeptState) -> None:
     words = "half a thought\n\tहिन्दी நான் نمی\u200cخواهم 👍🏽 ❤️"
     async with opened(agent, state=state) as seat:
         await seat.press("m")
@@ -398,20 +367,17 @@ async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: Fak
         assert composer(seat).text == ""
 
 
-async def test_leaving_does_not_end_what_is_being_sent_and_keeps_what_is_typed_since(
-    agent: FakeAgent, tmp_path: Path
-) -> None:
-    agent.says("hello", "user")
+async def test_leaving_does_not_end_what_is_sent_and_keeps_what_is_typed(agent: FakeAgent, state: KeptState) -> None:
     agent.set("running")
-    gate, state = asyncio.Event(), KeptState(tmp_path / "state")
-    async with opened(agent, state=state, gate=gate) as seat:
+    server = Gated(agent, to(EVENTS))
+    async with opened(agent, state=state, server=server) as seat:
         await seat.press("m", *"go on", "ctrl+s", sees="sending")
         await seat.press("escape")
         await left_and_entered(seat)
         await seat.press("m", *"more", sees="a message is being sent")
         assert composer(seat).text == "more"
         agent.set("idle")
-        gate.set()
+        server.gate.set()
         await seat.sees("Sent.", "go on", "done")
         await seat.until(lambda: "being sent" not in seat.text)
         await seat.press("escape", sees="a draft, not sent")
@@ -419,17 +385,16 @@ async def test_leaving_does_not_end_what_is_being_sent_and_keeps_what_is_typed_s
         await seat.until(lambda: composer(seat).text == "more")
 
 
-async def test_what_could_not_be_sent_after_its_conversation_was_left_is_a_draft_there(
-    agent: FakeAgent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_what_could_not_be_sent_after_one_left_is_a_draft(
+    agent: FakeAgent, state: KeptState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answering_rules, "READ_WITHIN", 0.0)
-    agent.says("hello", "user")
-    gate, state = asyncio.Event(), KeptState(tmp_path / "state")
-    async with opened(agent, state=state, gate=gate) as seat:
+    server = Gated(agent, to(EVENTS))
+    async with opened(agent, state=state, server=server) as seat:
         await seat.press("m", *"go on", "ctrl+s", sees="sending")
         await seat.press("escape", "q", until=lambda: not seat.deck.screen.query(Log))
         agent.unreached = True
-        gate.set()
+        server.gate.set()
         await seat.sees("it is not known whether your message arrived")
         agent.unreached = False
         await seat.press("enter", until=lambda: seat.deck.screen.query(Log) and composer(seat).text == "go on")
@@ -437,51 +402,46 @@ async def test_what_could_not_be_sent_after_its_conversation_was_left_is_a_draft
         await seat.until(lambda: composer(seat).text == "go on")
 
 
-async def test_what_a_deck_was_sending_when_it_ended_is_perhaps_sent(
-    agent: FakeAgent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_what_was_being_sent_at_the_end_is_perhaps_sent(
+    agent: FakeAgent, tmp_path: Path, state: KeptState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent.says("hello", "user")
-    gate, folder = asyncio.Event(), tmp_path / "state"
-    async with opened(agent, state=KeptState(folder), gate=gate) as seat:
+    server = Gated(agent, to(EVENTS))
+    async with opened(agent, state=state, server=server) as seat:
         await seat.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three")
-        await seat.until(lambda: any("three" in file.read_text() for file in folder.rglob("*.json")))
+        await seat.until(lambda: any("three" in file.read_text() for file in tmp_path.rglob("*.json")))
         monkeypatch.setattr(drafts, "is_running", lambda process: False)
-        async with opened(agent, state=KeptState(folder)) as other:
+        async with opened(agent, state=state) as other:
             await other.sees("perhaps sent before: look above")
             assert composer(other).text == "one\ntwo\nthree"
             await left_and_entered(other)
             await other.sees("perhaps sent before: look above")
             assert composer(other).text == "one\ntwo\nthree"
             await other.press("m", "end", "up", "ctrl+u", "escape", sees="a draft, not sent")
-        gate.set()
+        server.gate.set()
 
 
 async def test_messages_that_were_not_sent_come_back_in_their_order(agent: FakeAgent) -> None:
-    agent.says("hello", "user")
-    gate = asyncio.Event()
-    async with opened(agent, gate=gate) as seat:
+    server = Gated(agent, to(EVENTS))
+    async with opened(agent, server=server) as seat:
         await seat.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three", sees="a message is being sent")
         agent.drops = True
-        gate.set()
+        server.gate.set()
         await seat.until(lambda: composer(seat).text == "one\ntwo\nthree")
 
 
 async def test_a_message_that_the_log_shows_before_its_answer_is_lost_was_sent(agent: FakeAgent) -> None:
-    agent.says("hello", "user")
-    gate = asyncio.Event()
+    server = Gated(agent, to(EVENTS), acts_first=True)
     agent.loses_answers = True
     agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
-    async with opened(agent, gate=gate, acts_first=True) as seat:
+    async with opened(agent, server=server) as seat:
         await seat.press("m", *"go on", "ctrl+s", "ctrl+r", until=lambda: "sending" not in seat.text)
-        gate.set()
+        server.gate.set()
         await seat.sees("Sent.", "done")
         assert composer(seat).text == ""
         assert seat.text.count("go on") == 1
 
 
-async def test_two_decks_lose_no_draft_of_each_other(agent: FakeAgent, tmp_path: Path) -> None:
-    agent.says("hello", "user")
-    state = KeptState(tmp_path / "state")
+async def test_two_decks_lose_no_draft_of_each_other(agent: FakeAgent, state: KeptState) -> None:
     async with opened(agent, state=state) as one, opened(agent, state=state) as two:
         await one.press("m", *"aaa", "escape", "q", "enter", until=lambda: composer(one).text == "aaa")
         await two.press("m", *"bbb", "escape")
@@ -496,53 +456,29 @@ async def test_two_decks_lose_no_draft_of_each_other(agent: FakeAgent, tmp_path:
         await seat.until(lambda: sorted(composer(seat).text.splitlines()) == ["bbb", "ccc"])
 
 
-async def test_a_draft_that_cannot_be_stored_is_there_until_the_deck_is_left(agent: FakeAgent, tmp_path: Path) -> None:
-    agent.says("hello", "user")
-    folder = tmp_path / "state"
-    folder.write_text("no folder")
-    async with opened(agent, state=KeptState(folder)) as seat:
+async def test_a_draft_that_cannot_be_stored_is_there_until_one_leaves(
+    agent: FakeAgent, tmp_path: Path, state: KeptState
+) -> None:
+    (tmp_path / "state").write_text("no folder")
+    async with opened(agent, state=state) as seat:
         await seat.press("m", *"aaa", "escape", sees="The draft is not kept")
         await left_and_entered(seat)
         await seat.until(lambda: composer(seat).text == "aaa")
 
 
-async def test_an_end_that_came_before_ones_eyes_is_read_also_in_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
-    state = KeptState(tmp_path / "state")
-    agent.says("hello", "user")
+async def test_it_is_stopped_and_goes_on_and_the_end_that_was_seen_is_read(agent: FakeAgent, state: KeptState) -> None:
     agent.set("running")
     async with opened(agent, state=state) as seat:
         await seat.sees("Working")
-        agent.set("finished")
-        await seat.press("ctrl+r", sees="✓ Finished")
-    async with listed(agent, state=state) as seat:
-        await seat.sees("✓ Finished")
-        assert "unread" not in seat.text
-
-
-async def test_it_is_stopped_and_goes_on(agent: FakeAgent) -> None:
-    agent.says("hello", "user")
-    agent.set("running")
-    async with opened(agent) as seat:
-        await seat.sees("Working")
         await seat.press("p", sees=("Stopped.", "Agent paused", "m Message  r Resume"))
         await seat.press("p", sees="The agent does not work now.")
-        await seat.press("r", sees=("It was asked to go on.", "Finished"))
-        await seat.press("q", "ctrl+r", sees="1 Finished")
+        await seat.press("r", sees=("It was asked to go on.", "✓ Finished"))
+    async with listed(agent, state=state) as seat:
+        await seat.sees("✓ Finished")
         assert "unread" not in seat.text, "it was open when it came to that"
 
 
-async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent) -> None:
-    agent.asks("rm -r build")
-    async with opened(agent, read_only=True) as seat:
-        await seat.press("tab", "y", sees=("read-only", "needs you: 1 action━"))
-        assert "m writes" not in seat.text
-        await seat.press("m")
-        assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
-        assert agent.ran == []
-
-
 async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: FakeAgent) -> None:
-    agent.says("kept")
     agent.asks("rm -r build")
     async with opened(agent) as seat:
         agent.set("running")
@@ -559,46 +495,50 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
         await seat.press("escape", sees="a draft, not sent")
         await seat.press("r", sees="Resume its sandbox?")
         await seat.press("escape")
-        assert "kept" in seat.text
+        assert "first wish" in seat.text
         assert "not sent" in seat.text
 
 
-async def test_a_conversation_whose_sandbox_is_gone_takes_no_message(agent: FakeAgent) -> None:
-    agent.says("kept")
+async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(agent: FakeAgent) -> None:
     async with opened(agent) as seat:
         await seat.sees("m writes a message")
         agent.sandbox, agent.unreached = "MISSING", True
         await seat.press("ctrl+r", sees="it can only be read", until=lambda: "m writes" not in seat.text)
-        await seat.press("m", "r", sees="kept", until=lambda: "r Resume" not in seat.line(-1))
+        await seat.press("m", "r", sees="first wish", until=lambda: "r Resume" not in seat.line(-1))
+        assert seat.deck.focused is log(seat)
+        agent.sandbox = None
+        await seat.press("ctrl+r", sees="The server does not have this conversation any more.")
+        await seat.press("m", sees="The server does not have this conversation any more.")
         assert seat.deck.focused is log(seat)
 
 
-async def test_a_question_names_no_keys_while_its_sandbox_is_paused(agent: FakeAgent) -> None:
+async def test_a_question_that_cannot_be_answered_now_names_no_keys(agent: FakeAgent) -> None:
     agent.asks("rm -r build")
+    async with opened(agent, endpoint=replace(PROD, read_only=True)) as seat:
+        await seat.press("tab", "y", sees=("read-only", "needs you: 1 action━"), lacks="m writes")
+        await seat.press("m")
+        assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
     async with opened(agent) as seat:
         await seat.sees("tab answers")
         agent.sandbox, agent.unreached = "PAUSED", True
         await seat.press("ctrl+r", sees="needs you: 1 action━")
         await seat.press("tab", sees=("needs you: 1 action━", "Its sandbox is paused. r resumes it."))
+    assert agent.ran == []
 
 
-async def test_a_sandbox_that_the_list_knows_to_be_paused_is_resumed_while_the_conversation_still_opens(
-    agent: FakeAgent,
-) -> None:
-    gate = asyncio.Event()
-    gate.set()
-    agent.says("kept")
-    async with opened(agent, gate=gate, held="/api/v1/app-conversations") as seat:
+async def test_a_sandbox_known_as_paused_is_resumed_while_the_conversation_still_opens(agent: FakeAgent) -> None:
+    server = Gated(agent, to(CONVERSATIONS))
+    server.gate.set()
+    async with opened(agent, server=server) as seat:
         agent.sandbox, agent.unreached = "PAUSED", True
         await seat.press("q", "ctrl+r", sees="1 Sandbox paused")
-        gate.clear()
+        server.gate.clear()
         await seat.press("enter", sees="opening")
         await seat.press("r", sees="Resume its sandbox?")
-        gate.set()
+        server.gate.set()
 
 
 async def test_a_question_is_gone_to_as_soon_as_it_is_read(agent: FakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent.says("hello")
     async with opened(agent) as seat:
         monkeypatch.setattr(conversation, "PAINTED_EVERY", 3600.0)
         agent.asks("rm -r build")
@@ -607,7 +547,6 @@ async def test_a_question_is_gone_to_as_soon_as_it_is_read(agent: FakeAgent, mon
 
 
 async def test_it_closes_with_what_is_above_it_when_another_connection_is_opened(agent: FakeAgent) -> None:
-    agent.says("hello")
     another = Connection("another", "http://another.test")
     async with opened(agent) as seat:
         seat.deck.connecting.connections.keys.type(another, SecretStr("no key"))
@@ -618,26 +557,14 @@ async def test_it_closes_with_what_is_above_it_when_another_connection_is_opened
         assert not seat.deck.screen.query(Log)
 
 
-async def test_one_that_was_deleted_elsewhere_takes_no_more_messages(agent: FakeAgent) -> None:
-    agent.says("hello")
-    async with opened(agent) as seat:
-        agent.sandbox = None
-        await seat.press("ctrl+r", sees="The server does not have this conversation any more.")
-        await seat.press("m", sees="The server does not have this conversation any more.")
-
-
-async def test_the_words_of_a_person_stand_as_they_were_typed(agent: FakeAgent) -> None:
+async def test_what_a_server_says_is_only_text_and_the_words_of_a_person_stand_as_typed(agent: FakeAgent) -> None:
     agent.says("# fix __init__.py, *.py\n\n1) a &amp; b", "user")
-    async with opened(agent) as seat:
-        await seat.sees("you     # fix __init__.py, *.py", "1) a &amp; b")
-
-
-async def test_what_a_server_says_is_only_text(agent: FakeAgent) -> None:
     agent.says("[/x] \x1b]0;pwned\x07 &#x202e; [@click=app.quit]q[/]")
     agent.add("ObservationEvent", tool_name="[red]", tool_call_id="\x1b[2J", observation={"content": "[/] \x1b[31mx"})
     agent.add("BrandNew\x1b[2J", "hook[/]")
     agent.asks("echo \x1b[2J [/x]")
     async with opened(agent) as seat:
+        await seat.sees("you     # fix __init__.py, *.py", "1) a &amp; b")
         await seat.sees("[/x]", "[@click=app.quit]q[/]", "BrandNew", "echo ␛[2J [/x]")
         assert "\x1b" not in seat.text
         assert "\u202e" not in seat.text

@@ -11,7 +11,7 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer
 from tests.tui.conftest import Sit
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, states
 from tests.tui.seat import WIDE, Seat, answering, connecting, seated, seated_at
 
 
@@ -38,9 +38,9 @@ async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_a
         assert (conversation.title, conversation.sandbox_id) == ("A title of mine", sandbox.id)
         await seat.until(lambda: not seat.deck.screen.is_modal)
         await seat.press("o", sees=("[2 Sandboxes]", "A title of mine"))
-        assert seat.list_screen.table.cursor_id == sandbox.id
+        assert seat.table.cursor_id == sandbox.id
         await seat.press("o", sees="[1 Conversations]")
-        assert seat.list_screen.table.cursor_id == conversation.id
+        assert seat.table.cursor_id == conversation.id
         await seat.press("O", sees="Conversations of the local service have no address: it runs inside the deck.")
         await seat.press("w", sees="Watching A title of mine, but no agent runs in the local service.")
         await seat.press("p", sees=("1 Sandbox paused", "asked for"))
@@ -96,8 +96,7 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) ->
     async with at_conversations(fleet) as seat:
         await seat.go_to("c1", "e", sees=("Rename the conversation", "Talk 1"))
         await seat.press("end", "ctrl+u", "enter", sees="A title has at least one letter.")
-        await seat.type("Port the parser", "enter")
-        await seat.sees("It is called Port the parser.", "Finished  Port the parser")
+        await seat.type("Port the parser", "enter", sees=("It is called Port the parser.", "Finished  Port the parser"))
         assert fleet.conversations["c1"]["title"] == "Port the parser"
         fleet.conversations["c1"]["title"] = "हिन्दी 👍🏽"
         await seat.press("ctrl+r", until=lambda: "Port the parser" not in seat.text)
@@ -117,10 +116,7 @@ async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None
 
 
 @pytest.mark.parametrize("gone", [True, False])
-async def test_a_draft_goes_with_its_conversation_once_the_server_does_not_have_it(
-    fleet: FakeFleet, tmp_path: Path, *, gone: bool
-) -> None:
-    state = KeptState(tmp_path / "state")
+async def test_drafts_go_with_conversations(fleet: FakeFleet, tmp_path: Path, state: KeptState, gone: bool) -> None:
     fleet.deaf = set() if gone else {"c3"}
 
     def drafts() -> str:
@@ -129,17 +125,13 @@ async def test_a_draft_goes_with_its_conversation_once_the_server_does_not_have_
     async with seated(answering(fleet.server), PROD, state=state) as seat:
         for move in ("down", "up"):
             await seat.sees("Talk 3")
-            await seat.press(move, "enter", "m")
-            await seat.type("half a thought", "escape", "q")
+            await seat.press(move, "enter", "m", *"half a thought", "escape", "q")
         await seat.until(lambda: drafts().count("half a thought") == 2)
-        await seat.press("D")
-        await seat.type("c3", "enter", sees="Delete of c3 asked for")
+        await seat.press("D", *"c3", "enter", sees="Delete of c3 asked for")
         await seat.until(lambda: (drafts().count("half a thought") == 1) is gone)
 
 
-async def test_one_is_deleted_with_sub_conversations_that_are_named_once_its_short_id_was_typed(
-    fleet: FakeFleet,
-) -> None:
+async def test_one_is_deleted_with_its_sub_conversations_once_its_short_id_was_typed(fleet: FakeFleet) -> None:
     fleet.talk("part", "box", "Write the tests", parent_conversation_id="c3")
     async with at_conversations(fleet) as seat:
         await seat.sees("+1 Talk 3")
@@ -156,18 +148,14 @@ async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fle
         await seat.go_to("c2", "space", "space", "D", sees="1 of them stays, because other conversations live there:")
         await seat.press("escape", "asterisk", "D")
         await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Their sandboxes go too", "Type 4")
-        await seat.press("4", "enter")
-        await seat.sees("CONVERSATION", "2 done", "1 failed", "1 asked for", "status 400")
+        await seat.press("4", "enter", sees=("CONVERSATION", "2 done", "1 failed", "1 asked for", "status 400"))
         del fleet.conversations["c2"]
-        seat.session.refresh()
-        await seat.sees("3 done", "1 failed")
-        assert seat.session.job is not None
-        states = {row.id: row.state for row in seat.session.job.rows.values()}
-        assert states == {**dict.fromkeys(("c0", "c2", "c3"), RowState.DONE), "c1": RowState.FAILED}
+        await seat.reread(sees=("3 done", "1 failed"))
+        assert states(seat) == {**dict.fromkeys(("c0", "c2", "c3"), RowState.DONE), "c1": RowState.FAILED}
         assert set(fleet.conversations) == {"c1"}
 
 
-async def test_a_trajectory_is_written_for_oneself_alone_and_over_a_file_only_after_a_yes(
+async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(
     fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -203,11 +191,9 @@ async def test_a_title_that_the_server_takes_and_does_not_apply_is_given_to_the_
         await seat.sees("Finished  Mine")
         assert fleet.conversations["new"]["title"] == "Mine"
         fleet.conversations["new"]["title"] = "What the server makes of it"
-        seat.session.refresh()
-        await seat.until(lambda: fleet.conversations["new"]["title"] == "Mine")
+        await seat.reread(until=lambda: fleet.conversations["new"]["title"] == "Mine")
         fleet.conversations["new"]["title"] = "Named by somebody"
-        seat.session.refresh()
-        await seat.sees("Named by somebody")
+        await seat.reread(sees="Named by somebody")
         assert fleet.conversations["new"]["title"] == "Named by somebody"
 
 
@@ -246,9 +232,7 @@ async def test_what_a_server_lacks_is_found_out_and_the_key_says_so_from_then_on
     ("status", "words"),
     [("RUNNING", "Its sandbox has not been read yet"), ("MISSING", "Its sandbox is not there"), (None, "is not there")],
 )
-async def test_a_sandbox_that_is_not_listed_is_called_gone_only_where_the_server_does_not_tell_of_it(
-    fleet: FakeFleet, status: str | None, words: str
-) -> None:
+async def test_a_sandbox_that_is_not_listed_may_be_unread(fleet: FakeFleet, status: str | None, words: str) -> None:
     fleet.conversations.clear()
     fleet.talk("alone", "elsewhere", "Alone", sandbox_status=status)
     async with at_conversations(fleet) as seat:
@@ -256,7 +240,6 @@ async def test_a_sandbox_that_is_not_listed_is_called_gone_only_where_the_server
         for key in ("p", "o"):
             await seat.press(key, sees=words)
             assert fleet.orders == []
-        watching = "Its sandbox is gone, so nothing will happen in it." if status == "MISSING" else "Watching Alone"
-        await seat.press("w", sees=watching)
-        goes_with = "Its sandbox is gone already." if status == "MISSING" else "Its sandbox goes too"
-        await seat.press("D", sees=goes_with)
+        gone = status == "MISSING"
+        await seat.press("w", sees="Its sandbox is gone, so nothing will happen in it." if gone else "Watching Alone")
+        await seat.press("D", sees="Its sandbox is gone already." if gone else "Its sandbox goes too")

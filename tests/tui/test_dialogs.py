@@ -4,7 +4,7 @@ import pytest
 
 from quarterdeck.tui.text import Shown
 from tests.client.fakes import Answer, Gated, to
-from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes
+from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes, page
 from tests.tui.seat import answering, seated
 from tests.tui.test_typed_ahead import SPECS
 
@@ -30,10 +30,9 @@ async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_sa
         await seat.press("X", sees=("12  Sandboxes that no conversation lives in", "/ filter"))
         await seat.click("filter")
         await seat.type("box1", until=lambda: "box02" not in seat.text.partition("No conversation")[2])
-        await seat.press("q", sees="No line has that in it.")
-        assert "go to it" not in seat.text
+        await seat.press("q", sees="No line has that in it.", lacks="go to it")
         await seat.press("backspace", "down", "enter", until=lambda: not seat.deck.screen.is_modal)
-        assert seat.list_screen.table.cursor_id == "box11"
+        assert seat.table.cursor_id == "box11"
         await seat.press("X", sees="esc cancel")
         await seat.click("cancel", until=lambda: not seat.deck.screen.is_modal)
         fleet.says[f"GET {SPECS}"] = Answer({}, 404)
@@ -42,13 +41,11 @@ async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_sa
 
 
 async def test_all_that_is_told_of_a_line_is_in_sight_also_where_the_one_before_told_less(fleet: FakeFleet) -> None:
-    commands = {"short": ["agent"], "long": ["agent", *["--with-a-flag"] * 9]}
-    specs = [
-        {"id": name, "command": command, "working_dir": "/w", "initial_env": {}} for name, command in commands.items()
-    ]
-    fleet.says[f"GET {SPECS}"] = Answer({"items": specs, "next_page_id": None})
+    commands = ["agent"], ["agent", *["--with-a-flag"] * 9]
+    specs = ({"id": f"spec{len(each)}", "command": each, "working_dir": "/w", "initial_env": {}} for each in commands)
+    fleet.says[f"GET {SPECS}"] = page(specs)
     async with at_sandboxes(fleet) as seat:
-        await seat.press("n", sees=("short", "environment"))
+        await seat.press("n", sees=("spec1", "environment"))
         await seat.press("j", sees=("--with-a-flag", "environment"))
 
 
@@ -94,8 +91,7 @@ async def test_a_form_that_is_opened_before_the_server_is_known_says_what_applie
     server = Gated(fleet.answer, to("/server_info"))
     async with seated(answering(server), PROD) as seat:
         await seat.sees("live now")
-        await seat.press("n", *"go", sees=("New conversation", "go"))
-        assert "(3) applies" not in seat.text
+        await seat.press("n", *"go", sees=("New conversation", "go"), lacks="(3) applies")
         server.gate.set()
         await seat.sees("What is stored in the settings (3) applies", "go")
 
@@ -105,8 +101,7 @@ async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(flee
         seat.at_once("n", *"go", "tab", "tab", *"a", "space", "b", "tab", *"c", "space", "d", "ctrl+s")
         await seat.sees("! A repository is written as owner/name", "! A branch has no blanks in its name.", "go", "a b")
         await seat.press("end", "ctrl+u", until=lambda: "! A repository" not in seat.text)
-        await seat.press("tab", "end", "ctrl+u", "d", "ctrl+s")
-        await seat.sees("! A branch needs its repository.", "go")
+        await seat.press("tab", "end", "ctrl+u", "d", "ctrl+s", sees=("! A branch needs its repository.", "go"))
         assert not fleet.created
         await seat.press("escape", sees=("esc again drops what you typed", "go"))
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)

@@ -25,13 +25,10 @@ def program(folder: Path, *lines: str) -> str:
     return str(path)
 
 
-def test_it_is_given_cleaned_text_in_a_private_file_that_is_gone_afterwards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_given_cleaned_text_in_a_private_file_that_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keep = program(tmp_path, 'stat -c %a "$1" > mode', 'cp "$1" seen', 'echo "$1" > name', 'printf "new\\n" > "$1"')
     monkeypatch.setenv("EDITOR", keep)
     monkeypatch.setenv("PAGER", keep)
-    monkeypatch.delenv("VISUAL", raising=False)
     assert edit(Lending(), "old \x1b[2J\u202e\n\tline") == "new"
     assert (tmp_path / "mode").read_text() == "600\n"
     assert (tmp_path / "seen").read_text() == "old \\u001b[2J\\u202e\n\tline"
@@ -42,11 +39,11 @@ def test_it_is_given_cleaned_text_in_a_private_file_that_is_gone_afterwards(
 
 
 def test_one_that_fails_or_is_not_there_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for named, words in (
-        (program(tmp_path, "exit 3"), "ended with 3"),
-        ("/nowhere/vi", "cannot be run"),
-        ("'", "read"),
-    ):
+    for named, words in {
+        program(tmp_path, "exit 3"): "ended with 3",
+        "/nowhere/vi": "cannot be run",
+        "'": "read",
+    }.items():
         monkeypatch.setenv("VISUAL", named)
         with pytest.raises(CannotRunError, match=words):
             edit(Lending(), "text")

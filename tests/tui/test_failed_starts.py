@@ -1,7 +1,6 @@
 """Starts that failed: told in full until they are put away, copied, and asked for again."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +14,9 @@ from tests.tui.seat import answering, seated
 DETAIL = "500: Failed to start agent process: no such file"
 REQUEST: dict[str, Any] = {
     "initial_message": {"role": "user", "content": [{"type": "text", "text": "fix the bug\nquickly"}], "run": True},
-    "title": "Bug",
-    "selected_repository": "acme/web",
-    "selected_branch": "main",
-    "git_provider": "github",
-    "llm_model": "openai/stub",
-    "sandbox_id": "box",
-}
+    "title": "Bug", "selected_repository": "acme/web", "selected_branch": "main", "git_provider": "github",
+    "llm_model": "openai/stub", "sandbox_id": "box",
+}  # fmt: skip
 
 
 def failed(hours: float = 2, **request: Any) -> dict[str, Any]:
@@ -50,11 +45,10 @@ async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet
         await seat.press("ctrl+s", sees="Created.")
         (asked,) = fleet.created
         assert asked == REQUEST
-        assert seat.list_screen.table.cursor_id == "f" * 32, "on no other row until the new start is listed"
+        assert seat.table.cursor_id == "f" * 32, "on no other row until the new start is listed"
         fleet.tasks.append(failed(0) | {"id": "task1", "status": "WORKING", "detail": None})
-        await seat.press("ctrl+r")
-        await seat.until(lambda: "failed" not in seat.text)
-        await seat.until(lambda: seat.list_screen.table.cursor_id == "task1")
+        await seat.press("ctrl+r", until=lambda: "failed" not in seat.text)
+        await seat.until(lambda: seat.table.cursor_id == "task1")
         assert seat.text.index("Bug") < seat.text.index("Older work"), "it stands where it belongs, not at the end"
 
 
@@ -74,13 +68,10 @@ async def test_the_sandbox_it_left_behind_is_paused_and_gone_to(fleet: FakeFleet
         await seat.sees("✗ 1 failed", "Bug")
         await seat.press("p", sees="Pause of box asked for")
         await seat.press("o", sees="[2 Sandboxes]")
-        assert seat.list_screen.table.cursor_id == "box"
+        assert seat.table.cursor_id == "box"
 
 
-async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away(
-    fleet: FakeFleet, home: Home, tmp_path: Path
-) -> None:
-    state = KeptState(tmp_path / "state")
+async def test_its_reason_is_shown_and_copied_until_put_away(fleet: FakeFleet, home: Home, state: KeptState) -> None:
     async with at_conversations(fleet, state=state) as seat:
         await seat.sees("✗ 1 failed", "Bug")
         assert "starting" not in seat.line(1)
@@ -94,23 +85,21 @@ async def test_its_reason_is_shown_in_full_and_copied_and_put_away_it_stays_away
         for key in ("w", "O"):
             await seat.press(key, sees="Its start failed, so there is no conversation.")
             await seat.press("slash", "escape", until=lambda: "Its start failed" not in seat.text)
-        await seat.press("D", sees="nothing was changed on the server", until=lambda: not seat.list_screen.table.ids)
+        await seat.press("D", sees="nothing was changed on the server", until=lambda: not seat.table.ids)
     async with at_conversations(fleet, state=state) as seat:
         await seat.sees("No conversations.")
         await seat.until(lambda: fleet.tasks[0]["id"] in seat.session.unread.dismissed)
-        assert not seat.list_screen.table.ids
+        assert not seat.table.ids
 
 
 async def test_several_are_put_away_after_a_plan(fleet: FakeFleet) -> None:
     fleet.tasks = [failed() | {"id": letter * 32} for letter in "fe"]
     async with at_conversations(fleet) as seat:
         await seat.sees("✗ 2 failed")
-        await seat.press(
-            "asterisk", "D", sees=("Dismiss 2 failed starts?", "shown nowhere", "2 will be dismissed", "Bug")
-        )
+        await seat.press("asterisk", "D", sees=("Dismiss 2 failed starts?", "shown nowhere", "2 will be dismissed"))
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
-        assert len(seat.list_screen.table.ids) == 2
-        await seat.press("D", "y", sees="2 dismissed", until=lambda: not seat.list_screen.table.ids)
+        assert len(seat.table.ids) == 2
+        await seat.press("D", "y", sees="2 dismissed", until=lambda: not seat.table.ids)
 
 
 async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_come(fleet: FakeFleet) -> None:
@@ -121,16 +110,13 @@ async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_c
     async with seated(answering(server), PROD) as seat:
         await seat.until(lambda: seat.deck.session and seat.session.start_tasks.records)
         await seat.pause()
-        assert not seat.list_screen.rows
+        assert not seat.rows
         server.gate.set()
-        await seat.until(lambda: list(seat.list_screen.rows) == ["talk"])
+        await seat.until(lambda: list(seat.rows) == ["talk"])
 
 
 @pytest.mark.parametrize("count", [5, 30])
-async def test_the_cursor_that_nobody_moved_is_on_the_first_row_though_a_start_was_read_before(
-    fleet: FakeFleet, tmp_path: Path, count: int
-) -> None:
-    state = KeptState(tmp_path / "state")
+async def test_the_cursor_that_nobody_moved_is_on_the_first_row(fleet: FakeFleet, state: KeptState, count: int) -> None:
     for number in range(count):
         fleet.talk(f"talk{number:02}", "box", "Long done", created_at=f"2026-03-14T09:{number:02}:00Z")
     async with at_conversations(fleet, state=state) as seat:
@@ -141,8 +127,7 @@ async def test_the_cursor_that_nobody_moved_is_on_the_first_row_though_a_start_w
         await seat.sees("✗ 1 failed", "CREATED ▲")
         server.gate.set()
         await seat.sees(f"{count} Finished")
-        table = seat.list_screen.table
-        assert table.cursor_id == table.ids[0] == table.visible_ids[0] == "talk00"
+        assert seat.table.cursor_id == seat.table.ids[0] == seat.table.visible_ids[0] == "talk00"
 
 
 @pytest.fixture
@@ -161,25 +146,21 @@ async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(
     async with at_conversations(starting) as seat:
         await seat.sees("2/7 waiting for a sandbox")
         starting.tasks[0]["status"] = "PREPARING_REPOSITORY"
-        seat.session.refresh()
-        await seat.sees("3/7 preparing", "Which port?")
-        assert seat.list_screen.table.cursor_id == "f" * 32
+        await seat.reread(sees=("3/7 preparing", "Which port?"))
+        assert seat.table.cursor_id == "f" * 32
         await seat.press("enter", sees="PREPARING_REPOSITORY")
         starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
         starting.talk("new", "box", "Port it", execution_status="running")
-        seat.session.refresh()
-        await seat.sees("Working", "provider")
+        await seat.reread(sees=("Working", "provider"))
         assert "It is gone." not in seat.text
         await seat.press("escape")
-        assert seat.list_screen.table.ids[0] == "asks", "it needs somebody"
-        assert seat.list_screen.table.cursor_id == "new"
+        assert seat.table.ids[0] == "asks", "it needs somebody"
+        assert seat.table.cursor_id == "new"
         await seat.press("R", sees="Only a start that failed can be tried again.")
 
 
 @pytest.mark.parametrize("listed", ["with the end of its start", "before it"])
-async def test_a_start_that_is_over_at_once_does_not_lead_to_the_end_of_a_long_list(
-    starting: FakeFleet, listed: str
-) -> None:
+async def test_a_start_that_is_soon_over_does_not_lead_to_the_end_of_a_list(starting: FakeFleet, listed: str) -> None:
     for number in range(300):
         starting.talk(f"{number:032}", "box", "Long done")
     async with at_conversations(starting) as seat:
@@ -187,12 +168,10 @@ async def test_a_start_that_is_over_at_once_does_not_lead_to_the_end_of_a_long_l
         await seat.press("j", "k")
         starting.talk("new", "box", "Port it", execution_status="running", updated_at=datetime.now(UTC).isoformat())
         if listed == "before it":
-            seat.session.refresh()
-            await seat.until(lambda: "new" in seat.list_screen.table.ids)
+            await seat.reread(until=lambda: "new" in seat.table.ids)
         starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
-        seat.session.refresh()
-        await seat.until(lambda: seat.list_screen.table.cursor_id == "new")
-        assert seat.list_screen.table.ids[:3] == ["asks", "new", "0" * 32]
+        await seat.reread(until=lambda: seat.table.cursor_id == "new")
+        assert seat.table.ids[:3] == ["asks", "new", "0" * 32]
 
 
 async def test_a_start_that_came_to_a_conversation_opens_it_before_the_list_has_it(starting: FakeFleet) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.tui.lists.folding import Folding
-from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to, shown
+from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to
 
 
 @pytest.fixture
@@ -22,38 +22,38 @@ def fleet() -> FakeFleet:
 
 async def test_parts_are_folded_under_their_parent_until_they_are_opened(fleet: FakeFleet) -> None:
     async with at_conversations(fleet, size=(60, 20)) as seat:
-        assert shown(seat) == ["zebra", "head", "apple"]
+        assert seat.table.ids == ["zebra", "head", "apple"]
         await seat.sees("+2 Plan the port", "5 Finished")
         await seat.press("right", sees="Nothing is folded under it.")
         await seat.go_to("head", "right")
-        assert shown(seat) == ["zebra", "head", "one", "two", "apple"]
+        assert seat.table.ids == ["zebra", "head", "one", "two", "apple"]
         await seat.sees("└ Part one")
         assert "+2" not in seat.text
         await seat.press("down", "left")
-        assert shown(seat) == ["zebra", "head", "apple"]
-        assert seat.list_screen.table.cursor_id == "head"
+        assert seat.table.ids == ["zebra", "head", "apple"]
+        assert seat.table.cursor_id == "head"
         await seat.press("left", sees="Nothing is open under it.")
 
 
 async def test_a_filter_finds_parts_and_shows_their_parent_and_counts_what_matches(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
-        await seat.press("slash", *"part one", until=lambda: shown(seat) == ["head", "one"])
+        await seat.press("slash", *"part one", until=lambda: seat.table.ids == ["head", "one"])
         await seat.sees("1 of 5", "+1 Plan the port", "└ Part one")
         await seat.press("enter", "right", sees="The filter decides which of them are shown")
-        await seat.press("escape", until=lambda: shown(seat) == ["zebra", "head", "apple"])
+        await seat.press("escape", until=lambda: seat.table.ids == ["zebra", "head", "apple"])
 
 
 async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_going_to_it_opens_that(fleet: FakeFleet) -> None:
     fleet.add("other")
     fleet.conversations["two"] |= {"execution_status": "waiting_for_confirmation", "sandbox_id": "other"}
     async with at_conversations(fleet) as seat:
-        assert shown(seat) == ["head", "zebra", "apple"]
+        assert seat.table.ids == ["head", "zebra", "apple"]
         await seat.sees("1 needs you", "+2! Plan the port")
         await comes_to(seat, fleet, two="finished")
         await seat.sees("+ 1 unread", "+2+ Plan the port")
-        await seat.press("2", until=lambda: len(seat.list_screen.table.ids) == 2)
+        await seat.press("2", until=lambda: len(seat.table.ids) == 2)
         await seat.go_to("other", "o", sees=("[1 Conversations]", "└ Another part"))
-        assert seat.list_screen.table.cursor_id == "two"
+        assert seat.table.cursor_id == "two"
 
 
 NAMES = [f"n{number}" for number in range(7)]

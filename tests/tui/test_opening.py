@@ -2,7 +2,9 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 
 import httpx
@@ -22,8 +24,8 @@ from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui.conftest import Sit
-from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
-from tests.tui.seat import LOCAL, answering, local, seated
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, page
+from tests.tui.seat import LOCAL, WIDE, answering, local, seated
 
 
 def after(before: Callable[[Connection], Awaitable[object]], folder: Path) -> Connect:
@@ -45,29 +47,19 @@ async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Pa
         await seat.press("2", sees=("[2 Sandboxes]", "Reading the sandboxes…"))
         await seat.press("n", sees="Start: not connected yet.")
         await seat.press("question_mark", sees="Keys: sandboxes")
-        await seat.press("escape")
+        await seat.press("escape", "/", *"hel", sees="/ hel")
         gate.set()
-        await seat.sees("No sandboxes.", "live now")
+        await seat.sees("live now")
+        await seat.press(*"lo", sees="/ hello")
 
 
-async def test_what_is_typed_before_the_connection_is_open_waits_for_it_a_moment(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_typed_too_early_waits_for_the_connection(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "CONNECTED_WITHIN", 30.0)
     gate = asyncio.Event()
     async with seated(after(lambda _: gate.wait(), folder)) as seat:
         seat.at_once("n", *"hello", "ctrl+s")
         gate.set()
         await seat.sees("Created.", "hello")
-
-
-async def test_a_filter_that_is_typed_before_the_connection_is_open_stays(folder: Path) -> None:
-    gate = asyncio.Event()
-    async with seated(after(lambda _: gate.wait(), folder)) as seat:
-        await seat.press("/", *"hel", sees="/ hel")
-        gate.set()
-        await seat.sees("live now")
-        await seat.press(*"lo", sees="/ hello")
 
 
 async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path) -> None:
@@ -123,18 +115,15 @@ async def test_a_page_in_front_of_a_server_is_no_other_server() -> None:
         await seat.until(lambda: seat.session.server.kind)
         page = Answer(b"<!doctype html>", headers={"Content-Type": "text/html"})
         for _ in range(2):
-            await seat.press("ctrl+r", sees="web page")
-            await seat.until(lambda: not seat.session.start_tasks.health.refreshing)
+            await seat.press("ctrl+r", sees="web page", until=lambda: not seat.session.start_tasks.health.refreshing)
         await seat.pause()
         assert "✗ 1 failed" in seat.text
         page = None
-        await seat.press("ctrl+r", sees=("live now", "✗ 1 failed"))
-        assert "Another server" not in seat.text
+        await seat.press("ctrl+r", sees=("live now", "✗ 1 failed"), lacks="Another server")
 
 
-async def test_no_row_of_the_server_before_is_left_when_another_answers_at_the_address() -> None:
-    fleet, other = FakeFleet(), False
-    fleet.talk("c1", fleet.add("box"), "Fix login")
+async def test_no_row_of_the_server_before_is_left_when_another_answers_at_the_address(fleet: FakeFleet) -> None:
+    other = False
 
     def script(asked: Asked) -> Answer | Exception:
         if not other:
@@ -147,35 +136,25 @@ async def test_no_row_of_the_server_before_is_left_when_another_answers_at_the_a
         await seat.press("ctrl+r", sees="key needed", until=lambda: "Fix login" not in seat.text)
 
 
-async def test_a_server_that_takes_the_place_of_another_between_two_readings_is_noticed() -> None:
-    server = fleet = FakeFleet()
-    fleet.talk("c1", fleet.add("box"), "Fix login")
-    async with seated(answering(FakeServer(lambda asked: server.answer(asked))), PROD) as seat:
-        await seat.sees("Fix login", "prod 1.8.1")
-        server = FakeFleet(nested=True)
-        server.talk("c2", server.add("den"), "Port the parser")
-        seat.session.conversations.refresh()
-        await seat.sees("Port the parser", "Another server answers at this address than before")
-
-
-async def test_rows_of_two_servers_of_one_release_at_one_address_are_not_mixed() -> None:
+@pytest.mark.parametrize("nested", [False, True], ids=["of one release", "of two"])
+async def test_rows_of_two_servers_at_one_address_are_not_mixed(nested: bool) -> None:
     now = datetime.now(UTC).isoformat()
     failed = {"status": "ERROR", "detail": "no such file", "created_at": now}
     started = {"id": "a" * 32, "status": "READY", "app_conversation_id": "c1", "created_at": now}
     server = fleet = FakeFleet(tasks=[started, {"id": "b" * 32, **failed}])
     fleet.talk("c1", fleet.add("box"), "Fix login")
     async with seated(answering(FakeServer(lambda asked: server.answer(asked))), PROD) as seat:
-        await seat.sees("Fix login", "✗ 1 failed")
-        server = FakeFleet(tasks=[{"id": "c" * 32, **failed}, {"id": "d" * 32, **failed}])
+        await seat.sees("Fix login", "✗ 1 failed", "prod 1.8.1")
+        server = FakeFleet(nested=nested, tasks=[{"id": "c" * 32, **failed}, {"id": "d" * 32, **failed}])
         seat.session.conversations.refresh()
-        await seat.sees("✗ 2 failed")
+        await seat.sees("✗ 2 failed", *["Another server answers at this address than before"] * nested)
         assert "Fix login" not in seat.text
 
 
 @pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
 async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
     listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]
-    server = FakeServer({"GET /api/v1/app-conversations": [Answer(listed)]})
+    server = FakeServer({f"GET {CONVERSATIONS}": [Answer(listed)]})
     async with seated(answering(server), PROD, size=(120, 30)) as seat:
         await seat.sees("Fix login", words)
         assert ("perhaps" in seat.text) == (count == 100)
@@ -185,14 +164,11 @@ async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
     title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/ a\uffffb\ufdd0 👍🏽 👩\u200d💻 🇩🇪"
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}
 
-    script: dict[str, list[Answer | Exception]] = {
-        "GET /api/v1/app-conversations/search": [Answer({"items": [item], "next_page_id": None})]
-    }
-    async with seated(answering(FakeServer(script)), PROD, size=(160, 30)) as seat:
+    server = FakeServer({f"GET {CONVERSATIONS}/search": [page([item])]})
+    async with seated(answering(server), PROD, size=(160, 30)) as seat:
         await seat.sees("[red]x[/] [@click=", "RUN␛[31mNING")
         for key, words in (("i", "sandbox status  RUN␛[31mNING"), ("enter", "The server does not tell")):
-            await seat.press(key)
-            await seat.sees("[red]x[/] [@click=app.quit]y[/] ␛]0;owned␇ abc [/ a�b� 👍 👩 DE", words)
+            await seat.press(key, sees=("[red]x[/] [@click=app.quit]y[/] ␛]0;owned␇ abc [/ a�b� 👍 👩 DE", words))
             assert not {"\x1b", "\x07", "\u202e"} & set(seat.text)
             await seat.press("escape")
 
@@ -230,9 +206,7 @@ async def test_ctrl_c_tells_what_leaves_and_the_palette_offers_the_commands_of_t
         await seat.press("2", "ctrl+p", *"start", sees="Start a sandbox from a spec")
 
 
-async def test_every_command_is_an_action_of_its_screen_or_of_the_deck() -> None:
-    fleet = FakeFleet()
-    fleet.talk("c1", fleet.add("box"), "Fix login")
+async def test_every_command_is_an_action_of_its_screen_or_of_the_deck(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
         for keys, words in (("1", "[1 C"), ("2", "[2 S"), ("3", "[3 S"), ("1 enter", "m writes a message")):
             await seat.press(*keys.split(), sees=words)
@@ -253,17 +227,9 @@ def test_the_age_of_a_healthy_list_moves_in_steps(later: float, words_then: str)
 
 @pytest.mark.parametrize(
     ("keys", "typed_into"),
-    [
-        ("n", "First message"),
-        ("/", "words, tokens"),
-        ("c", "Connections"),
-        ("cD", "by its address"),
-        ("ca", "New conn"),
-    ],
+    [("n", "First message"), ("/", "words, tokens"), ("c", "Connections"), ("cD", "its address"), ("ca", "New conn")],
 )
-async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_into(
-    keys: str, typed_into: str
-) -> None:
+async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed(keys: str, typed_into: str) -> None:
     fleet, refused = FakeFleet(), False
     fleet.talk("c1", fleet.add("box"), "Fix login")
     server = FakeServer(lambda asked: Answer({"detail": "No"}, 401) if refused else fleet.answer(asked))
@@ -277,3 +243,45 @@ async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed_
         assert seat.deck.screen is stands
         if keys == "cD":
             await seat.sees("The key is missing or not the right one. K: enter it.")
+
+
+HOUR = timedelta(hours=1)
+
+
+def at_another_time(fleet: FakeFleet, ahead: timedelta) -> FakeServer:
+    """The server of a fleet, which tells its own time in every answer."""
+
+    def answer(asked: Asked) -> Answer | Exception:
+        said = fleet.answer(asked)
+        date = format_datetime(datetime.now(UTC) + ahead, usegmt=True)
+        return said if isinstance(said, Exception) else replace(said, headers={**said.headers, "Date": date})
+
+    return FakeServer(answer)
+
+
+@pytest.mark.parametrize(("ahead", "apart"), [(24 * HOUR, "1d ahead of"), (-24 * HOUR, "1d behind")])
+async def test_ages_are_reckoned_by_the_clock_of_the_server(ahead: timedelta, apart: str) -> None:
+    fleet, now = FakeFleet(), datetime.now(UTC) + ahead
+    fleet.add("box", created=(now - 5 * HOUR).isoformat())
+    fleet.talk("c1", "box", "Fix login", updated_at=(now - 3.5 * HOUR).isoformat())
+    async with seated(answering(at_another_time(fleet, ahead)), PROD, size=WIDE) as seat:
+        await seat.sees("Fix login", f"The server's clock is {apart} this machine's")
+        assert re.search(r"\b3h[23]\dm\b", seat.line_of("Fix login"))
+        await seat.press("2", sees=("QUIET", "Fix login"))
+        assert re.search(r"\b3h[23]\dm\b", seat.line_of("Fix login")), "quiet since the conversation in it changed"
+
+
+async def test_a_time_far_in_the_future_is_shown_as_the_date_and_leads_nothing() -> None:
+    fleet, now = FakeFleet(), datetime.now(UTC)
+    fleet.talk("c1", "", "Of 2099", created_at="2099-03-04T05:06:07Z", updated_at="2099-03-04T05:06:07Z")
+    fleet.talk("c2", "", "Of today", updated_at=(now - HOUR).isoformat())
+    fleet.talk("c3", "", "Of 9999", created_at="9999-12-31T23:59:59Z", updated_at="9999-12-31T23:59:59Z")
+    fleet.talk("c4", "", "Of this week", updated_at=(now - 50 * HOUR).isoformat())
+    async with seated(answering(at_another_time(fleet, timedelta())), PROD, size=WIDE) as seat:
+        await seat.sees("Of 9999", "Of today")
+        order = [seat.rows[each].title for each in seat.table.ids]
+        assert order == ["Of today", "Of this week", "Of 2099", "Of 9999"]
+        assert "2099-03" in seat.line_of("Of 2099")
+        assert "9999-12" in seat.line_of("Of 9999")
+        await seat.go_to("c3", "i", sees=("9999-12-31 23:59Z", "ahead of any clock"))
+        await seat.press("escape", "slash", *"updated<3d", until=lambda: len(seat.table.ids) == 2)

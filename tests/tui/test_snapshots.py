@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from textual.pilot import Pilot
@@ -16,14 +15,12 @@ from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, answering, connecting, loc
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
 RUNNING, PAUSED, MISSING = "7WNtsgQkXv2mB0aLdE1R", "mX2paaHhIiJjKkLlMmNn", "gN3ssiVvWwXxYyZz0011"
+Compare = Callable[..., bool]
 START_TASK = {
-    "id": "f" * 32,
-    "status": "PREPARING_REPOSITORY",
-    "sandbox_id": "Lq93bdAaBbCcDdEeFfGg",
+    "id": "f" * 32, "status": "PREPARING_REPOSITORY", "sandbox_id": "Lq93bdAaBbCcDdEeFfGg",
     "request": {"title": "Add tests", "selected_repository": "acme/api", "selected_branch": "main"},
-    "created_at": "2026-03-14T15:08:45",
-    "updated_at": "2026-03-14T15:09:20",
-}
+    "created_at": "2026-03-14T15:08:45", "updated_at": "2026-03-14T15:09:20",
+}  # fmt: skip
 
 
 def fleet() -> FakeFleet:
@@ -47,20 +44,11 @@ def fleet() -> FakeFleet:
         (4, "[red]not markup[/]", MISSING, None, {}),
     ):
         members: dict[str, object] = {
-            "execution_status": agent,
-            "llm_model": "anthropic/claude-sonnet-4-5",
-            "updated_at": f"2026-03-14T15:0{number}:00Z",
-            "metrics": {"accumulated_cost": 0.42 * number},
-            **more,
-        }
+            "execution_status": agent, "llm_model": "anthropic/claude-sonnet-4-5", **more,
+            "updated_at": f"2026-03-14T15:0{number}:00Z", "metrics": {"accumulated_cost": 0.42 * number},
+        }  # fmt: skip
         fleet.talk(f"{number:032x}", sandbox_id, title, **members)
     return fleet
-
-
-class Compare(Protocol):
-    def __call__(
-        self, app: Deck, *, terminal_size: tuple[int, int], run_before: Callable[[Pilot[int]], Awaitable[None]]
-    ) -> bool: ...
 
 
 def seat_of(pilot: Pilot[int]) -> Seat:
@@ -95,17 +83,15 @@ def test_conversations(snap_compare: Compare, tmp_path: Path, size: tuple[int, i
 
 
 def test_help(snap_compare: Compare, tmp_path: Path) -> None:
-    assert snap_compare(
-        deck_of_fleet(tmp_path), terminal_size=NARROW, run_before=pressing("question_mark", sees="Keys: conversations")
-    )
+    keys = pressing("question_mark", sees="Keys: conversations")
+    assert snap_compare(deck_of_fleet(tmp_path), terminal_size=NARROW, run_before=keys)
 
 
 async def settled(pilot: Pilot[int]) -> None:
     seat = seat_of(pilot)
     await seat.until(lambda: seat.deck.session and seat.session.server.kind)
     await seat.press("3", sees=("Nothing stored yet", "Max iterations"))
-    await seat.press("down", "enter")
-    await seat.type("sentinel", "escape", sees="1 edited")
+    await seat.press("down", "enter", *"sentinel", "escape", sees="1 edited")
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])

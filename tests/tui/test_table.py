@@ -1,11 +1,14 @@
-"""The table of a list: keys and mouse, the cursor and the marks, how little is painted for a change, its colours."""
+"""The table of a list: keys, mouse, colours, what is painted for a change; long lists say what short ones say."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from textual.strip import Strip
 
+from quarterdeck.fleet import order
+from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.tui.lists import screen as list_screen
 from quarterdeck.tui.widgets.table import Table
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
@@ -24,52 +27,42 @@ def fleet_of(count: int) -> FakeFleet:
 
 def lines(seat: Seat) -> list[Strip]:
     """What the table paints."""
-    table = seat.list_screen.table
-    return table.render_lines(table.size.region)
+    return seat.table.render_lines(seat.table.size.region)
 
 
 async def test_keys_move_the_cursor_and_it_stays_in_sight() -> None:
     async with at_sandboxes(fleet_of(60)) as seat:
-        table = seat.list_screen.table
-        page = len(table.visible_ids) - 1
-        for keys, cursor in (
-            ("down j j up k", 1),
-            ("up", 0),
-            ("end down", 59),
-            ("G g", 0),
-            ("G home", 0),
-            ("pagedown pagedown pageup", page),
-            ("ctrl+d ctrl+d ctrl+u", round(page / 2)),
-        ):
+        page = len(seat.table.visible_ids) - 1
+        pages = {"pagedown pagedown pageup": page, "ctrl+d ctrl+d ctrl+u": round(page / 2)}
+        rows = {"down j j up k": 1, "up": 0, "end down": 59, "G g": 0, "G home": 0}
+        for keys, cursor in {**rows, **pages}.items():
             await seat.press("g", *keys.split())
-            assert table.cursor_id == table.ids[cursor], keys
-            assert table.cursor_id in table.visible_ids
-            assert f" {table.cursor_id} " in seat.line_of("▌")
+            assert seat.table.cursor_id == seat.table.ids[cursor], keys
+            assert seat.table.cursor_id in seat.table.visible_ids
+            assert f" {seat.table.cursor_id} " in seat.line_of("▌")
 
 
 async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> None:
     fleet = fleet_of(9)
     async with at_sandboxes(fleet, size=WIDE) as seat:
-        table = seat.list_screen.table
         await seat.press("j", "j", sees="id              box02")
         del fleet.sandboxes["box02"]
         await seat.press("ctrl+r", sees="id              box03")
-        assert (table.cursor_id, table.ids.index("box03")) == ("box03", 2)
+        assert (seat.table.cursor_id, seat.table.ids.index("box03")) == ("box03", 2)
 
 
 async def test_a_click_moves_a_double_click_opens_the_gutter_marks_and_a_title_sorts() -> None:
     async with at_sandboxes(fleet_of(9)) as seat:
-        table = seat.list_screen.table
-        await seat.pilot.click(table, offset=(20, 5))
-        assert (table.cursor_id, seat.deck.screen.is_modal) == (table.ids[4], False)
-        await seat.pilot.double_click(table, offset=(20, 6))
+        await seat.pilot.click(seat.table, offset=(20, 5))
+        assert (seat.table.cursor_id, seat.deck.screen.is_modal) == (seat.table.ids[4], False)
+        await seat.pilot.double_click(seat.table, offset=(20, 6))
         await seat.sees("Addresses")
         await seat.press("escape")
-        assert table.cursor_id == table.ids[5]
-        await seat.pilot.click(table, offset=(1, 2))
-        assert table.marks == {table.ids[1]}
-        await seat.pilot.click(table, offset=(20, 15))
-        assert table.cursor_id == table.ids[1], "there is no row"
+        assert seat.table.cursor_id == seat.table.ids[5]
+        await seat.pilot.click(seat.table, offset=(1, 2))
+        assert seat.table.marks == {seat.table.ids[1]}
+        await seat.pilot.click(seat.table, offset=(20, 15))
+        assert seat.table.cursor_id == seat.table.ids[1], "there is no row"
         for order in ("▲", "▼"):
             await seat.click("SANDBOX", sees=f"SANDBOX {order}")
 
@@ -77,30 +70,26 @@ async def test_a_click_moves_a_double_click_opens_the_gutter_marks_and_a_title_s
 @pytest.mark.usefixtures("no_colour")
 async def test_without_colour_each_status_has_a_sign_in_ascii_and_cursor_and_order_stand_in_reverse_video() -> None:
     async with at_sandboxes(fleet_of(9)) as seat:
-        await seat.press("s", sees=("STATUS ▲", "> Running", "> 9 Running"))
-        assert "●" not in seat.text
-        turned = [
-            [piece.text.strip() for piece in strip if piece.style and piece.style.reverse] for strip in lines(seat)
-        ]
-        assert turned[0] == ["STATUS ▲"]
+        await seat.press("s", sees=("STATUS ▲", "> Running", "> 9 Running"), lacks="●")
+        turned = [[piece for piece in strip if piece.style and piece.style.reverse] for strip in lines(seat)]
+        assert [piece.text.strip() for piece in turned[0]] == ["STATUS ▲"]
         assert [number for number, pieces in enumerate(turned) if pieces] == [0, 1]
-        assert all(piece.style and piece.style.reverse for piece in lines(seat)[1])
+        assert turned[1] == list(lines(seat)[1])
 
 
-async def test_it_tells_which_rows_are_on_the_screen_and_the_wheel_leaves_the_cursor() -> None:
+async def test_the_wheel_leaves_the_cursor_and_a_smaller_terminal_has_it_in_sight() -> None:
     async with at_sandboxes(fleet_of(60)) as seat:
-        table = seat.list_screen.table
-        page = len(table.visible_ids)
+        page = len(seat.table.visible_ids)
         await seat.press("j")
-        table.scroll_to(y=30, animate=False)
+        seat.table.scroll_to(y=30, animate=False)
         await seat.pause()
-        assert (table.cursor_id, table.visible_ids[0]) == ("box01", "box30")
+        assert (seat.table.cursor_id, seat.table.visible_ids[0]) == ("box01", "box30")
         await seat.press("j")
-        assert "box02" in table.visible_ids
+        assert "box02" in seat.table.visible_ids
         await seat.press("G")
-        assert table.visible_ids == tuple(table.ids[-page:])
         await seat.pilot.resize_terminal(80, 20)
-        await seat.until(lambda: len(table.visible_ids) == page - 4 and table.cursor_id in table.visible_ids)
+        await seat.until(lambda: len(seat.table.visible_ids) == page - 4)
+        assert seat.table.cursor_id in seat.table.visible_ids
 
 
 async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
@@ -108,7 +97,7 @@ async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
         for width in (30, 61, 80, 133):
             await seat.pilot.resize_terminal(width, 24)
             await seat.pause()
-            assert {cell_len(line.text) for line in lines(seat)} == {seat.list_screen.table.size.width}
+            assert {cell_len(line.text) for line in lines(seat)} == {seat.table.size.width}
 
 
 async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,8 +109,7 @@ async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatc
 
         async def become(status: str, word: str) -> str:
             fleet.sandboxes["box01"]["status"] = status
-            seat.session.refresh()
-            await seat.sees(f" {word}\n")
+            await seat.reread(sees=f" {word}\n")
             return seat.line_of("STATUS")
 
         wide = await become("HIBERNATING", "1 HIBERNATING")
@@ -150,7 +138,7 @@ async def test_scrolling_sorting_and_filtering_leave_the_columns_where_they_are(
             assert seat.line_of("STATUS") == header, keys
         x = header.index("SANDBOX")
         for order in ("▲", "▼"):
-            await seat.pilot.click(seat.list_screen.table, offset=(x, 0))
+            await seat.pilot.click(seat.table, offset=(x, 0))
             await seat.sees(f"SANDBOX {order}")
 
 
@@ -170,8 +158,7 @@ async def test_only_what_changed_in_sight_is_painted(monkeypatch: pytest.MonkeyP
             await seat.pause()
             painted.clear()
             fleet.conversations[renamed]["title"] = "Renamed"
-            seat.session.refresh()
-            await seat.until(lambda: seat.list_screen.rows[renamed].title == "Renamed")
+            await seat.reread(until=lambda: seat.rows[renamed].title == "Renamed")
             await seat.pause()
             return painted
 
@@ -193,3 +180,76 @@ async def test_another_theme_colours_the_lines_to_their_very_edge() -> None:
         assert not dark & grounds()
         await seat.press("T")
         assert grounds() == dark
+
+
+@pytest.fixture
+def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
+    """More sandboxes than a screen shows."""
+    monkeypatch.setattr(list_screen, "AT_ONCE", 2)
+    monkeypatch.setattr(list_screen, "UNSEEN_WITHIN", 0.1)
+    monkeypatch.setattr(order, "HOLD", 0.5)
+    return FakeFleet.of(40)
+
+
+async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.sees("● 40 Running")
+        await seat.press("1")
+        fleet.sandboxes["box37"]["status"] = "PAUSED"
+        del fleet.sandboxes["box38"]
+        fleet.add("box99")
+        await seat.press("ctrl+r", until=lambda: "box99" in seat.session.sandboxes.records)
+        await seat.press("2", sees=("● 39 Running", "1 Paused"))
+        assert {"box38", "box99"} & seat.rows.keys() == {"box99"}
+        await seat.press("G", sees=("box99", "box39"))
+
+
+async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.sees("● 40 Running")
+        fleet.deaf = {"box37", "box38", "box39"}
+        for sandbox_id in fleet.deaf:
+            await seat.session.ask(Action.PAUSE, sandbox_id)
+        await seat.sees("● 37 Running", "3 Pausing")
+        began = seat.deck.clock
+        seat.deck.clock = lambda: began() + timedelta(minutes=7)
+        await seat.sees("● 40 Running")
+
+
+async def test_a_cursor_that_nobody_moved_holds_no_row_back_and_goes_to_no_other(fleet: FakeFleet) -> None:
+    for number in range(0, 40, 2):
+        fleet.sandboxes[f"box{number:02}"]["status"] = "PAUSED"
+    async with at_sandboxes(fleet) as seat:
+        await seat.sees("● 20 Running", "20 Paused")
+        assert {seat.rows[each].record.status for each in seat.table.ids[:20]} == {"RUNNING"}
+        under = seat.table.cursor_id
+        for each, record in fleet.sandboxes.items():
+            record["status"] = "RUNNING" if each == under else "ERROR"
+        await seat.reread(sees="39 Error")
+        assert seat.table.cursor_id == under
+        assert under in seat.table.visible_ids
+
+
+async def test_the_row_of_the_cursor_stays_on_its_line_until_it_is_left_or_a_refresh(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.sees("● 40 Running")
+        top, under, *_ = seat.table.visible_ids
+        fleet.sandboxes["box37"]["status"] = "ERROR"
+        await seat.reread(until=lambda: seat.table.visible_ids[:3] == ("box37", top, under))
+        assert seat.table.cursor_id == top, "nobody moved the cursor: it holds no row"
+        await seat.press("g")
+        first, second, third = "box37", top, under
+        for sandbox_id in (first, second):
+            fleet.sandboxes[sandbox_id]["status"] = "PAUSED"
+        fleet.sandboxes["box39"]["status"] = "ERROR"
+        await seat.reread(sees=("● 37 Running", "2 Paused", "1 Error"))
+        await seat.until(lambda: seat.table.visible_ids[:3] == (first, "box39", third))
+        assert seat.table.cursor_id == first
+        await seat.press("down", until=lambda: seat.table.visible_ids[:2] == (third, "box39"))
+        fleet.sandboxes["box38"]["status"] = "ERROR"
+        await seat.reread(until=lambda: seat.table.visible_ids[:3] == ("box38", "box39", third))
+        fleet.sandboxes["box39"]["status"] = "PAUSED"
+        await seat.reread(sees="3 Paused")
+        assert (seat.table.visible_ids[1], seat.table.cursor_id) == ("box39", "box39")
+        await seat.press("ctrl+r")
+        assert (seat.table.ids[:2], seat.table.cursor_id) == (["box38", third], "box39")

@@ -1,18 +1,27 @@
-"""Keys that come all at once, as they do over SSH: each goes to what the one before it opened."""
+"""Keys that come all at once, or before anything is loaded: each goes to what the one before it opened."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from random import Random
+from threading import Event
 
 import pytest
 from textual import events
 from textual.widgets import Input, TextArea
+from textual.worker import WorkerFailed
 
+from quarterdeck.config.connections import Colour, Connection
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.connecting import Connecting
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.lists.screen import ListScreen
+from quarterdeck.tui.screens import settings
 from tests.client.fakes import Gated, to
 from tests.tui import fake_fleet
-from tests.tui.fake_fleet import SANDBOXES, FakeFleet
-from tests.tui.seat import WIDE, Seat, stand_alike
+from tests.tui.fake_fleet import SANDBOXES, FakeFleet, at_sandboxes
+from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, connecting, local
 
 at_conversations = partial(fake_fleet.at_conversations, size=WIDE)
 SPECS = "/api/v1/sandbox-specs/search"
@@ -30,7 +39,7 @@ def fleet() -> FakeFleet:
 async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet) -> None:
     async with at_conversations(fleet) as seat:
         await seat.press("2")
-        row = seat.list_screen.table.cursor_id
+        row = seat.table.cursor_id
         assert row is not None
         await seat.press("1")
         seat.at_once("2", "D", *row, "enter", "j", "D", "x")
@@ -42,33 +51,31 @@ async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet) -> No
     assert fleet.orders == [("delete", row)]
 
 
+def click_at_once(seat: Seat, x: int, y: int) -> None:
+    for kind in (events.MouseDown, events.MouseUp):
+        seat.deck.post_message(kind(None, x, y, 0, 0, 1, False, False, False))
+
+
 async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        await seat.press("2")
-        region = seat.list_screen.table.content_region
+    async with at_sandboxes(fleet, size=WIDE) as seat:
         seat.at_once("L", "escape", "j")
-        for kind in (events.MouseDown, events.MouseUp):
-            seat.deck.post_message(kind(None, region.x + 5, region.y + 4, 0, 0, 1, False, False, False))
+        click_at_once(seat, seat.table.content_region.x + 5, seat.table.content_region.y + 4)
         seat.at_once("space", "D", "z")
         await seat.until(lambda: isinstance(seat.deck.screen, TypedConfirmDialog))
         await seat.until(lambda: seat.deck.screen.query_one(Input).value == "z")
         await seat.press("escape")
-        table = seat.list_screen.table
-        assert table.marks == {table.ids[3]}
-        assert table.cursor_id == table.ids[4]
+        assert seat.table.marks == {seat.table.ids[3]}
+        assert seat.table.cursor_id == seat.table.ids[4]
 
 
-async def test_no_key_waits_for_what_is_only_sent_and_one_held_down_is_obeyed_as_often_as_it_came(
-    fleet: FakeFleet,
-) -> None:
+async def test_no_key_waits_for_what_is_sent_and_one_held_down_counts_as_often_as_it_came(fleet: FakeFleet) -> None:
     server = Gated(fleet.answer, to(f"{SANDBOXES}/box0/pause"))
     async with at_conversations(fleet, server=server) as seat:
         await seat.press("2")
-        table = seat.list_screen.table
-        table.move_to("box0")
+        seat.table.move_to("box0")
         seat.at_once("p", *["j"] * 25, *["k"] * 5, "space")
-        await seat.until(lambda: table.marks)
-        assert table.marks == {table.ids[table.ids.index("box0") + 20]}
+        await seat.until(lambda: seat.table.marks)
+        assert seat.table.marks == {seat.table.ids[seat.table.ids.index("box0") + 20]}
         await seat.until(lambda: server.waited)
         assert fleet.orders == []
         server.gate.set()
@@ -112,4 +119,62 @@ async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(fleet: Fake
     chance = Random(3)
     async with at_conversations(fleet) as slow, at_conversations(fleet) as fast:
         for _ in range(BURSTS):
-            await stand_alike(slow, fast, chance.choices(KEYS, k=AT_ONCE), stands)
+            keys = chance.choices(KEYS, k=AT_ONCE)
+            for key in keys:
+                slow.at_once(key)
+                await slow.pause()
+            fast.at_once(*keys)
+            await fast.until(lambda: stands(fast) == stands(slow))
+
+
+@asynccontextmanager
+async def framed(folder: Path, at: Connection = LOCAL, theme: str | None = None) -> AsyncIterator[tuple[Seat, Event]]:
+    """A deck that has nothing but its frame until the gate is open, as it is in the end: no thread outlives a test."""
+    gate, load = Event(), connecting(local(folder / "data"))
+
+    def wait(deck: Deck) -> Connecting:
+        gate.wait()
+        return load(deck)
+
+    deck = Deck(at, wait, crash_folder=folder, theme=theme)
+    try:
+        async with deck.run_test(size=NARROW) as pilot:
+            yield Seat(deck, pilot), gate
+    finally:
+        gate.set()
+
+
+@pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
+async def test_the_frame_looks_like_the_first_screen_in_its_theme_and_can_be_left(theme: str, tmp_path: Path) -> None:
+    prod = Connection("prod", "http://server.example", read_only=True, colour=Colour.TEAL)
+    async with framed(tmp_path, prod, theme) as (seat, _):
+        await seat.sees("[1 Conversations]", "2 Sandboxes", "3 Settings", "prod", "READ-ONLY", "connecting…")
+        assert "? Help" in seat.line(-1)
+        assert seat.deck.screen.styles.background.hex.lower() == seat.deck.available_themes[theme].background
+        seat.at_once("j", "ctrl+q")
+        await seat.until(lambda: seat.deck.return_value == 0)
+
+
+async def test_what_is_typed_on_the_frame_goes_to_the_screens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "KEYS_WAIT", 30.0)
+    async with framed(tmp_path) as (seat, gate):
+        seat.at_once("3", "slash", *"user")
+        seat.paste_at_once("_name")
+        await seat.sees("[1 Conversations]", "connecting…")
+        click_at_once(seat, seat.line(0).index("2 Sandboxes"), 0)
+        seat.at_once("enter")
+        gate.set()
+        await seat.sees("[3 Settings]", "user_name", "Author name")
+        await seat.pilot.press("escape", "1")
+        await seat.sees("No conversations.")
+
+
+async def test_what_cannot_be_loaded_ends_the_deck_with_a_report(tmp_path: Path) -> None:
+    def load(deck: Deck) -> Connecting:
+        raise ImportError
+
+    deck = Deck(LOCAL, load, crash_folder=tmp_path)
+    with pytest.raises(WorkerFailed):
+        async with deck.run_test(size=NARROW) as pilot:
+            await Seat(deck, pilot).until(lambda: deck.return_code == 1)
+    assert list((tmp_path / "crashes").iterdir())

@@ -14,25 +14,17 @@ from quarterdeck.tui import app, screen
 from quarterdeck.tui.connections import Connect
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer, FakeServer, Gated
-from tests.tui.fake_fleet import (
-    CONVERSATIONS,
-    PROD,
-    SANDBOXES,
-    FakeFleet,
-    Record,
-    at_conversations,
-    at_sandboxes,
-    shown,
-)
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, Record, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE, Seat, answering, seated
 
-LOST = httpx.ReadError("reset")
 CREATION = {"initial_message": {"content": [{"type": "text", "text": "port it"}]}}
 
 
-def slow(fleet: FakeFleet, holds: Callable[[httpx.Request], bool]) -> Gated:
-    """A server that does at once what it is asked, and answers what `holds` picks only once its gate is open."""
-    return Gated(fleet.answer, holds, acts_first=True)
+def slow(fleet: FakeFleet, holds: Callable[[httpx.Request], bool], *, lost: bool = False) -> Gated:
+    """A server that does at once what it is asked, and answers what `holds` picks, or not, once its gate is open."""
+    server = Gated(fleet.answer, holds, acts_first=True)
+    server.lost = httpx.ReadError("reset") if lost else None
+    return server
 
 
 def posts(path: str) -> Callable[[httpx.Request], bool]:
@@ -45,14 +37,6 @@ def beside(server: FakeServer) -> Connect:
     return lambda endpoint, key: answering(server if endpoint == PROD else other)(endpoint, key)
 
 
-@pytest.fixture
-def fleet() -> FakeFleet:
-    fleet = FakeFleet()
-    fleet.add("box")
-    fleet.talk("c1", "box", "Fix login")
-    return fleet
-
-
 async def start(seat: Seat) -> None:
     await seat.press("2", sees=("1 Running", "live"))
     await seat.press("n", sees="default-spec  (default)")
@@ -60,15 +44,12 @@ async def start(seat: Seat) -> None:
 
 
 @pytest.mark.parametrize("then", ["it is answered", "ctrl+q again", "nothing comes"])
-async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(
-    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, then: str
-) -> None:
+async def test_leaving_waits_for_what_was_asked(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, then: str) -> None:
     monkeypatch.setattr(app, "ANSWERED_WITHIN", 0.5 if then == "nothing comes" else 30.0)
     server = slow(fleet, posts(SANDBOXES))
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
-        await seat.press("ctrl+q")
-        await seat.sees("Waiting for the answer to: start of default-spec; ctrl+q again leaves now.")
+        await seat.press("ctrl+q", sees="Waiting for the answer to: start of default-spec; ctrl+q again leaves now.")
         if then == "it is answered":
             server.gate.set()
         elif then == "ctrl+q again":
@@ -88,15 +69,13 @@ async def test_of_two_starts_the_cursor_goes_to_the_last(fleet: FakeFleet) -> No
         await seat.until(lambda: server.waited)
         first.set()
         await seat.sees("Start of new1 asked for")
-        await seat.until(lambda: "new1" in shown(seat))
+        await seat.until(lambda: "new1" in seat.table.ids)
         server.gate.set()
-        await seat.until(lambda: seat.list_screen.table.cursor_id == "new2")
+        await seat.until(lambda: seat.table.cursor_id == "new2")
 
 
 @pytest.mark.parametrize("answered", [True, False])
-async def test_another_connection_is_opened_a_moment_later_where_something_is_not_answered(
-    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, answered: bool
-) -> None:
+async def test_another_connection_waits_too(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, answered: bool) -> None:
     monkeypatch.setattr(app, "ANSWERED_WITHIN", 30.0 if answered else 0.5)
     server = slow(fleet, posts(SANDBOXES))
     async with seated(beside(server), PROD, size=WIDE) as seat:
@@ -134,8 +113,7 @@ async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_
         assert "wait for their turn" not in seat.text
         server.gate.set()
         await seat.sees("Leave now?", "Pause 2 sandboxes: 2 done.")
-        await seat.press("n", sees=("2 done", "esc close"))
-        assert "Waiting for the answer" not in seat.text
+        await seat.press("n", sees=("2 done", "esc close"), lacks="Waiting for the answer")
 
 
 async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet) -> None:
@@ -151,8 +129,7 @@ async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: Fa
 
 
 async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_was_lost(fleet: FakeFleet) -> None:
-    server = slow(fleet, posts(SANDBOXES))
-    server.lost = LOST
+    server = slow(fleet, posts(SANDBOXES), lost=True)
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
         fleet.sandboxes["new1"]["status"] = "ERROR"
@@ -163,33 +140,30 @@ async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_
         assert "it was started" not in seat.text
         fleet.sandboxes["new1"]["status"] = "RUNNING"
         await seat.press("ctrl+r", sees="The answer was lost, but it was started: new1 is new in the list.")
-        assert seat.list_screen.table.cursor_id == "new1"
+        assert seat.table.cursor_id == "new1"
 
 
 @pytest.mark.parametrize("refused", [False, True])
-async def test_a_creation_that_hangs_goes_on_in_the_background_and_says_what_came_of_it(
-    fleet: FakeFleet, refused: bool
-) -> None:
+async def test_a_creation_that_hangs_goes_on_behind_and_says_what_came_of_it(fleet: FakeFleet, refused: bool) -> None:
     fleet.talk("c2", "box", "Other")
     server = slow(fleet, posts(CONVERSATIONS))
     if refused:
         fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
     async with at_conversations(fleet, server=server, size=WIDE) as seat:
         await seat.press("n", *"port it", "ctrl+s", sees="esc goes back to the list meanwhile")
-        await seat.press(*"np", "ctrl+s", sees=("Creating the conversation", "port it"))
-        assert "esc cancel" not in seat.text
+        await seat.press(*"np", "ctrl+s", sees=("Creating the conversation", "port it"), lacks="esc cancel")
         await seat.press("escape", sees="what comes of it is said here")
         await seat.press("enter", sees="Fix login", until=lambda: not seat.deck.screen.is_modal)
         await seat.press("escape", until=lambda: seat.list_screen.is_current)
         await seat.press("j", "k")
-        at = seat.list_screen.table.cursor_id
+        at = seat.table.cursor_id
         if not refused:
             now = datetime.now(UTC).isoformat()
             fleet.tasks = [{"id": "task1", "status": "WORKING", "created_at": now, "updated_at": now}]
         server.gate.set()
         await seat.sees("Not so" if refused else "Created.")
-        await seat.press("ctrl+r", until=lambda: refused or "task1" in shown(seat))
-        assert seat.list_screen.table.cursor_id == at
+        await seat.press("ctrl+r", until=lambda: refused or "task1" in seat.table.ids)
+        assert seat.table.cursor_id == at
         await seat.press("n", sees=("First message", "port it", "Not so") if refused else "First message")
         assert refused or "port it" not in seat.text
         created = [each["initial_message"]["content"][0]["text"] for each in fleet.created]
@@ -215,43 +189,39 @@ async def test_what_is_typed_until_a_creation_is_answered_and_right_after_runs_n
 @pytest.mark.parametrize(
     ("request_told", "keeps"), [({}, False), ({"request": {"title": "Port"}}, True), ({"request": CREATION}, False)]
 )
-async def test_the_cursor_goes_to_a_start_whose_answer_was_lost_and_n_has_only_words_that_are_in_none(
-    fleet: FakeFleet, tmp_path: Path, request_told: Record, keeps: bool
+async def test_a_start_whose_answer_was_lost_is_gone_to_and_n_has_words_that_are_in_none(
+    fleet: FakeFleet, tmp_path: Path, state: KeptState, request_told: Record, keeps: bool
 ) -> None:
-    state = KeptState(tmp_path)
-    server = slow(fleet, posts(CONVERSATIONS))
-    server.lost = LOST
+    server = slow(fleet, posts(CONVERSATIONS), lost=True)
     async with at_conversations(fleet, server=server, size=WIDE, state=state) as seat:
         await seat.press("n", *"port it", "ctrl+s", until=lambda: fleet.created)
         now = datetime.now(UTC).isoformat()
         fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now, **request_told}]
         server.gate.set()
         await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
-        await seat.until(lambda: seat.list_screen.table.cursor_id == "t" * 32)
+        await seat.until(lambda: seat.table.cursor_id == "t" * 32)
         await seat.press("n", sees="First message")
         assert ("Try it again" in seat.text) is ("Unknown whether it happened." in seat.text) is keeps
         await seat.until(lambda: len([*tmp_path.rglob("unsent-conversations/*.json")]) == keeps)
 
 
 async def test_a_start_with_another_message_is_not_taken_for_the_one_whose_answer_was_lost(fleet: FakeFleet) -> None:
-    server = slow(fleet, posts(CONVERSATIONS))
-    server.lost = LOST
+    server = slow(fleet, posts(CONVERSATIONS), lost=True)
     async with at_conversations(fleet, server=server, size=WIDE) as seat:
         await seat.press("n", *"name it", "ctrl+s", until=lambda: server.waited)
         now = datetime.now(UTC).isoformat()
         fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now, "request": CREATION}]
         server.gate.set()
         await seat.sees("Unknown whether it happened.")
-        await seat.press("ctrl+r", until=lambda: "t" * 32 in seat.list_screen.rows)
-        assert "it was created" not in seat.text
+        await seat.press("ctrl+r", until=lambda: "t" * 32 in seat.rows, lacks="it was created")
         await seat.press("n", sees=("Try it again", "name it"))
 
 
 @pytest.mark.parametrize("left", ["after the refusal", "before the answer"])
-async def test_what_was_not_created_is_offered_by_the_next_run_until_it_is_created_or_dropped(
-    fleet: FakeFleet, tmp_path: Path, left: str
+async def test_what_was_not_created_is_offered_by_the_next_run(
+    fleet: FakeFleet, tmp_path: Path, state: KeptState, left: str
 ) -> None:
-    server, state = slow(fleet, posts(CONVERSATIONS)), KeptState(tmp_path)
+    server = slow(fleet, posts(CONVERSATIONS))
     fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
     async with at_conversations(fleet, server=server, state=state) as seat:
         await seat.press("n", *"port it", "tab", *"Port", "ctrl+s", until=lambda: server.waited)
@@ -278,10 +248,9 @@ async def test_what_was_not_created_is_offered_by_the_next_run_until_it_is_creat
         await seat.press("n", sees="New conversation")
 
 
-async def test_words_of_several_that_were_not_created_by_two_decks_are_all_offered_the_newest_first(
-    fleet: FakeFleet, tmp_path: Path
+async def test_all_that_two_decks_did_not_create_is_offered_the_newest_first(
+    fleet: FakeFleet, tmp_path: Path, state: KeptState
 ) -> None:
-    state = KeptState(tmp_path)
     servers = [slow(fleet, posts(CONVERSATIONS)) for _ in range(2)]
     async with (
         at_conversations(fleet, server=servers[0], state=state) as one,
@@ -301,8 +270,8 @@ async def test_words_of_several_that_were_not_created_by_two_decks_are_all_offer
     assert [each["initial_message"]["content"][0]["text"] for each in fleet.created] == ["name it!", "port it"]
 
 
-async def test_what_was_created_after_the_deck_was_left_is_not_offered(fleet: FakeFleet, tmp_path: Path) -> None:
-    server, state = slow(fleet, posts(CONVERSATIONS)), KeptState(tmp_path)
+async def test_what_was_created_after_all_is_not_offered(fleet: FakeFleet, tmp_path: Path, state: KeptState) -> None:
+    server = slow(fleet, posts(CONVERSATIONS))
     async with at_conversations(fleet, server=server, state=state) as seat:
         await seat.press("n", *"port it", "ctrl+s", until=lambda: server.waited)
     now = datetime.now(UTC).isoformat()
@@ -312,12 +281,9 @@ async def test_what_was_created_after_the_deck_was_left_is_not_offered(fleet: Fa
         assert "perhaps not created" not in seat.text
 
 
-async def test_what_was_not_created_on_one_server_is_offered_on_no_other(
-    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_was_not_created_is_offered_nowhere_else(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "ANSWERED_WITHIN", 0.5)
-    server = slow(fleet, posts(CONVERSATIONS))
-    server.lost = LOST
+    server = slow(fleet, posts(CONVERSATIONS), lost=True)
     async with seated(beside(server), PROD, size=WIDE) as seat:
         await seat.sees("Fix login", "live now")
         await seat.press("n", *"port it", "ctrl+s", sees="esc goes back to the list meanwhile")
@@ -325,16 +291,15 @@ async def test_what_was_not_created_on_one_server_is_offered_on_no_other(
         await seat.press("g", "enter", sees=("local service", "No conversations.", "live now"))
         server.gate.set()
         await seat.sees(" prod: Unknown whether it happened.", "there has its words.")
-        await seat.press("n", sees="First message")
-        assert "port it" not in seat.text
+        await seat.press("n", sees="First message", lacks="port it")
 
 
 async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: FakeFleet) -> None:
     server = slow(fleet, posts(SANDBOXES))
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
-        await seat.press("ctrl+r", until=lambda: "new1" in seat.list_screen.rows)
-        seat.list_screen.table.move_to("new1")
+        await seat.press("ctrl+r", until=lambda: "new1" in seat.rows)
+        seat.table.move_to("new1")
         await seat.press("enter", sees=("none known yet", "came while you waited for a start"))
         assert "not asked for in this deck" not in seat.text
         assert "no conversation" not in seat.text
@@ -373,36 +338,29 @@ async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: F
     fleet.says[f"POST {SANDBOXES}"] = Answer({"id": "broken", "status": "ERROR"})
     async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.press("n", sees="default-spec  (default)")
-        await seat.press("enter", sees="The server made broken, but it failed to start.")
-        assert "Started" not in seat.text
+        await seat.press("enter", sees="The server made broken, but it failed to start.", lacks="Started")
 
 
-@pytest.mark.parametrize("lost", [None, LOST])
-async def test_the_cursor_stays_where_somebody_moved_it_before_a_start_was_answered(
-    fleet: FakeFleet, lost: httpx.ReadError | None
-) -> None:
+@pytest.mark.parametrize("lost", [False, True])
+async def test_the_cursor_stays_where_it_was_moved_before_a_start_was_answered(fleet: FakeFleet, lost: bool) -> None:
     fleet.add("box2", "PAUSED")
-    server = slow(fleet, posts(SANDBOXES))
-    server.lost = lost
+    server = slow(fleet, posts(SANDBOXES), lost=lost)
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
         await seat.press("j")
-        at = seat.list_screen.table.cursor_id
+        at = seat.table.cursor_id
         server.gate.set()
         await seat.sees("it was started: new2 is new" if lost else "Start of new2 asked for", "2 Running")
-        assert seat.list_screen.table.cursor_id == at
+        assert seat.table.cursor_id == at
 
 
 @pytest.mark.parametrize("place", ["1", "2", "3"])
-async def test_a_reading_that_was_asked_for_shows_at_once_also_where_nothing_answers(
-    fleet: FakeFleet, place: str
-) -> None:
+async def test_a_reading_that_was_asked_for_shows_at_once_though_nothing_answers(fleet: FakeFleet, place: str) -> None:
     server = slow(fleet, lambda request: hanging)
     hanging = False
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await seat.sees("Fix login", "live")
-        await seat.press(place)
-        await seat.until(lambda: "live" in seat.line(0) or re.search(r"read \d\d:\d\d", seat.line(0)))
+        await seat.press(place, until=lambda: "live" in seat.line(0) or re.search(r"read \d\d:\d\d", seat.line(0)))
         hanging = True
         await seat.press("ctrl+r", sees="reading…")
         server.gate.set()
@@ -421,8 +379,7 @@ async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet) -> None:
     fleet.says[f"GET {CONVERSATIONS}/search"] = Answer({"detail": "No"}, 401)
     async with seated(answering(fleet.server), PROD, size=WIDE) as seat:
         await seat.sees("The conversations were not read: a valid key is needed.")
-        await seat.press("2", sees="40 sandboxes could not be read.")
-        assert "No sandboxes" not in seat.text
+        await seat.press("2", sees="40 sandboxes could not be read.", lacks="No sandboxes")
 
 
 @pytest.mark.parametrize(
@@ -433,9 +390,7 @@ async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet) -> None:
         (Answer({"items": None, "next_page_id": None}), "The server answered a list that cannot be read."),
     ],
 )
-async def test_the_first_failed_try_is_said_and_nothing_is_said_to_be_read(
-    answer: Answer | Exception, words: str
-) -> None:
+async def test_the_first_failed_try_is_said_and_nothing_is_called_read(answer: Answer | Exception, words: str) -> None:
     once: Gated = Gated(lambda _: answer, lambda request: request.url.path in {asked.path for asked in once.asked})
     async with seated(answering(once), PROD, size=WIDE) as seat:
         await seat.sees("The conversations could not be read.", "nothing read yet", words)
