@@ -128,6 +128,15 @@ async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: Fa
         assert fleet.created[0]["title"] == "Port"
 
 
+async def test_each_member_that_the_server_refuses_is_marked_with_the_cursor_at_the_first(fleet: FakeFleet) -> None:
+    wrong = [{"loc": ["body", name], "msg": f"no such {name}"} for name in ("selected_branch", "title")]
+    fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": wrong}, 422)
+    async with at_conversations(fleet) as seat:
+        await seat.press("n", *"port it", "ctrl+s", sees=("! No such title", "! No such selected_branch"))
+        await seat.press(*"Port", sees=("Port", "! No such selected_branch"))
+        assert "No such title" not in seat.text
+
+
 async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_was_lost(fleet: FakeFleet) -> None:
     server = slow(fleet, posts(SANDBOXES), lost=True)
     async with seated(answering(server), PROD, size=WIDE) as seat:

@@ -172,9 +172,9 @@ class FormDialog(FieldsDialog[Result]):
     """Asks for the values of fields and runs `send` with them; the dialog's answer is what `send` returns.
 
     Errors of `send` are shown where they belong, and everything typed is kept: RefusedError, or ServiceError, which is
-    shown at the field `blamed` if the server refused a typed value. With `on_background`, escape closes the dialog
-    while `send` runs and calls it; `send` goes on in the background, and has to say itself how it ended. A `harmless`
-    one ends with the dialog.
+    shown at the fields that the server refused, at `blamed` if it names none. With `on_background`, escape closes the
+    dialog while `send` runs and calls it; `send` goes on in the background, and has to say itself how it ended. A
+    `harmless` one ends with the dialog.
     """
 
     def __init__(
@@ -252,8 +252,13 @@ class FormDialog(FieldsDialog[Result]):
                 self.set_focus(focused)
 
     def _refuse_as(self, error: ServiceError) -> None:
-        if error.kind in ABOUT_A_FIELD and self._blamed:
-            told = error.problems[0].message if error.problems else error.words
-            self.refuse(told[:1].upper() + told[1:], self._blamed)
-        else:
+        told = {
+            next((part for part in reversed(each.location) if part in self.fields), self._blamed): each.message
+            for each in reversed(error.problems)
+        } or {self._blamed: error.words}
+        if error.kind not in ABOUT_A_FIELD or "" in told:
             self.refuse(error.sentences)
+            return
+        for name in reversed(self.fields):  # the cursor ends at the first
+            if name in told:
+                self.refuse(told[name][:1].upper() + told[name][1:], name)
