@@ -81,6 +81,9 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit, si
         await seat.choose("Remove duplicates", sees=("3 duplicates: gone at the next save.", "3 edited"))
         assert "config.toml" not in seat.text  # the local service has none
         await seat.press("ctrl+z", sees=("As stored", "f2 here removes 3"))
+        await seat.press("slash", *"db", "enter", sees=("f2 here removes 3", "twice"))
+        await seat.press("escape")
+        await seat.go_to("mcp:4")
         await seat.choose("Remove duplicates")
         await seat.press("ctrl+s", sees="An equal one stays.")
         await seat.press("escape", sees="3 edited")

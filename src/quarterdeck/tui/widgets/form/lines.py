@@ -207,7 +207,7 @@ _MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments"
 def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[FormLine]:
     """Yield the banner about duplicate servers, the table header, and the servers."""
     entries = [row.entry for row in rows if row.entry is not None]
-    groups = () if view.query else duplicates(view.draft.servers)
+    groups = duplicates(view.draft.servers)
     more = sum(len(group) - 1 for group in groups)
     if more:
         local = view.server is not None and view.server.local  # it has no config.toml
