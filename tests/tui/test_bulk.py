@@ -149,7 +149,9 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         await seat.until(lambda: seat.session.memories.by_id["box00"].asked is None)
         await seat.press("p", sees="Its sandbox is paused already. r resumes it.")
         await seat.go_to("c1", "space")
-        await seat.go_to("c2", "space", "p", sees=("box00   Talk 1 +1: It is paused already.", "box02   Talk 2"))
+        await seat.go_to(
+            "c2", "space", "p", sees=("box00   Talk 1 and 1 more: It is paused already.", "box02   Talk 2")
+        )
         await seat.press("escape", "asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3"))
         await seat.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1"))
         await seat.press("enter", sees="box02   Talk 2: done")
@@ -158,6 +160,14 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         await seat.go_to("c0", "space")
         await seat.go_to("c1", "space", "r", sees="Resume of box00 asked for")
         assert "Also in it" not in seat.text
+
+
+async def test_a_plan_names_two_conversations_of_a_sandbox_and_counts_the_others(fleet: FakeFleet) -> None:
+    for number, box in enumerate(("box00", "box00", "box00", "box00", "box01")):
+        fleet.talk(f"c{number}", box, f"Talk {number}")
+    async with at_conversations(fleet) as seat:
+        await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "box00   Talk 0, Talk 1 and 2 more\n"))
+        await seat.press("escape", "2", sees="+3 Talk ")
 
 
 async def test_while_a_list_is_still_read_its_counts_and_a_plan_say_so(fleet: FakeFleet) -> None:

@@ -70,12 +70,12 @@ class SandboxRow(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The conversations that a command was given for, otherwise the newest one, and how many more are in it."""
+        """Two conversations that a command was given for, otherwise the newest one, and how many more are in it."""
         named = self.asked or self.conversation_titles[:1]
         if not named:
             return "no conversation" if self.unlinked else ""
-        more = len(self.others) - (not self.asked)
-        return ", ".join(title or "(untitled)" for title in named) + (f" +{more}" if more else "")
+        more = len(self.others) - (not self.asked) + len(named[2:])
+        return ", ".join(title or "(untitled)" for title in named[:2]) + (f" and {more:,} more" if more else "")
 
     @property
     def others(self) -> tuple[str, ...]:
