@@ -153,7 +153,6 @@ class ListScreen(DeckScreen, Generic[R]):
         if self._due:
             self.set_timer(BREAK, self._make_due)
         self._update(few)
-        self._say_what_changed()
 
     def _update(self, ids: Collection[str]) -> None:
         """Build these rows again, and show the whole list again only if rows were added, removed or moved.
@@ -171,10 +170,12 @@ class ListScreen(DeckScreen, Generic[R]):
             if only_starts:
                 self.table.stay_first()
             self.show_rows()
-        elif changed:
+            return
+        if changed:
             self.table.redraw_changed()
             if self.table.cursor_id in changed:
                 self._describe_row()
+        self._say_what_changed()
 
     def _pass_time(self) -> None:
         """Update what changes with time: words, waiting rows, filters on durations, ages."""
@@ -182,7 +183,6 @@ class ListScreen(DeckScreen, Generic[R]):
             return
         if due := self.listing.due():
             self._update(due)
-            self._say_what_changed()
         aged = monotonic() - self._aged_at >= AGED_AFTER
         if self.listing.pass_time(aged=aged):
             self.show_rows()
