@@ -167,7 +167,7 @@ async def test_a_plan_names_two_conversations_of_a_sandbox_and_counts_the_others
         fleet.talk(f"c{number}", box, f"Talk {number}")
     async with at_conversations(fleet) as seat:
         await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "box00   Talk 0, Talk 1 and 2 more\n"))
-        await seat.press("escape", "2", sees="+3 Talk ")
+        await seat.press("escape", "2", sees="Talk 0 +3")
 
 
 async def test_while_a_list_is_still_read_its_counts_and_a_plan_say_so(fleet: FakeFleet) -> None:
