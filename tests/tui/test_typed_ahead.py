@@ -1,5 +1,6 @@
 """Keys that come all at once, or before anything is loaded: each goes to what the one before it opened."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -13,11 +14,14 @@ from textual.widgets import Input, TextArea
 from textual.worker import WorkerFailed
 
 from quarterdeck.config.connections import Colour, Connection
+from quarterdeck.tui import keys_in_order
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connecting
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
+from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.screens import settings
+from quarterdeck.tui.text import Shown
 from tests.client.fakes import Gated, to
 from tests.tui import fake_fleet
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet, at_sandboxes
@@ -34,6 +38,28 @@ def fleet() -> FakeFleet:
         fleet.add(f"box{number}", created=f"2026-03-14T06:00:{59 - number}Z")
         fleet.talk(f"talk{number}", f"box{number}", f"Title {number}")
     return fleet
+
+
+class SlowToClose(PageDialog):
+    """A dialog that is not gone before its gate is open."""
+
+    gate = asyncio.Event()
+
+    async def on_unmount(self) -> None:
+        await self.gate.wait()
+
+
+async def test_a_dialog_that_closes_slowly_holds_the_next_keys_only_for_a_moment_and_still_closes(
+    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keys_in_order, "PATIENCE", 0.1)
+    async with at_conversations(fleet) as seat:
+        dialog = SlowToClose(Shown("Slow"), list)
+        await seat.deck.push_screen(dialog)
+        dialog.dismiss()
+        await seat.deck.input_handled()
+        dialog.gate.set()
+        await seat.press("2", sees="[2 Sandboxes]", until=lambda: not dialog.is_running)
 
 
 async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet) -> None:

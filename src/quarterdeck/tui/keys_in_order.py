@@ -91,7 +91,7 @@ class KeysInOrder(CrashSafe):
                         if node is not self and node.call_later(taken.set):
                             await taken.wait()
                     if self._popped is not None:
-                        await self._popped
+                        await asyncio.shield(self._popped)  # a key that does not wait longer must not end it
                         self._popped = at = None
                     self._clicked = None
 
