@@ -171,6 +171,10 @@ class SandboxMemory(NamedTuple):
         """Return the state to show now."""
         return self._read if self.asked is None else _under_way(self._read, self.asked, now)
 
+    def changes_at(self, now: datetime) -> datetime | None:
+        """Return when the state changes although nothing was read, None if it does not."""
+        return self.asked.overdue_at if self.asked is not None and self.asked.overdue_at >= now else None
+
     @property
     def _read(self) -> SandboxState:
         """The state according to the readings alone, with note and longer form."""

@@ -86,11 +86,6 @@ class SandboxRow(NamedTuple):
         """Return the state to show now."""
         return self.memory.state(now)
 
-    def changes_at(self, now: datetime) -> datetime | None:
-        """Return when its state changes although nothing was read, None if it does not."""
-        asked = self.memory.asked
-        return asked.overdue_at if asked is not None and asked.overdue_at > now else None
-
     def rank(self, now: datetime) -> Rank:
         """Return its place in the default order: problems first, then the longest quiet or longest unchanged.
 

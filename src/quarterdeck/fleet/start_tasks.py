@@ -38,7 +38,7 @@ def start_state(task: StartTask, now: datetime) -> ConversationState:
     if task.status in STEPS:
         word = f"{list(STEPS).index(task.status) + 1}/{len(STEPS)} {STEPS[task.status]}"
     waited = now - task.created_at if task.created_at is not None else timedelta()
-    if waited <= SLOW_AFTER or task.status == StartTaskStatus.READY:
+    if waited < SLOW_AFTER or task.status == StartTaskStatus.READY:
         return ConversationState(word, Category.BUSY, detail)
     no_news = f"It has taken {stopwatch(waited.total_seconds())}; servers give up after 120 s, so it may never end."
     return ConversationState(word, Category.TROUBLE, detail or no_news)

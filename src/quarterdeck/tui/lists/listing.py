@@ -45,7 +45,7 @@ class ListDefinition(NamedTuple, Generic[R]):
     """Returns the current row of an id; None if it is not a row."""
     word: Callable[[R, datetime], str]
     """Returns the word by which a row is counted."""
-    changes_at: Callable[[R, datetime], datetime | None]
+    changes_at: Callable[[Session, R, datetime], datetime | None]
     """Returns when a row's word or rank may change although nothing was read; None if it does not."""
     detail: Callable[[Session, R, datetime], list[Cell]]
     """Returns everything known about a row."""
@@ -135,15 +135,13 @@ class Listing(Generic[R]):
                     self._changes_at.pop(row_id, None)
                     gone.add(row_id)
                 continue
-            at = self._changes_at.get(row_id)
-            if row == self.rows.get(row_id) and (at is None or at > now):
+            was_due = self._changes_at.pop(row_id, now) < now
+            if (at := definition.changes_at(session, row, now)) is not None:
+                self._changes_at[row_id] = at
+            if row == self.rows.get(row_id) and not was_due:
                 continue
             self.rows[row_id], self._words[row_id] = row, definition.word(row, now)
             ranks[row_id] = self._rank(row, now)
-            if (at := definition.changes_at(row, now)) is not None:
-                self._changes_at[row_id] = at
-            else:
-                self._changes_at.pop(row_id, None)
             if (parent := definition.parent(row)) is not None:
                 self.folding.parents[row_id] = parent
         for successor in self.rows.keys() & set(map(session.current_id, gone)):
@@ -159,7 +157,7 @@ class Listing(Generic[R]):
     def due(self) -> list[str]:
         """Return the ids of rows whose word or rank may have changed by now."""
         now = self._clock()
-        return [row_id for row_id, at in self._changes_at.items() if at <= now]
+        return [row_id for row_id, at in self._changes_at.items() if at < now]
 
     def pass_time(self, *, aged: bool) -> bool:
         """Place waiting rows as time has passed; returns whether the visible ids or their order changed.

@@ -12,7 +12,6 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.conversations import (
     DECK_GRAMMAR,
     STATE_WORDS,
-    Category,
     ConversationRow,
     ConversationWord,
     why_not,
@@ -20,6 +19,7 @@ from quarterdeck.fleet.conversations import (
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
+from quarterdeck.fleet.start_tasks import SLOW_AFTER
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import (
@@ -69,10 +69,13 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
     return "Its sandbox is not there." if row.sandbox_id is not None else "It has no sandbox."
 
 
-def _changes_at(row: ConversationRow, now: datetime) -> datetime | None:
-    """Return now for a start or a change of its sandbox that may become overdue at any time."""
-    passing = row.state.category is Category.BUSY and (row.task is not None or row.state.of_sandbox)
-    return now if passing else None
+def _changes_at(session: Session, row: ConversationRow, now: datetime) -> datetime | None:
+    """Return when a start, or what is under way for its sandbox, becomes overdue."""
+    if row.task is not None:
+        slow_at = row.created + SLOW_AFTER if row.created is not None else None
+        return slow_at if slow_at is not None and slow_at >= now else None
+    memory = session.memories.by_id.get(row.sandbox_id or "")
+    return memory.changes_at(now) if memory is not None else None
 
 
 CREATE = Shown("n creates one; 2 shows the sandboxes they live in.")
