@@ -34,6 +34,9 @@ class KeysInOrder(CrashSafe):
     _holding = False
     _last: events.Event | None = None
     """The event that was handled last."""
+    _settled: DOMNode | None = None
+    """What had the focus when all effects of that event were handled; None until then."""
+    _settling: asyncio.Task[None] | None = None
 
     async def on_event(self, event: events.Event) -> None:
         """Handle an event; keys, pastes and clicks strictly one at a time."""
@@ -44,7 +47,8 @@ class KeysInOrder(CrashSafe):
                 if not (self._holding and isinstance(event, events.MouseEvent)):  # there is nothing to click on yet
                     self._held.append(event)
                 return
-            await self.input_handled()
+            if self._settled is None or self._settled is not (self.focused or self.screen):
+                await self.input_handled()
             self.call_next(self._answer, event)  # after the callbacks of a dialog that was just dismissed
         elif not isinstance(event, events.Key) or event is self._last:  # its target may be gone
             await super().on_event(event)
@@ -94,16 +98,23 @@ class KeysInOrder(CrashSafe):
                         await asyncio.shield(self._popped)  # a key that does not wait longer must not end it
                         self._popped = at = None
                     self._clicked = None
+                self._settled = at
 
     async def _answer(self, event: Typed) -> None:
         if not self.screen_stack or self.return_code is not None:  # the deck is ending
             return
-        self._last = event
+        self._last, self._settled = event, None
         if isinstance(event, events.MouseEvent):
             with suppress(NoWidget):
                 self._clicked = self.screen.get_widget_at(event.x, event.y)[0]
         if not isinstance(event, events.Key) or not await self._run_bound(event):
             await super().on_event(event)
+        if self.return_code is None:
+            self.screen.call_after_refresh(self._settle)
+
+    def _settle(self) -> None:
+        """Wait for the effects of a key as soon as it is painted, so that the next one need not wait for them."""
+        self._settling = asyncio.create_task(self.input_handled())
 
     async def _run_bound(self, event: events.Key) -> bool:
         """Run the binding of a key; Textual would run it only after taking the keys that follow."""
