@@ -15,8 +15,7 @@ from quarterdeck.local.bodies import Grouping
 from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.secrets import providers_set
 from quarterdeck.local.store import Store
-from tests.servers.nested.agent import AgentSettings, ConversationSettings, Llm, OpenHandsAgent
-from tests.servers.nested.block import TOLD, Key
+from tests.servers.nested.agent import TOLD, AgentSettings, ConversationSettings, Key, Llm, OpenHandsAgent
 
 Record = dict[str, Any]
 
