@@ -17,6 +17,7 @@ from tests.fleet.agent import ID, C, FakeAgent
 ANSWER = "/events/respond_to_confirmation"
 Say = Callable[[Answering, frozenset[str]], Awaitable[str]]
 ALL = partial(Answering.accept, all_that_follow=True)
+SAYING = partial(Answering.accept, saying="mind the gap")
 
 
 @pytest.fixture(autouse=True)
@@ -87,16 +88,6 @@ async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(agen
         assert (agent.ran, sent(agent, ANSWER), agent.policy) == (["harmless"], 0, "ConfirmRisky")
 
 
-async def test_it_asks_as_before_where_all_that_follow_was_not_accepted_after_all(agent: FakeAgent) -> None:
-    agent.asks("harmless")
-    async with talking(agent) as (following, answering):
-        agent.next = ["rm -r build"]
-        agent.meanwhile["/confirmation_policy"] = agent.run  # somebody else is faster
-        with pytest.raises(ServiceError, match="something else"):
-            await answering.accept(question(following), all_that_follow=True)
-        assert (agent.ran, agent.policy) == (["harmless"], "ConfirmRisky")
-
-
 async def test_it_is_said_where_it_may_not_ask_any_more_although_nothing_was_accepted(agent: FakeAgent) -> None:
     agent.asks("harmless")
     async with talking(agent) as (following, answering):
@@ -118,33 +109,39 @@ async def test_an_answer_that_was_overheard_is_given_again(agent: FakeAgent) -> 
         assert sent(agent, ANSWER) == 2
 
 
-async def test_when_two_answer_at_once_and_something_else_ran_it_is_said_and_stopped() -> None:
+@pytest.mark.parametrize(
+    ("before", "meanwhile", "say", "words", "ran", "sent"),
+    [
+        # the same answer, after which something else ran, too; what was accepted for all that follows is taken back
+        (
+            ANSWER,
+            FakeAgent.run,
+            Answering.accept,
+            "Somebody else answered",
+            ["one", "rm -r build"],
+            [ANSWER, "/interrupt"],
+        ),
+        ("/confirmation_policy", FakeAgent.run, ALL, "something else", ["one"], ["/confirmation_policy"] * 2),
+        # the opposite one
+        (ANSWER, FakeAgent.reject, Answering.accept, "Somebody else rejected", [], [ANSWER]),
+        (ANSWER, FakeAgent.run, partial(Answering.reject, reason="use git"), "was not rejected", ["one"], [ANSWER]),
+        # one that came while words were sent along
+        ("/events", FakeAgent.reject, SAYING, r"Your message was sent\. It did not wait", [], ["/events"]),
+    ],
+)
+async def test_what_somebody_else_answers_at_once_is_said(
+    before: str, meanwhile: Callable[[FakeAgent], None], say: Say, words: str, ran: list[str], sent: list[str]
+) -> None:
     agent = FakeAgent("1.34.0")
     agent.asks("one")
     agent.next = ["rm -r build"]
-    agent.meanwhile[ANSWER] = agent.run
     async with talking(agent) as (following, answering):
-        with pytest.raises(ServiceError, match="Somebody else answered"):
-            await answering.accept(question(following))
-        assert (agent.ran, sent(agent, "/interrupt")) == (["one", "rm -r build"], 1)
-
-
-@pytest.mark.parametrize(
-    ("meanwhile", "say", "words", "ran"),
-    [
-        (FakeAgent.reject, Answering.accept, "Somebody else rejected", []),
-        (FakeAgent.run, partial(Answering.reject, reason="use git"), "was not rejected", ["one"]),
-    ],
-)
-async def test_when_somebody_says_the_opposite_at_once_it_is_said(
-    agent: FakeAgent, meanwhile: Callable[[FakeAgent], None], say: Say, words: str, ran: list[str]
-) -> None:
-    agent.asks("one")
-    async with talking(agent) as (following, answering):
-        agent.meanwhile[ANSWER] = partial(meanwhile, agent)
-        with pytest.raises(ServiceError, match=words):
+        agent.meanwhile[before] = partial(meanwhile, agent)
+        with pytest.raises(ServiceError, match=words) as raised:
             await say(answering, question(following))
-        assert (agent.ran, sent(agent, "/events")) == (ran, 0)
+        assert (agent.ran, agent.policy) == (ran, "ConfirmRisky")
+        assert [each for each in agent.asked if each.startswith("POST")] == [f"POST {C}{end}" for end in sent]
+        assert (raised.value.outcome is Outcome.APPLIED) is (say is SAYING)
 
 
 async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(agent: FakeAgent) -> None:
@@ -175,16 +172,6 @@ async def test_an_answer_counts_without_a_response_and_a_lost_reason_is_said(age
         with pytest.raises(ServiceError, match="Rejected, but your reason was not sent"):
             await answering.reject(question(following), "never arrives")
         assert agent.ran == ["one"]
-
-
-async def test_a_message_that_was_sent_before_an_answer_failed_is_called_so(agent: FakeAgent) -> None:
-    agent.asks("one")
-    async with talking(agent) as (following, answering):
-        agent.meanwhile["/events"] = agent.reject
-        with pytest.raises(ServiceError, match=r"Your message was sent\. It did not wait") as raised:
-            await answering.accept(question(following), saying="mind the gap")
-        assert raised.value.outcome is Outcome.APPLIED
-        assert agent.ran == []
 
 
 async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent: FakeAgent) -> None:

@@ -1,0 +1,239 @@
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from quarterdeck.client.models.conversation import Conversation, Metrics, NewConversation, StartTask
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, Category, conversation_row, conversation_state
+from quarterdeck.fleet.conversations import with_last_status as held
+from quarterdeck.fleet.filters import Grammar, kept, parse
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_quiet, sandbox_row
+from quarterdeck.fleet.start_tasks import in_progress, start_row, start_state
+from quarterdeck.fleet.writes import NAMED_BY_SERVER, AskedTitles
+
+from .fakes import NOON, at, row, sandbox
+
+
+def conversation(sandbox: str | None, agent: str | None, conversation_id: str = "c") -> Conversation:
+    return Conversation(id=conversation_id, sandbox_status=sandbox, execution_status=agent)
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "agent", "word", "category"),
+    [
+        ("RUNNING", "running", "Working", Category.BUSY),
+        ("RUNNING", "waiting_for_confirmation", "Needs you", Category.WAITING),
+        ("RUNNING", "finished", "Finished", Category.DONE),
+        ("RUNNING", "idle", "Idle", Category.RESTING),
+        ("RUNNING", "paused", "Agent paused", Category.RESTING),
+        ("RUNNING", "stuck", "Stuck", Category.TROUBLE),
+        ("RUNNING", "error", "Error", Category.TROUBLE),
+        ("RUNNING", "deleting", "Deleting", Category.BUSY),
+        ("RUNNING", "dreaming", "dreaming", Category.RESTING),
+        ("RUNNING", None, "No answer", Category.BUSY),
+        ("STARTING", None, "Sandbox starting", Category.BUSY),
+        ("PAUSED", None, "Sandbox paused", Category.RESTING),
+        ("PAUSED", "running", "Sandbox paused", Category.RESTING),
+        ("ERROR", None, "Sandbox error", Category.RESTING),
+        ("MISSING", None, "Sandbox missing", Category.GONE),
+        ("HIBERNATING", None, "HIBERNATING", Category.RESTING),
+        (None, "finished", "Finished", Category.DONE),
+        (None, None, "Unknown", Category.RESTING),
+    ],
+)
+def test_the_word_for_two_statuses(sandbox: str | None, agent: str | None, word: str, category: Category) -> None:
+    state = conversation_state(conversation(sandbox, agent))
+    assert (state.word, state.category) == (word, category)
+
+
+def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
+    quiet = conversation("STARTING", None)
+    finished = held(held(conversation("RUNNING", "finished"), quiet), quiet)
+    state = conversation_state(finished)
+    assert (state.word, "last said" in state.note) == ("Finished", True)
+    assert held(held(finished, conversation("PAUSED", None)), quiet) == quiet
+
+
+def task(status: str, detail: str | None = None, **more: Any) -> StartTask:
+    request = NewConversation(title="Add tests", selected_repository="acme/api", selected_branch="main")
+    return StartTask(id="t", status=status, detail=detail, created_at=NOON, request=request, **more)
+
+
+def test_the_steps_of_a_start_are_counted_and_an_unknown_one_shown() -> None:
+    steps = "WORKING WAITING_FOR_SANDBOX PREPARING_REPOSITORY RUNNING_SETUP_SCRIPT SETTING_UP_GIT_HOOKS"
+    later = "SETTING_UP_SKILLS STARTING_CONVERSATION"
+    words = [start_state(task(step), at(1)).word for step in f"{steps} {later}".split()]
+    assert [word.split()[0] for word in words] == [f"{number}/7" for number in range(1, 8)]
+    assert words[2] == "3/7 preparing repository"
+    assert start_state(task("BREWING"), at(1)).word == "BREWING"
+    assert in_progress([task("BREWING")], at(1)) == {"t"}
+
+
+def test_a_failure_without_detail_is_explained() -> None:
+    assert all("120 s" in start_state(task("ERROR", detail), at(1)).note for detail in (None, "", "  \n"))
+
+
+def test_a_start_that_gives_no_news_is_slow_and_no_longer_watched_closely() -> None:
+    waiting = task("WAITING_FOR_SANDBOX")
+    assert in_progress([waiting, task("READY"), task("ERROR")], at(179)) == {"t"}
+    assert "taken 4:00" in start_state(waiting, at(240)).note
+    assert in_progress([waiting], at(240)) == frozenset()
+
+
+def test_a_start_without_a_title_is_named_by_its_message() -> None:
+    asked = (NewConversation(message="Port it\n\nto rust"), NewConversation(message="Port it", title="Port"), None)
+    titles = [start_row(StartTask(id="t", status="WORKING", request=each)).title for each in asked]
+    assert titles == ["\u201cPort it to rust\u201d", "Port", ""]
+
+
+def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_newest() -> None:
+    updates = {"finished": 10, "stuck": 2, "running": 20, "waiting_for_confirmation": 1, "error": 3}
+    records = [replace(conversation("RUNNING", agent, agent), updated_at=at(age)) for agent, age in updates.items()]
+    records.append(conversation("RUNNING", "idle", "idle"))
+    starts = [replace(task("WORKING"), created_at=None), replace(task("ERROR"), id="failed", updated_at=at(2.5))]
+    rows = sorted([*map(conversation_row, records), *map(start_row, starts)], key=lambda row: row.rank(at(0)))
+    assert " ".join(row.id for row in rows) == "t waiting_for_confirmation error failed stuck running finished idle"
+
+
+def let_through(typed: str, rows: Iterable[Any], grammar: Grammar[Any]) -> str:
+    return "".join(each.id for each in kept(rows, parse(typed, grammar, finished=True), NOON))
+
+
+def test_a_filter_reads_both_words_for_a_state() -> None:
+    for status, agent, typed in (
+        ("RUNNING", "idle", "state:ready state:idle"),
+        ("RUNNING", "waiting_for_confirmation", 'state:needs-you state:"needs you"'),
+        ("PAUSED", None, 'state:asleep state:"sandbox paused"'),
+        ("STARTING", None, 'state:waking state:"sandbox resuming"'),
+        ("MISSING", None, 'state:archived state:"sandbox missing" orphan no-sandbox'),
+    ):
+        rows = [conversation_row(replace(conversation(status, agent), sandbox_id="s"))]
+        assert let_through(typed, rows, CONVERSATION_GRAMMAR) == "c", typed
+
+
+def test_a_title_that_was_given_and_changed_long_after_is_somebodys_own() -> None:
+    now = NOON
+    titles = AskedTitles(lambda: now)
+    titles.ask("a", " Mine ")
+    assert titles.not_given([Conversation(id="a", title="Mine")]) == []
+    assert titles.not_given([Conversation(id="a", title="Made up")]) == [("a", "Mine")]
+    now += NAMED_BY_SERVER + timedelta(seconds=1)
+    assert titles.not_given([Conversation(id="a", title="Somebody's")]) == []
+
+
+def talk(
+    agent: str | None = "idle", updated: datetime | None = NOON, cost: float | None = None, name: str = "c"
+) -> Conversation:
+    metrics = Metrics(accumulated_cost=cost)
+    return Conversation(id=name, execution_status=agent, updated_at=updated, metrics=metrics, title="Fix login")
+
+
+def test_what_needs_a_look_comes_first_then_what_runs_and_has_been_quiet_for_longest() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", "silent", served=True)], at(-4), beginning=False)
+    for second in (-3, -2, -1):
+        memories.observe([sandbox("STARTING", "silent")], at(second), beginning=False)
+    memories.checked("silent", at(0), answered=False)
+    memories.observe([sandbox("STARTING", "slow")], at(-200), beginning=True)
+    rows = [sandbox_row(sandbox("STARTING", name), memories.by_id[name], ()) for name in ("silent", "slow")]
+    statuses = {"missing": "MISSING", "odd": "HIBERNATING", "paused": "PAUSED", "starting": "STARTING", "bad": "ERROR"}
+    rows += [row(name=name, status=status) for name, status in statuses.items()]
+    rows += [row(talk(updated=at(second)), name=name) for name, second in (("young", -10), ("quiet", -3000))]
+    rows.append(row(talk("running"), name="busy"))
+    ids = [each.id for each in sorted(rows, key=lambda each: each.rank(at(0)))]
+    assert " ".join(ids) == "bad slow silent quiet young busy starting paused odd missing"
+
+
+def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
+    for status, action in (("RUNNING", Action.PAUSE), ("PAUSED", Action.RESUME)):
+        memories, record = SandboxMemories(), sandbox(status)
+        memories.observe([record], at(0), beginning=False)
+        before = sandbox_row(record, memories.by_id["abc"], ()).rank(at(1))
+        memories.asked("abc", action, at(0))
+        assert sandbox_row(record, memories.by_id["abc"], ()).rank(at(1)).value == before.value
+
+
+@pytest.mark.parametrize(
+    ("seen", "quiet"),
+    [
+        # since the newest update, but not for longer than it is known to be up
+        (row(talk(updated=at(-4000), name="c1"), talk("finished", at(-3000), name="c2")), 3000),
+        (row(talk(updated=at(-86400)), seen=-60, began=True), 60),
+        (row(talk(updated=at(-86400)), seen=-60, began=False), 86400),
+        (row(seen=-7200), 7200),
+        (row(talk(updated=at(500))), 0),  # the clock of a server may be ahead
+        # not at all where an agent works, as far as was last told
+        (row(talk(updated=at(-4000), name="c1"), talk("running", at(-3000), name="c2")), 0),
+        # nothing is claimed where it is not known, or not up
+        (row(talk(updated=None)), None),
+        (row(talk("running"), status="PAUSED"), None),
+        (row(talk(), complete=False), None),
+        (row(complete=False), None),
+    ],
+)
+def test_how_long_nothing_has_happened_in_it(seen: SandboxRow, quiet: float | None) -> None:
+    assert seen.quiet(at(0)) == quiet
+    assert let_through("!idle>1w idle<1w", [seen], SANDBOX_GRAMMAR) == ("" if quiet is None else seen.id)
+
+
+def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None:
+    costs = (0.75, None, float("nan"), 0.25)
+    rows = [
+        row(*(talk(updated=at(-2000), cost=cost, name=f"{cost}") for cost in costs), name="b"),
+        row(talk(updated=at(-9000), cost=2.5), name="c"),
+        row(talk(updated=at(-100)), name="young"),
+        row(talk("running", at(-9000)), name="busy"),
+        row(talk(updated=at(-9000)), name="paused", status="PAUSED"),
+        row(talk(updated=None), name="untold"),
+        row(name="orphan", seen=-2500),
+    ]
+    found = find_quiet(rows, 1800.0, at(0))
+    assert ([each.id for each in found.rows], found.spent) == (["c", "orphan", "b"], 1.0 + 2.5)
+    assert [each.id for each in found.unknown] == ["untold"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "several"),
+    [
+        ("a", ["spec:python", "owner:ann", "age>1h", "login"]),
+        ("b", ["id:b", "repo:web", "cost>1"]),
+        ("d", ["status:pausing", "pausing"]),
+        ("e", ["slow"]),
+        ("abc", ["status:running", "for>2h"]),
+        ("cde", ["orphan"]),
+        ("bcde", ["idle>30m"]),
+    ],
+)
+def test_the_tokens_of_the_sandboxes(ids: str, several: list[str]) -> None:
+    memories = SandboxMemories()
+    told = replace(sandbox("RUNNING", "a"), sandbox_spec_id="python", created_by_user_id="ann", created_at=at(-9000))
+    records = [told, *(sandbox("RUNNING", name) for name in "bcde")]
+    memories.observe(records, at(-9000), beginning=False)
+    memories.asked("d", Action.PAUSE, at(-1))
+    memories.asked("e", Action.START, at(-150))
+    web = Conversation("w", selected_repository="acme/web", updated_at=at(-8000))
+    living = {"a": (talk(),), "b": (replace(web, metrics=Metrics(accumulated_cost=3.0)),)}
+    rows = [sandbox_row(record, memories.by_id[record.id], living.get(record.id, ())) for record in records]
+    for typed in several:
+        assert let_through(typed, rows, SANDBOX_GRAMMAR) == ids, typed
+
+
+@pytest.mark.parametrize(
+    ("ids", "several"),
+    [
+        ("a", ["state:work", "running", "repo:web", "updated<1m"]),
+        ("b", ['status:"needs you"', "model:opus", "orphan", "cost>=2", "age>1h"]),
+        ("ab", ["sandbox:box"]),
+    ],
+)
+def test_the_tokens_of_the_conversations(ids: str, several: list[str]) -> None:
+    a = Conversation("a", None, "box-a", "RUNNING", "running", "acme/web", updated_at=at(-9), llm_model="small")
+    b = Conversation("b", None, "box-b", "RUNNING", "waiting_for_confirmation", llm_model="opus", created_at=at(-9000))
+    b = replace(b, metrics=Metrics(accumulated_cost=2.0))
+    rows = [conversation_row(each, sandboxes={"box-a"}) for each in (a, b, Conversation("c"))]
+    for typed in several:
+        assert let_through(typed, rows, CONVERSATION_GRAMMAR) == ids, typed
