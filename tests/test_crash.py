@@ -1,5 +1,3 @@
-"""A crash tells where it happened and nothing that the program was holding."""
-
 import subprocess
 import sys
 from pathlib import Path

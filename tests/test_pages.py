@@ -1,5 +1,3 @@
-"""The pages beside the tests and the code name only what exists."""
-
 import re
 from functools import cache
 from pathlib import Path

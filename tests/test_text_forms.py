@@ -1,5 +1,3 @@
-"""No text form of a record, in a log or a traceback, shows a secret, whatever member it is in."""
-
 import pkgutil
 from contextlib import suppress
 from importlib import import_module

@@ -1,5 +1,3 @@
-"""A flat server that keeps one record."""
-
 from typing import Any
 
 import httpx

@@ -17,6 +17,7 @@ from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import as_data
 
+FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 WORDS = st.sampled_from(["a", "b", "c"])
 
 PLAIN_FIELDS = {

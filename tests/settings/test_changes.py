@@ -1,5 +1,3 @@
-"""Changes as they are kept between runs: unsaved edits are made again, saves are taken back."""
-
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,10 +14,9 @@ from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.kept import MOST_RUNS, Journal, UnsavedEdits, last_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import as_data, bare, members, missing
-from tests.settings.strategies import PLAIN_FIELDS, counted, errors, marked_drafts, saved
+from tests.settings.strategies import FILES, PLAIN_FIELDS, counted, errors, marked_drafts, saved
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
-FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 PLAIN = StdioServer(name="plain", command="uvx")
 ADDED = SseServer(url="https://a.example/sse")
 BOTH = McpConfig(stdio_servers=(FILES, PLAIN))

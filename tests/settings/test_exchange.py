@@ -1,5 +1,6 @@
 import json
 from contextlib import suppress
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -8,15 +9,17 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings import files
+from quarterdeck.settings import files, kept, masks
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import OBJECT, Field, Group
 from quarterdeck.settings.files import ImportRefused, imported
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
-from quarterdeck.settings.mcp_server import bare, place_of
-from tests.settings.strategies import MARKED_RECORDS, marked_drafts
+from quarterdeck.settings.masks import MASK
+from quarterdeck.settings.mcp_json import without_secrets
+from quarterdeck.settings.mcp_server import bare, filled, members, missing, place_of
+from quarterdeck.settings.review import lines
+from tests.settings.strategies import FILES, MARK, MARKED_RECORDS, MARKED_SERVER, marked_drafts, saved
 
-FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 STORED = Settings(language="de", max_iterations=5, llm_api_key_set=True, mcp_config=McpConfig(stdio_servers=(FILES,)))
 
 
@@ -89,3 +92,66 @@ def test_a_file_of_the_first_version_is_read_and_one_of_a_later_one_is_not() -> 
 def test_any_text_is_refused_or_read(text: str) -> None:
     with suppress(ImportRefused):
         imported(f"[settings]\n{text}", Draft(STORED))
+
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+@given(marked_drafts())
+def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
+    after = saved(draft)
+    written = (
+        kept.with_run(None, "a", draft, NOON, "1").model_dump_json(),
+        kept.with_save(None, draft, after.base, NOON).model_dump_json(),
+        kept.with_save(None, draft, None, NOON).model_dump_json(),
+        files.as_json(files.exported(draft)),
+        without_secrets(listed(draft.servers.config())),
+        repr(tuple(lines(draft))),
+    )
+    assert [text for text in written if MARK in text] == []
+
+
+@given(st.lists(MARKED_SERVER, max_size=3))
+def test_disabled_servers_are_kept_with_what_secrets_they_have(servers: list[McpServer]) -> None:
+    for each in (tuple(servers), tuple(map(bare, servers))):
+        text = kept.DisabledServers(servers=each).model_dump_json()
+        assert kept.DisabledServers.model_validate_json(text).servers == each
+    assert MARK not in text
+
+
+@given(MARKED_SERVER)
+def test_what_is_masked_is_filled_in_again_from_the_server_it_was_made_of(server: McpServer) -> None:
+    hidden = bare(server)
+    assert MARK not in json.dumps(members(hidden))
+    assert bare(hidden) == hidden
+    assert filled(hidden, server) == server
+    assert bool(tuple(missing(hidden))) == (hidden != server)
+
+
+def test_each_of_several_headers_is_filled_in_with_its_own_secret() -> None:
+    sent = ("-H", "X-One: secret-one", "-H", "X-One: secret-two", "--quiet")
+    server = StdioServer(name="curl", command="curl", args=sent)
+    shown = bare(server)
+    assert isinstance(shown, StdioServer)
+    edited = filled(shown.model_copy(update={"args": (*shown.args[:-1], "--verbose")}), server)
+    assert edited == server.model_copy(update={"args": (*sent[:-1], "--verbose")})
+
+
+def test_addresses_keep_what_identifies_them() -> None:
+    assert masks.address("https://a.example:8443/mcp") == "https://a.example:8443/mcp"
+    assert masks.address("https://user:pw@a.example/x?token=t&b") == f"https://{MASK}@a.example/x?token={MASK}&{MASK}"
+
+
+def test_of_arguments_what_may_be_secret_is_masked_and_no_more() -> None:
+    given = ["--token", "abc", "--token", "--verbose", "--token", "-v", "-H", "abc", "read the token", "notes.txt"]
+    given += ["--api-key=abc", "--api-key=", "run x=1 token: abc", "X-Team: abc", "-p", "8080"]
+    given += ["https://abc@a.example/p"]
+    assert masks.arguments(given) == [each.replace("abc", MASK) for each in given]
+    assert masks.arguments(["--max-tokens", "8080"]) == ["--max-tokens", MASK]
+
+
+def test_of_a_document_what_is_secret_by_its_name_is_masked_and_no_more() -> None:
+    given = {"headers": {"X-Any": "abc", "count": 3}, "auth": {"strategy": "basic", "username": "abc"}}
+    given |= {"language": "en", "max_output_tokens": 4096, "deep": {"headers": ["abc"]}}
+    assert masks.document(given, "") == json.loads(json.dumps(given).replace("abc", MASK))
+    assert masks.document({"api_key": "https://a.example/?for=abc"}, "") == {"api_key": MASK}

@@ -1,5 +1,3 @@
-"""MCP servers: told apart, merged with what is kept here, and read from pasted JSON of any usual shape."""
-
 import json
 import re
 from contextlib import suppress
@@ -20,10 +18,10 @@ from quarterdeck.settings.mcp_server import bare, place_of
 from quarterdeck.settings.merge import merge
 from quarterdeck.settings.review import HERE_ONLY, WITH_SECRETS, review
 from quarterdeck.settings.words import differences, server_details
+from tests.client.fakes import NESTED
 from tests.settings.strategies import MARKED_SERVER, counted, marked_drafts
 
 FLAT = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
-NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
 DB = StdioServer(name="db", command="npx", args=("--token", "secret-a"), env={"K": SecretStr("held")})
 TOOLS = SseServer(url="https://a.example/sse")
 

@@ -1,5 +1,3 @@
-"""A draft on top of what somebody else stored meanwhile: nothing of either side is lost."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr

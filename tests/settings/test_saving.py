@@ -21,7 +21,7 @@ from quarterdeck.settings.review import Review, ReviewLine, problems, review, un
 from quarterdeck.settings.save import Caller, SaveResult, complaint, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, verify
-from tests.client.fakes import Answer, Asked, client_of
+from tests.client.fakes import NESTED, Answer, Asked, client_of
 from tests.settings.flat_server import DOWN, LOST, FlatServer
 from tests.settings.strategies import errors, marked_drafts, saved
 
@@ -184,7 +184,6 @@ def test_a_complaint_of_the_server_stands_at_its_field_or_row(
         assert problem.words == f"The server says: {location[-1]}: bad"
 
 
-NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
 REPLACING = Server(Generation.FLAT, KeyState.ACCEPTED, fields=rules_of(Generation.FLAT, merges=False))
 
 
