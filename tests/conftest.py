@@ -31,8 +31,6 @@ def pytest_configure() -> None:
 
 @dataclass(frozen=True)
 class Home:
-    """The folders of one test."""
-
     root: Path
     config: Path
     data: Path

@@ -38,8 +38,6 @@ class Raising(Good):
 
 
 class Hanging(Good):
-    """Answers only once it is let go on."""
-
     def __init__(self) -> None:
         super().__init__()
         self.go_on = Event()

@@ -1,1 +1,0 @@
-"""The client against servers that are right, wrong, slow and hostile."""

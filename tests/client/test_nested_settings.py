@@ -21,8 +21,6 @@ from tests.client.nested_server import NestedServer
 from tests.servers.nested.record import ADDRESSES
 
 LLM = "agent_settings.llm"
-
-
 client_to = partial(client_of, server=NESTED)
 
 

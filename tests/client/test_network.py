@@ -39,7 +39,6 @@ NOTHING = answering(b"")
 
 
 async def failed(answer: Conversation, limits: Limits = FAST) -> tuple[ServiceError, RawServer]:
-    """The error that a reading of this server ends in."""
     async with raw_server(answer) as server, client_at(server.url, limits=limits) as client:
         return await error_of(first_page(client)), server
 

@@ -15,7 +15,7 @@ from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
 from quarterdeck.client.paging import Page
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.sandbox_state import Action, SandboxState
+from quarterdeck.fleet.sandbox_state import Action, SandboxMemory, SandboxState
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.fleet.watch import Changes, Viewport, Watch
 
@@ -23,7 +23,6 @@ NOON = datetime(2031, 5, 6, 12, tzinfo=UTC)
 
 
 def at(seconds: float) -> datetime:
-    """So many seconds after noon."""
     return NOON + timedelta(seconds=seconds)
 
 
@@ -94,12 +93,12 @@ class Story:
                 self.memories.started(sandbox(status.upper()), now)
 
     @property
-    def state(self) -> SandboxState:
-        return self.memories.by_id["abc"].state(at(self.second))
+    def memory(self) -> SandboxMemory:
+        return self.memories.by_id["abc"]
 
     @property
-    def wants_check(self) -> bool:
-        return self.memories.by_id["abc"].wants_check(at(self.second))
+    def state(self) -> SandboxState:
+        return self.memory.state(at(self.second))
 
 
 def failure(kind: ErrorKind = ErrorKind.UNREACHABLE, retry_after: float | None = None) -> ServiceError:

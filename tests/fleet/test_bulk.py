@@ -161,6 +161,6 @@ def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
 
 
 def test_a_deletion_is_done_by_a_reading_without_the_sandbox_and_not_by_the_answer() -> None:
-    listed, missing = (Story(status).memories.by_id["abc"] for status in ("RUNNING delete accepted", "MISSING"))
+    listed, missing = (Story(status).memory for status in ("RUNNING delete accepted", "MISSING"))
     verdicts = [change_verdict(memory, Action.DELETE) for memory in (listed, missing, None)]
     assert verdicts == [None, RowState.DONE, RowState.DONE]

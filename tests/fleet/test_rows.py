@@ -15,7 +15,7 @@ from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_quiet,
 from quarterdeck.fleet.start_tasks import in_progress, start_row, start_state
 from quarterdeck.fleet.writes import NAMED_BY_SERVER, AskedTitles
 
-from .fakes import NOON, at, row, sandbox
+from .fakes import NOON, Story, at, row, sandbox
 
 
 def conversation(sandbox: str | None, agent: str | None, conversation_id: str = "c") -> Conversation:
@@ -133,28 +133,20 @@ def talk(
 
 
 def test_what_needs_a_look_comes_first_then_what_runs_and_has_been_quiet_for_longest() -> None:
-    memories = SandboxMemories()
-    memories.observe([sandbox("RUNNING", "silent", served=True)], at(-4), beginning=False)
-    for second in (-3, -2, -1):
-        memories.observe([sandbox("STARTING", "silent")], at(second), beginning=False)
-    memories.checked("silent", at(0), answered=False)
-    memories.observe([sandbox("STARTING", "slow")], at(-200), beginning=True)
-    rows = [sandbox_row(sandbox("STARTING", name), memories.by_id[name], ()) for name in ("silent", "slow")]
+    stories = {"silent": "RUNNING STARTING STARTING STARTING silent", "slow": "new STARTING +200"}
+    rows = [sandbox_row(sandbox("STARTING", name), Story(told).memory, ()) for name, told in stories.items()]
     statuses = {"missing": "MISSING", "odd": "HIBERNATING", "paused": "PAUSED", "starting": "STARTING", "bad": "ERROR"}
     rows += [row(name=name, status=status) for name, status in statuses.items()]
     rows += [row(talk(updated=at(second)), name=name) for name, second in (("young", -10), ("quiet", -3000))]
     rows.append(row(talk("running"), name="busy"))
-    ids = [each.id for each in sorted(rows, key=lambda each: each.rank(at(0)))]
+    ids = [each.id for each in sorted(rows, key=lambda each: each.rank(at(201)))]
     assert " ".join(ids) == "bad slow silent quiet young busy starting paused odd missing"
 
 
 def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
-    for status, action in (("RUNNING", Action.PAUSE), ("PAUSED", Action.RESUME)):
-        memories, record = SandboxMemories(), sandbox(status)
-        memories.observe([record], at(0), beginning=False)
-        before = sandbox_row(record, memories.by_id["abc"], ()).rank(at(1))
-        memories.asked("abc", action, at(0))
-        assert sandbox_row(record, memories.by_id["abc"], ()).rank(at(1)).value == before.value
+    for status, asked in (("RUNNING", "RUNNING pause"), ("PAUSED", "PAUSED resume")):
+        before, after = (sandbox_row(sandbox(status), Story(told).memory, ()) for told in (status, asked))
+        assert before.rank(at(1)).value == after.rank(at(1)).value
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,8 @@ def test_how_long_a_state_lasts_and_whether_its_beginning_was_seen() -> None:
 def test_a_check_is_wanted_after_three_quiet_readings_of_one_that_ran_and_has_an_address() -> None:
     wanted = ["RUNNING STARTING STARTING STARTING", "RUNNING PAUSED resume STARTING"]
     too_soon = ["RUNNING STARTING STARTING", "STARTING STARTING STARTING STARTING"]
-    assert [told for told in wanted + too_soon if Story(told).wants_check] == wanted
+    stories = {told: Story(told) for told in wanted + too_soon}
+    assert [told for told, story in stories.items() if story.memory.wants_check(at(story.second))] == wanted
     bare = SandboxMemories()
     for second, status in enumerate(["RUNNING", *["STARTING"] * 4]):
         bare.observe([sandbox(status)], at(second), beginning=False)

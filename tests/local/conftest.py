@@ -156,14 +156,12 @@ def sql(data: Path, statement: str, *values: str) -> list[Any]:
 
 
 def leaders(data: Path) -> list[Identity]:
-    """The leaders of the sandboxes of a data folder, as they are stored."""
     if not (data / "service.db").exists():
         return []
     return [Identity(*row) for row in sql(data, "SELECT pid, ticks, boot FROM sandboxes")]
 
 
 def processes(data: Path) -> list[Process]:
-    """Every live process of every sandbox of a data folder."""
     return [process for leader in leaders(data) for process in members(leader)]
 
 

@@ -123,12 +123,10 @@ def saved(draft: Draft) -> Draft:
 
 
 def errors(draft: Draft) -> list[Problem]:
-    """What stops a save."""
     return [problem for problem in draft.problems if problem.stops]
 
 
 def edited(draft: Draft, edits: Edits) -> Draft:
-    """A draft with fields set one after the other."""
     for key, value in edits:
         draft = draft.set(key, value)
     return draft

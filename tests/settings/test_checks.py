@@ -106,9 +106,6 @@ def test_what_is_behind_a_mask_has_to_be_typed_again_and_is_named_without_it() -
     assert "TOKEN" in found.words
 
 
-STORED = Settings(language="de", max_iterations=50, llm_api_key_set=True, search_api_key_set=False)
-
-
 def test_every_documented_field_has_an_entry() -> None:
     documented = set(Settings.model_fields) - LOAD_ONLY - {"leaves"}
     assert {entry.key for entry in CATALOGUE if not entry.extra} == documented

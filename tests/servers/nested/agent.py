@@ -26,7 +26,6 @@ TOLD: Mapping[str, bool] = {"told": True}
 
 
 def is_told(info: SerializationInfo) -> bool:
-    """Whether a dump is for a client."""
     return info.context is TOLD
 
 
@@ -124,7 +123,6 @@ def _bare_map(sent: object) -> object:
 
 
 McpConfig = Annotated[dict[str, McpServer], BeforeValidator(_bare_map)]
-"""Tool servers by name."""
 
 
 class Llm(Block):
@@ -188,8 +186,6 @@ class OpenHandsAgent(Block):
 
 
 class AcpAgent(Block):
-    """An agent of another maker, spoken to over a protocol."""
-
     schema_version: int = 4
     agent_kind: Literal["acp"]
     acp_server: Literal["claude-code", "codex", "gemini-cli", "custom"] = "claude-code"
