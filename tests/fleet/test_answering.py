@@ -109,19 +109,17 @@ async def test_an_answer_that_was_overheard_is_given_again(agent: FakeAgent) -> 
         assert sent(agent, ANSWER) == 2
 
 
+def goes_on(agent: FakeAgent) -> None:
+    agent.next = ["rm -r build"]
+    agent.run()
+
+
 @pytest.mark.parametrize(
     ("before", "meanwhile", "say", "words", "ran", "sent"),
     [
         # the same answer, after which something else ran, too; what was accepted for all that follows is taken back
-        (
-            ANSWER,
-            FakeAgent.run,
-            Answering.accept,
-            "Somebody else answered",
-            ["one", "rm -r build"],
-            [ANSWER, "/interrupt"],
-        ),
-        ("/confirmation_policy", FakeAgent.run, ALL, "something else", ["one"], ["/confirmation_policy"] * 2),
+        (ANSWER, goes_on, Answering.accept, "Somebody else answered", ["one", "rm -r build"], [ANSWER, "/interrupt"]),
+        ("/confirmation_policy", goes_on, ALL, "something else", ["one"], ["/confirmation_policy"] * 2),
         # the opposite one
         (ANSWER, FakeAgent.reject, Answering.accept, "Somebody else rejected", [], [ANSWER]),
         (ANSWER, FakeAgent.run, partial(Answering.reject, reason="use git"), "was not rejected", ["one"], [ANSWER]),
@@ -134,7 +132,6 @@ async def test_what_somebody_else_answers_at_once_is_said(
 ) -> None:
     agent = FakeAgent("1.34.0")
     agent.asks("one")
-    agent.next = ["rm -r build"]
     async with talking(agent) as (following, answering):
         agent.meanwhile[before] = partial(meanwhile, agent)
         with pytest.raises(ServiceError, match=words) as raised:

@@ -1,15 +1,14 @@
 """A server that speaks the nested generation, as release 1.11 does: settings changed by differences."""
 
-import re
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Request, Response
-from pydantic import AfterValidator, BaseModel, StringConstraints, ValidationError
+from pydantic import BaseModel, StringConstraints, ValidationError
 
 from quarterdeck.local.about import MODELS
 from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.records import Limit, Message, Page, json_answer
-from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets
+from quarterdeck.local.secrets import SecretBody, Secrets
 from quarterdeck.local.service import LocalService
 from tests.client.recorded import NESTED, exchange
 from tests.servers.nested.agent import AcpAgent, ConversationSettings, Llm, OpenHandsAgent
@@ -48,12 +47,6 @@ def nested(service: LocalService) -> Before:
 async def _on_refusal(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RefusalError)
     return json_answer({"detail": str(error)}, error.status)
-
-
-def _check_name(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError("a name has letters, digits and _, and begins with no digit")
-    return name
 
 
 def nested_settings_router(settings: NestedSettings) -> APIRouter:
@@ -98,41 +91,16 @@ def _is_in(block: Any, key: str) -> bool:
     return field is not None and (not rest or _is_in(field.annotation, rest))
 
 
-UNVERIFIED = {"openai/gpt-4.1", "gemini/gemini-2.5-flash", "ollama/llama3"}
-OFFERED = [(*model.partition("/")[::2], model not in UNVERIFIED) for model in MODELS]
-"""Provider, name, and whether it is verified."""
-VariableName = Annotated[str, AfterValidator(_check_name)]
-
-
-class NestedDescribedBody(DescribedBody):
-    name: VariableName
-
-
-class NestedSecretBody(SecretBody):
-    name: VariableName
-
-
 def nested_secrets_router(secrets: Secrets) -> APIRouter:
     router = APIRouter(prefix="/api/v1/secrets", tags=["Secrets"])
 
     @router.get("/search")
-    async def search(name__contains: str = "", page_id: str = "", limit: Limit = 100) -> Page[dict[str, str]]:
-        """The id of the next page is the last name of this one."""
-        found = [
-            secret
-            for secret in sorted((await secrets.listing())["custom_secrets"], key=lambda secret: secret["name"])
-            if name__contains.lower() in secret["name"].lower() and secret["name"] > page_id
-        ]
-        return Page(items=found[:limit], next_page_id=found[limit - 1]["name"] if len(found) > limit else None)
+    async def search() -> Page[dict[str, str]]:
+        listed = (await secrets.listing())["custom_secrets"]
+        return Page(items=sorted(listed, key=lambda secret: secret["name"]), next_page_id=None)
 
-    @router.post("", status_code=201)
-    async def write(body: NestedSecretBody) -> Message:
-        return await secrets.create(body)
-
-    @router.put("/{name}")
-    async def describe(name: str, body: NestedDescribedBody) -> Message:
-        return await secrets.describe(name, body)
-
+    router.add_api_route("", secrets.create, methods=["POST"], status_code=201)
+    router.add_api_route("/{name}", secrets.describe, methods=["PUT"])
     router.add_api_route("/git-providers", secrets.set_tokens, methods=["POST"])
     router.add_api_route("/git-providers", secrets.clear_tokens, methods=["DELETE"])
     router.add_api_route("/{name}", secrets.delete, methods=["DELETE"])
@@ -204,17 +172,18 @@ def _profile(kept: Profiles, name: str) -> Llm:
     return kept.profiles[name]
 
 
+UNVERIFIED = {"openai/gpt-4.1", "gemini/gemini-2.5-flash", "ollama/llama3"}
+
+
 def nested_options_router() -> APIRouter:
-    """What can be chosen in settings; clients read its first page only."""
+    """The models that are verified, which is all that clients ask for; they read the first page only."""
     router = APIRouter(prefix="/api/v1/config", tags=["Options"])
 
     @router.get("/models/search")
-    async def models(query: str = "", verified__eq: bool | None = None, limit: Limit = 50) -> Page[dict[str, Any]]:
-        found = [
-            {"provider": provider, "name": name, "verified": verified, "hidden": False, "canonical": None}
-            for provider, name, verified in OFFERED
-            if query.lower() in f"{provider}/{name}".lower() and verified__eq in {None, verified}
-        ]
+    async def models(limit: Limit) -> Page[dict[str, Any]]:
+        named = [model.partition("/") for model in MODELS if model not in UNVERIFIED]
+        told = {"verified": True, "hidden": False, "canonical": None}
+        found = [{"provider": provider, "name": name, **told} for provider, _, name in named]
         return Page(items=found[:limit], next_page_id="opaque" if len(found) > limit else None)
 
     return router

@@ -19,8 +19,6 @@ from pydantic import (
     model_validator,
 )
 
-from quarterdeck.client.models.enums import is_mask
-
 TOLD: Mapping[str, bool] = {"told": True}
 """The context in which a record is dumped to be told to a client; without it, it is dumped to be stored."""
 
@@ -33,10 +31,6 @@ def _blank_is_none(value: object) -> object:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def _mask_is_none(value: object) -> object:
-    return None if isinstance(value, str) and is_mask(value) else value
-
-
 def _value(secret: SecretStr, info: SerializationInfo) -> str | None:
     return None if is_told(info) else secret.get_secret_value()
 
@@ -44,9 +38,7 @@ def _value(secret: SecretStr, info: SerializationInfo) -> str | None:
 Secret = Annotated[SecretStr, PlainSerializer(_value)]
 """A secret: stored in clear, told as null."""
 Key = Annotated[Secret | None, BeforeValidator(_blank_is_none)]
-"""A secret that blanks clear; a mask is taken for a secret."""
-GuardedKey = Annotated[Key, BeforeValidator(_mask_is_none)]
-"""A secret that blanks and masks clear."""
+"""A secret that blanks clear."""
 BlankIsNone = BeforeValidator(_blank_is_none)
 
 
@@ -128,13 +120,13 @@ McpConfig = Annotated[dict[str, McpServer], BeforeValidator(_bare_map)]
 class Llm(Block):
     never_null: ClassVar[frozenset[str]] = frozenset({"model"})
     model: str = "gpt-5.5"
-    api_key: GuardedKey = None
+    api_key: Key = None
     auth_type: Literal["api_key", "subscription"] = "api_key"
     subscription_vendor: Literal["openai"] | None = None
     base_url: Annotated[str | None, BlankIsNone] = None
     api_version: str | None = None
-    aws_access_key_id: GuardedKey = None
-    aws_secret_access_key: GuardedKey = None
+    aws_access_key_id: Key = None
+    aws_secret_access_key: Key = None
     num_retries: Annotated[int, Field(ge=0)] = 5
     retry_multiplier: Annotated[FiniteFloat, Field(ge=0)] = 8.0
     timeout: Annotated[int | None, Field(ge=0)] = 300
@@ -167,7 +159,7 @@ class Verification(Block):
     max_refinement_iterations: Annotated[int, Field(ge=1)] = 3
     critic_server_url: str | None = None
     critic_model_name: str | None = None
-    critic_api_key: GuardedKey = None
+    critic_api_key: Key = None
 
 
 class OpenHandsAgent(Block):
