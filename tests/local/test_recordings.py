@@ -12,8 +12,8 @@ from tests.local.conftest import Caller, Json, Opener
 SETTINGS = "10 19 21 23-27 30 31 55 56 79 81 86-106 110-112 115-117 120 121 123 124 113 114"
 UNREADABLE = "108 70 71 73 74"
 PROFILES = "30 125-127 130 131 134-140 142 143"
-SECRETS = "144-150 153 154 160-167 169-171 173"
-FLAT_SECRETS = "83-102 105 106 108-111"
+SECRETS = "144 145 147-150 153 154 160-167 169-171 173"
+FLAT_SECRETS = "83 86-102 105 106 108-111"
 """Exchanges by the numbers that their files begin with, in the order in which they are asked."""
 TOLD_WHOLE = {FLAT: "92 95 110 111", NESTED: "154"}
 """Answers that are the same word by word."""

@@ -1,4 +1,4 @@
-"""A server of the flat generation that *replaces* as releases 1.2 and 1.6 do, and answers yes to what it did not do."""
+"""A server of the flat generation that *replaces* as releases 1.2 and 1.6 do."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from starlette.types import Receive, Scope, Send
 from quarterdeck.local.bodies import SettingsBody
 from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.records import Message
-from quarterdeck.local.secrets import DescribedBody, Secrets, Tokens, secrets_router, unless_blank
+from quarterdeck.local.secrets import Secrets, Tokens, secrets_router, unless_blank
 from quarterdeck.local.service import LocalService, guard, new_app
 from quarterdeck.local.settings import DEFAULTS, STORED, Settings, settings_router
 from quarterdeck.local.store import Record
@@ -18,7 +18,6 @@ SERVER_MEMBERS = {
     "stdio_servers": ("name", "command", "args", "env"),
     "shttp_servers": ("url", "api_key", "timeout"),
 }
-YES = Message(message="Done")
 KEPT = ("llm_model", "llm_api_key", "llm_base_url", "user_consents_to_analytics", "disabled_skills")
 
 
@@ -60,22 +59,12 @@ class CheckedTokens(Secrets):
         return await super().set_tokens(provider_tokens)
 
 
-class CarelessSecrets(CheckedTokens):
-    """Answers yes to a change of a secret that is not there, as long as nobody ever stored any."""
-
-    async def describe(self, name: str, body: DescribedBody) -> Message:
-        return YES if await self.read() is None else await super().describe(name, body)
-
-    async def delete(self, name: str) -> Message:
-        return YES if await self.read() is None else await super().delete(name)
-
-
 OWN = ("/api/settings", "/api/secrets", "/api/add-git-providers", "/api/unset-provider-tokens")
 
 
 def replacing(service: LocalService) -> Before:
     store = service.store
-    routers = settings_router(ReplacingSettings(store)), secrets_router(CarelessSecrets(store))
+    routers = settings_router(ReplacingSettings(store)), secrets_router(CheckedTokens(store))
     return Before(service, "replace", OWN, routers)
 
 

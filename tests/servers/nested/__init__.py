@@ -13,7 +13,7 @@ from quarterdeck.local.service import LocalService
 from tests.client.recorded import NESTED, exchange
 from tests.servers.nested.agent import AcpAgent, ConversationSettings, Llm, OpenHandsAgent
 from tests.servers.nested.record import ECHOED, NestedRecord, NestedSettings, Profiles, words_of
-from tests.servers.replacing import YES, Before, CheckedTokens
+from tests.servers.replacing import Before, CheckedTokens
 
 OWN = ("/api/v1/settings", "/api/v1/secrets", "/api/v1/config")
 FLAT = ("/api/settings", "/api/secrets", "/api/options", "/api/add-git-providers", "/api/unset-provider-tokens")
@@ -21,7 +21,7 @@ FLAT = ("/api/settings", "/api/secrets", "/api/options", "/api/add-git-providers
 
 
 class NestedSecrets(CheckedTokens):
-    """Overwrites without asking, keeping the description, and says yes to a deletion while none was ever stored."""
+    """Overwrites without asking, keeping the description."""
 
     async def create(self, body: SecretBody) -> Message:
         for secret in (await self.listing())["custom_secrets"]:
@@ -30,9 +30,6 @@ class NestedSecrets(CheckedTokens):
                 kept = secret["description"] if body.description is None else body.description
                 body = body.model_copy(update={"description": kept})
         return await super().create(body)
-
-    async def delete(self, name: str) -> Message:
-        return YES if await self.read() is None else await super().delete(name)
 
 
 def nested(service: LocalService) -> Before:
