@@ -4,7 +4,6 @@ import pytest
 from quarterdeck.client.errors import ErrorKind, Outcome
 from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.client.settings import losses
 from tests.client.fakes import Answer, client_of, error_of
 from tests.client.recorded import exchange
 
@@ -55,16 +54,6 @@ async def test_a_flat_server_uses_only_some_fields_and_may_tell_its_release() ->
     assert {name for name in Settings.model_fields if not server.rules(name).in_effect} == unused
     assert not server.rules("enable_sound_notifications").clearable
     assert server.rules("search_api_key").clear_with == " "
-
-
-@pytest.mark.parametrize(("store", "merges"), [("merge", True), ("replace", False)])
-async def test_the_local_service_says_what_it_is(store: str, merges: bool) -> None:
-    about = {"service": "quarterdeck-local", "settings_store": store, "version": "0.1.0"}
-    client, _ = client_of({FLAT: [RECORD], ABOUT: [Answer(about)]})
-    server = await client.describe()
-    assert (server.local, server.merges, server.release) == (True, merges, "0.1.0")
-    assert bool(losses(Settings(), {}, server)) is not merges
-    assert await client.release() == "0.1.0"
 
 
 @pytest.mark.parametrize("trouble", [Answer(status=503), httpx.ReadError("reset")])

@@ -19,12 +19,6 @@ from quarterdeck.config.load import Preferences, find_folders, load
 from tests.conftest import Home
 
 
-@pytest.fixture
-def connections(home: Home) -> Path:
-    home.config.mkdir(parents=True)
-    return home.config / "connections.toml"
-
-
 def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -> None:
     environ = {"HOME": str(home.root), "XDG_DATA_HOME": "relative", "XDG_STATE_HOME": "/var/state"}
     found = find_folders(environ)
@@ -48,14 +42,14 @@ def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -
         ('url = "https://host"\nca-file = "/team.pem"', "'ca-file' is not known"),
     ],
 )
-def test_an_unusable_connection_is_named_and_the_others_are_used(connections: Path, entry: str, named: str) -> None:
+def test_an_unusable_connection_is_named_and_the_others_are_used(home: Home, entry: str, named: str) -> None:
     names = "".join(f'[connections.{name}]\nurl = "http://a"\n' for name in ("local", '"two words"', "good"))
-    connections.write_text(f"{names}[connections.bad]\n{entry}\n")
+    file = home.write("connections.toml", f"{names}[connections.bad]\n{entry}\n")
     loaded = load(os.environ)
     assert (list(loaded.connections), set(loaded.left_out)) == (["good"], {"local", "two words", "bad"})
     local, words, problem = loaded.problems
     assert ("'local'" in local, "a name has letters" in words) == (True, True)
-    assert all(part in problem for part in (str(connections), "'bad'", named, "; it is left out"))
+    assert all(part in problem for part in (str(file), "'bad'", named, "; it is left out"))
     assert "secret" not in problem
 
 
@@ -71,22 +65,22 @@ def test_an_unusable_connection_is_named_and_the_others_are_used(connections: Pa
         ('read_only = "yes"', "opened read-only"),
     ],
 )
-def test_a_wrong_member_is_named_and_the_rest_is_used_and_kept(connections: Path, entry: str, named: str) -> None:
+def test_a_wrong_member_is_named_and_the_rest_is_used_and_kept(home: Home, entry: str, named: str) -> None:
     text = f'last_used = "x"\n[connections.work]\nurl = " http://a/ "\n{entry}\n'
-    connections.write_text(text)
+    file = home.write("connections.toml", text)
     loaded = load(os.environ)
     above, problem = loaded.problems
     tables = "'last_used' is not known; known are tables like [connections.work]; the rest is used"
-    assert above == f"{connections}: {tables}"
-    assert all(part in problem for part in (f"{connections}, line 2, connection 'work': ", named))
+    assert above == f"{file}: {tables}"
+    assert all(part in problem for part in (f"{file}, line 2, connection 'work': ", named))
     assert "sentinel" not in problem
     protected = "read-only" in named
     work = Connection("work", "http://a", read_only=protected, kept=True)
     assert (loaded.connections, loaded.left_out) == ({"work": work}, {})
-    edit.save_connection(connections, work, "work")
-    assert connections.read_text() == text
-    edit.save_connection(connections, replace(work, name="office", url="http://b"), "work")
-    assert connections.read_text() == text.replace(".work", ".office").replace(" http://a/ ", "http://b")
+    edit.save_connection(file, work, "work")
+    assert file.read_text() == text
+    edit.save_connection(file, replace(work, name="office", url="http://b"), "work")
+    assert file.read_text() == text.replace(".work", ".office").replace(" http://a/ ", "http://b")
 
 
 @pytest.mark.parametrize(
@@ -95,25 +89,35 @@ def test_a_wrong_member_is_named_and_the_rest_is_used_and_kept(connections: Path
         (b"\x00\xff\xfe", "line 1"),
         (b"a = 1\n\xe4\n", "line 2"),
         (b'[connections.work]\nurl = "http://x"\nbroken broken\n', "line 3"),
-        *((garbage, "") for garbage in (b"[" * 100_000, b"a" * (files.LARGEST + 1))),
+        *((garbage, "") for garbage in (b"\x00", b"[" * 100_000, b"a" * (files.LARGEST + 1))),
+        (b"[connections.work\n", "line 1"),
+        *((b"connections = 5\n", ""), (b"[connections]\nwork = 5\n", ""), (b"[[connections]]\n", "")),
     ],
 )
-def test_garbage_is_named_with_its_line_and_left_as_it_is(connections: Path, content: bytes, line: str) -> None:
-    connections.write_bytes(content)
+def test_garbage_is_named_with_its_line_and_left_as_it_is(home: Home, content: bytes, line: str) -> None:
+    file = home.write("connections.toml", "")
+    file.write_bytes(content)
     loaded = load(os.environ)
     [problem] = loaded.problems
-    assert all(part in problem for part in (str(connections), line))
-    assert (loaded.connections, connections.read_bytes()) == ({}, content)
+    assert all(part in problem for part in (str(file), line))
+    with pytest.raises(ConfigError, match="nothing was written") as caught:
+        edit.save_connection(file, WORK, "work")
+    assert str(file) in str(caught.value) or "tables" in str(caught.value)
+    with pytest.raises(ConfigError):
+        edit.delete_table(file, "connections", "work")
+    assert (loaded.connections, file.read_bytes()) == ({}, content)
 
 
-def test_things_that_are_no_files_are_named_without_waiting_for_them(connections: Path) -> None:
-    os.mkfifo(connections)
+def test_things_that_are_no_files_are_named_without_waiting_for_them(home: Home) -> None:
+    file = home.write("connections.toml", "")
+    file.unlink()
+    os.mkfifo(file)
     assert "not a regular file" in load(os.environ).problems[0]
-    connections.unlink()
-    connections.mkdir()
+    file.unlink()
+    file.mkdir()
     assert "regular file" in load(os.environ).problems[0]
-    connections.rmdir()
-    connections.symlink_to("nowhere")
+    file.rmdir()
+    file.symlink_to("nowhere")
     assert "link" in load(os.environ).problems[0]
 
 
@@ -202,19 +206,6 @@ def test_two_that_write_at_once_lose_nothing_of_each_other(file: Path) -> None:
     with ThreadPoolExecutor() as pool:
         tuple(pool.map(lambda each: edit.save_connection(file, each, None), new))
     assert known() == {"work": WORK, "home": HOME} | {each.name: each for each in new}
-
-
-@pytest.mark.parametrize(
-    "text", ["[connections.work\n", "connections = 5\n", "[connections]\nwork = 5\n", "[[connections]]\n", "\x00"]
-)
-def test_a_file_that_is_not_understood_is_named_and_left_as_it_is(file: Path, text: str) -> None:
-    file.write_text(text)
-    with pytest.raises(ConfigError, match="nothing was written") as caught:
-        edit.save_connection(file, WORK, "work")
-    assert str(file) in str(caught.value) or "tables" in str(caught.value)
-    with pytest.raises(ConfigError):
-        edit.delete_table(file, "connections", "work")
-    assert file.read_text() == text
 
 
 @pytest.mark.parametrize(

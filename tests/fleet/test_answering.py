@@ -186,16 +186,6 @@ async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent
         assert not following.transcript.outgoing
 
 
-async def test_it_is_said_when_the_log_stays_unreadable(agent: FakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "READ_WITHIN", 0.0)
-    async with talking(agent) as (following, talk):
-        agent.loses_answers = True
-        agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
-        with pytest.raises(ServiceError, match="not known whether your message arrived"):
-            await talk.send("hello")
-        assert not following.transcript.outgoing
-
-
 async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ended(agent: FakeAgent) -> None:
     agent.set("running")
     async with talking(agent) as (following, answering):
