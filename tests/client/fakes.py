@@ -68,8 +68,6 @@ class Asked:
         return dict(self.query).get("page_id")
 
 
-ITEMS = b'{"items": [{"id": "s1", "status": "RUNNING"}]}'
-"""A page of one sandbox."""
 Script = Callable[[Asked], Answer | Exception]
 Answers = Mapping[str, Sequence[Answer | Exception]]
 """The answers for each "METHOD path", the last one for ever."""
@@ -102,13 +100,10 @@ class FakeServer(httpx.AsyncBaseTransport):
 class Gated(FakeServer):
     """Holds what `holds` picks until the gate is open; with `acts_first` it is done before, its answer is held."""
 
-    def __init__(
-        self, script: Script, holds: Holds, gate: asyncio.Event | None = None, *, acts_first: bool = False
-    ) -> None:
+    def __init__(self, script: Script, holds: Holds, *, acts_first: bool = False) -> None:
         super().__init__(script)
         self.holds, self.acts_first = holds, acts_first
-        self.gate = gate or asyncio.Event()
-        self.waited = False
+        self.gate, self.waited = asyncio.Event(), False
         self.lost: Exception | None = None
         """What comes in place of a held answer."""
 

@@ -3,7 +3,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from tests.client.fakes import ITEMS, answering, client_at, error_of, first_page, plain, raw_server
+from tests.client.fakes import answering, client_at, error_of, first_page, plain, raw_server
 from tests.client.test_network import EMPTY
 
 FAR = "http://far.invalid"
@@ -11,7 +11,8 @@ FAR = "http://far.invalid"
 
 @pytest.mark.parametrize(("name", "prefix"), [("http_proxy", ""), ("ALL_PROXY", ""), ("HTTP_PROXY", "http://")])
 async def test_another_machine_is_asked_through_it(name: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with raw_server(answering(plain(ITEMS, "200 OK", "Set-Cookie: a=tracked"))) as proxy:
+    listed = b'{"items": [{"id": "s1", "status": "RUNNING"}]}'
+    async with raw_server(answering(plain(listed, "200 OK", "Set-Cookie: a=tracked"))) as proxy:
         monkeypatch.setenv(name, proxy.url.removeprefix(prefix))
         async with client_at(FAR) as client:
             for _ in range(2):
