@@ -1,11 +1,19 @@
+from urllib.parse import unquote
+
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import SecretStr
 
-from quarterdeck.client.errors import ErrorKind, Outcome
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.client.models.settings import Settings
-from tests.client.fakes import Answer, client_of, error_of
+from quarterdeck.client.network import checked_address, is_loopback
+from tests.client.fakes import KEY, Answer, answering, client_at, client_of, error_of, plain, raw_server
 from tests.client.recorded import exchange
+from tests.client.test_network import endless
 
 FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"
 ONE = "GET /api/v1/app-conversations"
@@ -83,3 +91,106 @@ async def test_what_answers_behind_one_address_is_found_out_again_when_another_s
     assert await client.conversations.read(["a" * 32])
     error = await error_of(client.settings.store(base, {"language": "fr"}))
     assert (error.kind, error.outcome, len(server.sent("POST"))) == (ErrorKind.WRONG_API, Outcome.NOT_SENT, 1)
+
+
+NOWHERE = "http://127.0.0.1:1"
+LIMITS = Limits(connect=10.0, quick=10.0, repeat_after=0)
+GOOD = "a sandbox's network may differ"
+
+
+@pytest.mark.parametrize(
+    ("status", "key", "words", "good"),
+    [
+        *((status, None, GOOD, True) for status in ("200 OK", "202 Accepted", "400 Bad", "405 No", "406 No")),
+        ("401 No", None, "needs a key (401)", False),
+        ("403 No", None, "needs a key (403)", False),
+        ("401 No", "sentinel-mcp", "refuses its key (401)", False),
+        ("404 No", None, "nothing is at this path", False),
+        ("307 Moved", "sentinel-mcp", "not followed", False),
+        ("502 Bad", None, "no welcome", False),
+    ],
+)
+async def test_each_end_is_told_and_only_its_own_key_sent(status: str, key: str | None, words: str, good: bool) -> None:
+    async with raw_server(answering(plain(b""))) as other:
+        moved = plain(b"", status, f"Location: {other.url}/mcp")
+        async with raw_server(answering(moved)) as server, client_at(NOWHERE, limits=LIMITS) as client:
+            reached = await client.probe(f"{server.url}/deep/mcp?tenant=sentinel", SecretStr(key) if key else None)
+    assert (reached.good, other.heads) == (good, [])
+    [head] = [each.decode().lower() for each in server.heads]
+    assert (words in reached.words, "from this machine" in reached.words) == (True, True)
+    assert "sentinel" not in reached.words + reached.brief
+    assert head.startswith("get /deep/mcp?tenant=sentinel http/1.1")
+    assert KEY not in head
+    assert ("authorization: bearer sentinel-mcp" in head) is (key is not None)
+
+
+async def test_a_body_without_end_is_not_waited_for() -> None:
+    async with raw_server(endless) as server, client_at(NOWHERE, limits=LIMITS) as client:
+        assert (await client.probe(server.url)).good
+
+
+@pytest.mark.parametrize(
+    ("address", "key", "brief"),
+    [
+        (NOWHERE, None, "no connection"),
+        ("http://nobody.invalid/sse", None, "no such host"),
+        ("ws://127.0.0.1:1/x", None, "not tried"),
+        ("http://[", None, "not tried"),
+        (NOWHERE, "sentinel mcp", "not tried"),
+    ],
+)
+async def test_an_address_that_cannot_answer_is_told_in_words(address: str, key: str | None, brief: str) -> None:
+    async with client_at(NOWHERE, limits=LIMITS) as client:
+        reached = await client.probe(address, SecretStr(key) if key else None)
+    assert (reached.brief, reached.good, reached.words[-1]) == (brief, False, ".")
+    assert "sentinel" not in reached.words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "host.example:3000", "http://", "ftp://host.example", "http://host.example:99999", "http://[::1"),
+        *("http://host .example", "http://host.example/\nHost: other"),
+        *(
+            f"http://{end}"
+            for end in ("me:s3ntinel@host.example", "host.example?token=s3ntinel", "host.example#s3ntinel")
+        ),
+    ],
+)
+def test_an_address_with_something_missing_or_secret_in_it_is_refused_without_repeating_it(text: str) -> None:
+    with pytest.raises(ServiceError) as caught:
+        checked_address(text)
+    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.LOCAL, Outcome.NOT_SENT)
+    assert "s3ntinel" not in f"{caught.value!r} {caught.value.words} {caught.value.advice}"
+
+
+def test_this_machine_is_known_by_all_its_names() -> None:
+    assert checked_address("HTTP://[::1]:8080/") == "http://[::1]:8080"
+    assert all(map(is_loopback, ("http://localhost:1", "http://127.9.9.9", "http://[::1]:3", "http://a.localhost")))
+    assert not any(map(is_loopback, ("http://host.example", "http://10.0.0.1", "http://127.0.0.1.example")))
+
+
+@pytest.mark.parametrize("record_id", ["", ".", "..", "\ud800", pytest.param("a" * 70_000, id="long")])
+async def test_an_id_that_cannot_be_asked_for_is_refused(record_id: str) -> None:
+    client, server = client_of({})
+    assert (await error_of(client.sandboxes.pause(record_id))).outcome is Outcome.NOT_SENT
+    assert server.asked == []
+
+
+ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40).filter(lambda text: text.strip("."))
+
+
+@settings(max_examples=40)
+@given(st.lists(ids, min_size=1, max_size=5))
+async def test_a_server_sees_exactly_the_ids_that_were_asked_for(record_ids: list[str]) -> None:
+    client, server = client_of(lambda _: Answer([]))
+    await client.sandboxes.read(record_ids)
+    await error_of(client.sandboxes.start(record_ids[0]))
+    await client.sandboxes.pause(record_ids[0])
+    await client.sandboxes.delete(record_ids[0])
+    batch, start, pause, delete = server.asked
+    assert batch.query == tuple(("id", each) for each in record_ids)
+    assert (start.query, start.content) == ((("sandbox_spec_id", record_ids[0]),), b"")
+    assert delete.query == (("sandbox_id", record_ids[0]),)
+    assert pause.path == f"{delete.path}/pause"
+    assert (unquote(delete.path, errors="strict"), delete.path.count("/")) == (f"/api/v1/sandboxes/{record_ids[0]}", 4)
