@@ -62,6 +62,9 @@ async def test_a_flat_server_uses_only_some_fields_and_may_tell_its_release() ->
     assert {name for name in Settings.model_fields if not server.rules(name).in_effect} == unused
     assert not server.rules("enable_sound_notifications").clearable
     assert server.rules("search_api_key").clear_with == " "
+    client, _ = client_of({FLAT: [RECORD], ABOUT: [Answer({"service": "quarterdeck-local", "version": "0.1.0"})]})
+    await client.describe()
+    assert await client.release() == "0.1.0", "the local service is not asked for its description"
 
 
 @pytest.mark.parametrize("trouble", [Answer(status=503), httpx.ReadError("reset")])
