@@ -24,13 +24,23 @@ from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
 from tests.local.conftest import until
 
 
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "SETTLES", 0.001)
+    monkeypatch.setattr(answering, "ENDS_WITHIN", 20.0)
+
+
+@pytest.fixture
+def agent() -> FakeAgent:
+    return FakeAgent()
+
+
 def following(agent: FakeAgent) -> Following:
     client, _ = client_of(agent)
     return Following(client, ID, lambda: None, lambda: datetime.now(UTC))
 
 
-async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_its_copy_shown() -> None:
-    agent = FakeAgent()
+async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_its_copy_shown(agent: FakeAgent) -> None:
     agent.says("kept")
     agent.copy, agent.log = agent.log, []
     for sandbox, host, origin, note in (
@@ -46,8 +56,7 @@ async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_i
         assert [entry.text for entry in followed.transcript.entries] == ["kept"]
 
 
-async def test_what_was_read_stays_while_paused_silent_and_deleted_each_look_different() -> None:
-    agent = FakeAgent()
+async def test_what_was_read_stays_while_paused_silent_and_deleted_each_look_different(agent: FakeAgent) -> None:
     agent.says("before")
     followed = following(agent)
     await followed.poll()
@@ -71,8 +80,7 @@ async def test_what_was_read_stays_while_paused_silent_and_deleted_each_look_dif
     assert [entry.text for entry in followed.transcript.entries] == ["before", "while nobody looked"]
 
 
-async def test_what_was_said_last_in_a_sandbox_that_is_gone_is_read_from_the_copy() -> None:
-    agent = FakeAgent()
+async def test_what_was_said_last_in_a_sandbox_that_is_gone_is_read_from_the_copy(agent: FakeAgent) -> None:
     agent.says("before")
     agent.set("running")
     followed = following(agent)
@@ -164,17 +172,6 @@ ANSWER = "/events/respond_to_confirmation"
 Say = Callable[[Answering, frozenset[str]], Awaitable[str]]
 ALL = partial(Answering.accept, all_that_follow=True)
 SAYING = partial(Answering.accept, saying="mind the gap")
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "SETTLES", 0.001)
-    monkeypatch.setattr(answering, "ENDS_WITHIN", 20.0)
-
-
-@pytest.fixture
-def agent() -> FakeAgent:
-    return FakeAgent()
 
 
 @asynccontextmanager

@@ -89,13 +89,13 @@ def of(*servers: McpServer) -> list[tuple[int | None, str, bool]]:
     return [(problem.row, problem.member, problem.stops) for problem in mcp_checks.problems(rows)]
 
 
-STDIO = StdioServer(name="files", command="npx")
+FILES = StdioServer(name="files", command="npx")
 
 BAD_SERVERS: list[tuple[McpServer, str]] = [(SseServer(url=bad), "url") for bad in ("a.example", "ftp://a.example", "")]
-BAD_SERVERS += [(STDIO.model_copy(update={"command": bad}), "command") for bad in ("npx -y x", "")]
-BAD_SERVERS += [(STDIO.model_copy(update={"name": bad}), "name") for bad in ("my files", "")]
+BAD_SERVERS += [(FILES.model_copy(update={"command": bad}), "command") for bad in ("npx -y x", "")]
+BAD_SERVERS += [(FILES.model_copy(update={"name": bad}), "name") for bad in ("my files", "")]
 ENVS = {"A-B": SecretStr("x")}, {"A": SecretStr("****")}
-BAD_SERVERS += [(STDIO.model_copy(update={"env": bad}), "env") for bad in ENVS]
+BAD_SERVERS += [(FILES.model_copy(update={"env": bad}), "env") for bad in ENVS]
 BAD_SERVERS += [(ShttpServer(url="https://a.example", timeout=seconds), "timeout") for seconds in (0, 3601)]
 BAD_SERVERS += [(SseServer(url="https://a.example", api_key=SecretStr("<redacted>")), "api_key")]
 
@@ -109,7 +109,7 @@ def test_a_bad_server_stops_the_save_at_its_member(server: McpServer, member: st
 
 
 def test_equal_names_stop_and_equal_addresses_of_two_types_warn() -> None:
-    assert of(STDIO, STDIO) == [(0, "name", True), (1, "name", True)]
+    assert of(FILES, FILES) == [(0, "name", True), (1, "name", True)]
     address = "https://tools.example.com/x"
     assert of(SseServer(url=address), ShttpServer(url=address)) == [(0, "url", False), (1, "url", False)]
 
@@ -120,7 +120,7 @@ def test_what_is_behind_a_mask_has_to_be_typed_again_and_is_named_without_it() -
         SseServer.model_validate({"url": "https://a.example/sse", "headers": headers})
     )
     assert found == Problem("The value of a header is hidden; type it again.", member="headers")
-    (found,) = mcp_checks.server_problems(STDIO.model_copy(update={"env": {"TOKEN": SecretStr("<hidden>")}}))
+    (found,) = mcp_checks.server_problems(FILES.model_copy(update={"env": {"TOKEN": SecretStr("<hidden>")}}))
     assert "hidden" not in found.words
     assert "TOKEN" in found.words
 
@@ -132,7 +132,7 @@ def test_every_documented_field_has_an_entry() -> None:
 
 
 def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_set() -> None:
-    doubles = McpConfig(stdio_servers=(STDIO, STDIO))
+    doubles = McpConfig(stdio_servers=(FILES, FILES))
     stored = Settings(max_iterations=-5, llm_base_url="", git_user_email="", mcp_config=doubles)
     assert not errors(Draft(stored))
     assert sorted(problem.key for problem in Draft(stored).problems) == ["max_iterations", MCP, MCP]
@@ -141,10 +141,10 @@ def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_se
 
 def test_unknown_members_of_the_list_of_servers_are_carried() -> None:
     stored, newer = (Settings(mcp_config=McpConfig.model_validate({"mode": mode})) for mode in ("x", "new"))
-    draft = Draft(stored).change_servers(Servers.add, STDIO)
+    draft = Draft(stored).change_servers(Servers.add, FILES)
     assert draft.changes["mcp_config"].model_extra == {"mode": "x"}
     added = merge(draft, newer).draft.changes["mcp_config"]
-    assert (added.model_extra, added.stdio_servers) == ({"mode": "new"}, (STDIO,))
+    assert (added.model_extra, added.stdio_servers) == ({"mode": "new"}, (FILES,))
 
 
 @given(RECORDS, EDITS, st.data())
@@ -359,9 +359,6 @@ def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
     (problem,) = [problem for problem in problems(moved, REPLACING) if problem.stops]
     assert "no such setting" in problem.words
     assert not problems(moved.revert(problem.key), REPLACING)
-
-
-FILES = StdioServer(name="files", command="npx")
 
 
 @given(marked_drafts())
