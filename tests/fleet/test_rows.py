@@ -21,8 +21,11 @@ from quarterdeck.fleet.writes import NAMED_BY_SERVER, AskedTitles
 from .fakes import NOON, Story, at, row, sandbox
 
 
-def conversation(sandbox: str | None, agent: str | None, conversation_id: str = "c") -> Conversation:
-    return Conversation(id=conversation_id, sandbox_status=sandbox, execution_status=agent)
+def talk(
+    agent: str | None = "idle", updated: datetime | None = NOON, cost: float | None = None, name: str = "c", **more: Any
+) -> Conversation:
+    metrics = Metrics(accumulated_cost=cost)
+    return Conversation(name, "Fix login", execution_status=agent, updated_at=updated, metrics=metrics, **more)
 
 
 @pytest.mark.parametrize(
@@ -49,16 +52,16 @@ def conversation(sandbox: str | None, agent: str | None, conversation_id: str = 
     ],
 )
 def test_the_word_for_two_statuses(sandbox: str | None, agent: str | None, word: str, category: Category) -> None:
-    state = conversation_state(conversation(sandbox, agent))
+    state = conversation_state(talk(agent, sandbox_status=sandbox))
     assert (state.word, state.category) == (word, category)
 
 
 def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
-    quiet = conversation("STARTING", None)
-    finished = held(held(conversation("RUNNING", "finished"), quiet), quiet)
+    quiet = talk(None, sandbox_status="STARTING")
+    finished = held(held(talk("finished", sandbox_status="RUNNING"), quiet), quiet)
     state = conversation_state(finished)
     assert (state.word, "last said" in state.note) == ("Finished", True)
-    assert held(held(finished, conversation("PAUSED", None)), quiet) == quiet
+    assert held(held(finished, talk(None, sandbox_status="PAUSED")), quiet) == quiet
 
 
 def task(status: str, detail: str | None = None, **more: Any) -> StartTask:
@@ -95,8 +98,8 @@ def test_a_start_without_a_title_is_named_by_its_message() -> None:
 
 def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_newest() -> None:
     updates = {"finished": 10, "stuck": 2, "running": 20, "waiting_for_confirmation": 1, "error": 3}
-    records = [replace(conversation("RUNNING", agent, agent), updated_at=at(age)) for agent, age in updates.items()]
-    records.append(conversation("RUNNING", "idle", "idle"))
+    records = [talk(agent, at(age), name=agent, sandbox_status="RUNNING") for agent, age in updates.items()]
+    records.append(talk("idle", None, name="idle", sandbox_status="RUNNING"))
     starts = [replace(task("WORKING"), created_at=None), replace(task("ERROR"), id="failed", updated_at=at(2.5))]
     rows = sorted([*map(conversation_row, records), *map(start_row, starts)], key=lambda row: row.rank(at(0)))
     assert " ".join(row.id for row in rows) == "t waiting_for_confirmation error failed stuck running finished idle"
@@ -114,7 +117,7 @@ def test_a_filter_reads_both_words_for_a_state() -> None:
         ("STARTING", None, 'state:waking state:"sandbox resuming"'),
         ("MISSING", None, 'state:archived state:"sandbox missing" orphan no-sandbox'),
     ):
-        rows = [conversation_row(replace(conversation(status, agent), sandbox_id="s"))]
+        rows = [conversation_row(talk(agent, sandbox_status=status, sandbox_id="s"))]
         assert let_through(typed, rows, CONVERSATION_GRAMMAR) == "c", typed
 
 
@@ -126,13 +129,6 @@ def test_a_title_that_was_given_and_changed_long_after_is_somebodys_own() -> Non
     assert titles.not_given([Conversation(id="a", title="Made up")]) == [("a", "Mine")]
     now += NAMED_BY_SERVER + timedelta(seconds=1)
     assert titles.not_given([Conversation(id="a", title="Somebody's")]) == []
-
-
-def talk(
-    agent: str | None = "idle", updated: datetime | None = NOON, cost: float | None = None, name: str = "c"
-) -> Conversation:
-    metrics = Metrics(accumulated_cost=cost)
-    return Conversation(id=name, execution_status=agent, updated_at=updated, metrics=metrics, title="Fix login")
 
 
 def test_what_needs_a_look_comes_first_then_what_runs_and_has_been_quiet_for_longest() -> None:
