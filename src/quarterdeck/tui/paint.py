@@ -17,20 +17,11 @@ from quarterdeck.config.connections import Colour
 from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.glyphs import in_ascii
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.theme import tone_variable
 
-STYLES: dict[Tone, str] = {
-    Tone.PLAIN: "",
-    Tone.STRONG: "bold $tone-strong",
-    Tone.MUTED: "$tone-muted",
-    Tone.GOOD: "$tone-good",
-    Tone.BUSY: "$tone-busy",
-    Tone.REST: "$tone-rest",
-    Tone.WARN: "$tone-warn",
-    Tone.BAD: "bold $tone-bad",
-    Tone.EDITED: "$tone-edited",
-    Tone.KEY: "bold $tone-key",
-}
-"""The style of each tone; the theme defines the colours."""
+BOLD = {Tone.STRONG, Tone.BAD, Tone.KEY}
+STYLES = {tone: f"{'bold ' if tone in BOLD else ''}${tone_variable(tone)}" for tone in Tone} | {Tone.PLAIN: ""}
+"""The style of each tone; the theme defines the colours, and a plain text has that of what is around it."""
 
 
 def content(spans: Iterable[Span]) -> Content:
