@@ -34,25 +34,17 @@ class Folding:
         """
         if not self.parents:
             return ids
-        families = self._families()
-        through, placed, out = {row_id: at for at, row_id in enumerate(ids)}, set[str](), list[str]()
-        self.hidden = {}
+        families, at = self._families(), {row_id: number for number, row_id in enumerate(ids)}
+        first: dict[str, int] = {}
         for row_id in ids:
-            head = self.head(row_id)
-            if head in placed or (head != row_id and head in through and not by_attention):
-                continue
-            placed.add(head)
-            out.append(head)
-            if head in families:
-                members = families[head]
-                if filtered:
-                    shown = members & through.keys()
-                elif head in self._opened:
-                    shown = members
-                else:
-                    shown = set()
-                out += sorted(shown, key=through.__getitem__)
-                self.hidden[head] = tuple(members - shown)
+            first.setdefault(self.head(row_id), at[row_id])
+        place = first if by_attention else first | at
+        self.hidden, out = {}, list[str]()
+        for head in sorted(first, key=place.__getitem__):
+            members = families.get(head, set())
+            shown = members & at.keys() if filtered or head in self._opened else set[str]()
+            out += [head, *sorted(shown, key=at.__getitem__)]
+            self.hidden[head] = tuple(members - shown)
         return out
 
     def _families(self) -> dict[str, set[str]]:
