@@ -380,19 +380,21 @@ class ListScreen(DeckScreen, Generic[R]):
         hidden = (marks & rows.keys()) - set(shown)
         return [rows[row_id] for row_id in (*shown, *sorted(hidden))], hidden
 
-    def _sandboxes_of_targets(self) -> tuple[list[SandboxRow], frozenset[str]]:
+    def _sandboxes_of_targets(self) -> tuple[list[SandboxRow], Collection[str]]:
         """Return the sandboxes of these rows, and the ids of those that only hidden rows have."""
         session = self._session
         rows, out_of_sight = self.targets()
         if session is None:
-            return [], frozenset()
-        found: dict[str, tuple[SandboxRow, bool]] = {}
-        for row in rows:  # shown ones come first
+            return [], ()
+        found: dict[str, SandboxRow] = {}
+        in_sight = set[str]()
+        for row in rows:
             if sandbox := self.definition.sandbox(session, row):
-                before, is_hidden = found.get(sandbox.id, (sandbox._replace(asked=()), row.id in out_of_sight))
-                found[sandbox.id] = sandbox._replace(asked=before.asked + sandbox.asked), is_hidden
-        hidden = frozenset(each for each, (_, is_hidden) in found.items() if is_hidden)
-        return [sandbox for sandbox, _ in found.values()], hidden
+                asked = found[sandbox.id].asked if sandbox.id in found else ()
+                found[sandbox.id] = sandbox._replace(asked=asked + sandbox.asked)
+                if row.id not in out_of_sight:
+                    in_sight.add(sandbox.id)
+        return list(found.values()), found.keys() - in_sight
 
     # Commands for a row in both lists
 
