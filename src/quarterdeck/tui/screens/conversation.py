@@ -156,8 +156,6 @@ class ConversationScreen(DeckScreen):
     def refresh_health(self) -> None:
         """Update the header, which counts seconds, and the line below the log, which counts new entries."""
         super().refresh_health()
-        if not self._about.is_mounted:
-            return
         width = max(self.size.width - 2, 1)
         about = about_line(self._following, self.conversation_id, self._record, self.app.clock(), width)
         self._about.update(content(about))
