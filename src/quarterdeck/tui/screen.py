@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.news import News
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
@@ -133,6 +134,8 @@ class DeckScreen(Screen[None]):
             yield
         except ServiceError as error:
             self.say_error(error)
+        except ConfigError as error:
+            self.say(text.line(f"{error}."), Tone.BAD)
 
     # From a key to its command
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.server import Server
-from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.bulk import CONVERSATIONS, STARTS, BulkAction, Plan, RowState, plan
 from quarterdeck.fleet.conversations import ConversationRow, ConversationWord
 from quarterdeck.fleet.filters import Filter, Kind
@@ -165,18 +164,14 @@ class ConversationCommands:
             return
         path, over = chosen
         say(text.line(f"The server packs the trajectory of {name}…"), Tone.BUSY)
-        try:
-            with self._finding_out("trajectory", session):
-                content = await session.client.conversations.trajectory(row.id)
-            await asyncio.to_thread(files.write, path, content, over=over)
-        except ServiceError as error:
-            self._screen.say_error(error)
-        except FileExistsError:
-            say(text.line(f"{path} was created meanwhile and was left as it is. Nothing was written."), Tone.BAD)
-        except ConfigError as error:
-            say(text.line(f"{error}."), Tone.BAD)
-        else:
-            say(text.line(f"Written to {path}: {_size(len(content))}, readable by you alone."), Tone.GOOD)
+        with self._screen.saying_errors(), self._finding_out("trajectory", session):
+            content = await session.client.conversations.trajectory(row.id)
+            try:
+                await asyncio.to_thread(files.write, path, content, over=over)
+            except FileExistsError:
+                say(text.line(f"{path} was created meanwhile and was left as it is. Nothing was written."), Tone.BAD)
+            else:
+                say(text.line(f"Written to {path}: {_size(len(content))}, readable by you alone."), Tone.GOOD)
 
 
 def _is_local(session: Session) -> bool:
@@ -189,30 +184,28 @@ def _goes_with(session: Session, rows: Sequence[ConversationRow]) -> list[Cell]:
     gone = all(row.state.word == ConversationWord.SANDBOX_MISSING for row in rows)
     if _is_local(session) and not gone:
         return [cell(Shown("Its sandbox stays." if one else "The sandboxes that still exist stay."))]
-    what = "Its sandbox goes too, with all files in it" if one else "Their sandboxes go too, with all files in them"
-    unless = "another conversation lives there" if one else "other conversations live there"
     records = session.conversations.records.values()
-    parts = [each.title or "" for each in records if each.parent_conversation_id in ids and each.id not in ids]
     living = {row.sandbox_id for row in rows if row.state.word != ConversationWord.SANDBOX_MISSING} - {None}
     others = [
         each for each in records if each.sandbox_id in living and not ids & {each.id, each.parent_conversation_id}
     ]
-    said = [cell(Shown(f"{what}, unless {unless}."))]
     if gone:
-        said = [cell(Shown("Its sandbox is gone already." if one else "Their sandboxes are gone already."))]
-    elif others:
-        stay = len({each.sandbox_id for each in others})
-        stays = f"{stay:,} of them {'stays' if stay == 1 else 'stay'}, because other conversations live there:"
-        if one:
-            said, stays = [], "Others live in its sandbox, so that stays:"
-        said += [cell(Shown(stays)), *titles_listed([each.title or "" for each in others])]
+        words = ["Its sandbox is gone already." if one else "Their sandboxes are gone already."]
+    elif one and others:
+        words = ["Others live in its sandbox, so that stays:"]
+    elif one:
+        words = ["Its sandbox goes too, with all files in it, unless another conversation lives there."]
+    else:
+        words = ["Their sandboxes go too, with all files in them, unless other conversations live there."]
+        if stay := len({each.sandbox_id for each in others}):
+            stays = f"{stay:,} of them {'stays' if stay == 1 else 'stay'}"
+            words.append(f"{stays}, because other conversations live there:")
+    said = [*(cell(Shown(each)) for each in words), *titles_listed([each.title or "" for each in others])]
+    parts = [each.title or "" for each in records if each.parent_conversation_id in ids and each.id not in ids]
     if parts:
-        whose = "Its" if one else "Their"
-        said += [
-            EMPTY,
-            cell(Shown(f"{whose} sub-conversations are deleted with {'it' if one else 'them'}:"), Tone.WARN),
-        ]
-        said += titles_listed(parts)
+        its, it = ("Its", "it") if one else ("Their", "them")
+        go_too = cell(Shown(f"{its} sub-conversations are deleted with {it}:"), Tone.WARN)
+        said += [EMPTY, go_too, *titles_listed(parts)]
     return said
 
 
