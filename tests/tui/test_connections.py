@@ -182,7 +182,7 @@ async def test_a_connection_is_added_and_its_key_kept_once_proven(desk: Desk, ca
         await seat.sees("Connections", "It is kept in the system keyring.", "key        system keyring")
         await seat.press("enter", sees=("three", "No conversations."))
         await seat.press("L", sees=("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200"))
-        held = [repr(vars(each)) for each in (seat.deck.connecting.connections.keys, seat.deck)]
+        held = [repr(vars(each)) for each in (seat.deck.connections.keys, seat.deck)]
         pictures += [seat.deck.export_screenshot(), *held]
     assert desk.keyring.held == {("quarterdeck", f"three {desk.two}"): OTHER_KEY}
     assert desk.file.read_text() == before + f'\n[connections.three]\nurl = "{desk.two}"\n'

@@ -549,7 +549,7 @@ async def test_a_question_is_gone_to_as_soon_as_it_is_read(agent: FakeAgent, mon
 async def test_it_closes_with_what_is_above_it_when_another_connection_is_opened(agent: FakeAgent) -> None:
     another = Connection("another", "http://another.test")
     async with opened(agent) as seat:
-        seat.deck.connecting.connections.keys.type(another, SecretStr("no key"))
+        seat.deck.connections.keys.type(another, SecretStr("no key"))
         await seat.press("question_mark", sees="Keys: ")
         seat.deck.connecting.open(another)
         await seat.sees("The key has a blank", "[1 Conversations]")

@@ -79,12 +79,6 @@ class ReadingPosition(NamedTuple):
 class Connector(Protocol):
     """What opens connections; it is loaded behind the frame (`connecting.py`)."""
 
-    connections: Connections
-    drafts: Drafts
-    """The messages to the open connection that were not sent; there once it is open."""
-    state: KeptState
-    """The state kept between runs."""
-
     def open(self, connection: Connection) -> None:
         """Follow a connection until another one is opened."""
 
@@ -152,6 +146,12 @@ class Deck(KeysInOrder):
 
     edits: var[int] = var(0)
     """Number of unsaved edits in the settings."""
+    connecting: Connector
+    connections: Connections
+    state: KeptState
+    """The state kept between runs."""
+    drafts: Drafts
+    """The messages to the open connection that were not sent; there once it is open."""
 
     def __init__(
         self,
@@ -223,8 +223,7 @@ class Deck(KeysInOrder):
 
         The server is already being read while they are imported.
         """
-        self.connecting: Connector = await asyncio.to_thread(self._load, self)
-        self.state: KeptState = self.connecting.state
+        self.connecting = await asyncio.to_thread(self._load, self)
         self.connecting.open(self.endpoint)
         await self.show(Place.CONVERSATIONS)
         self.loaded.set()

@@ -28,14 +28,10 @@ KEY_REFUSED = Shown("The key is missing or wrong: K in the connections (c) gives
 class Connecting:
     """Opens one connection at a time."""
 
-    drafts: Drafts
-    """The messages to the open connection that were not sent; there once it is open."""
-
     def __init__(
         self, app: Deck, connections: Connections, state: KeptState, preferences: Path, *, by_choice: bool = True
     ) -> None:
-        self.connections = connections
-        self.state = state
+        app.connections, app.state = connections, state
         self._app = app
         self._preferences = preferences
         self._by_choice = by_choice
@@ -45,11 +41,11 @@ class Connecting:
 
     def open(self, connection: Connection) -> None:
         """Follow a connection until another one is opened; the previous one is closed first."""
-        self._app.run_worker(self._follow(self.connections.opened_as(connection)), exclusive=True, group="session")
+        self._app.run_worker(self._follow(self._app.connections.opened_as(connection)), exclusive=True, group="session")
 
     async def choose(self) -> None:
         """Show the connections, unless they are already shown, and open the one that is chosen."""
-        await self._show(*await self.connections.read())
+        await self._show(*await self._app.connections.read())
 
     async def _show(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
         if not any(isinstance(screen, ConnectionsDialog) for screen in self._app.screen_stack):
@@ -81,9 +77,9 @@ class Connecting:
         self._key_refused = False
         self._publish(News(About.SERVER, all_rows=True))
         try:
-            async with self.connections.client_of(connection) as client:
-                self.drafts = Drafts(self.state, connection.about)
-                app.session = Session(client, self._publish, app.clock, self.state, connection.about)
+            async with app.connections.client_of(connection) as client:
+                app.drafts = Drafts(app.state, connection.about)
+                app.session = Session(client, self._publish, app.clock, app.state, connection.about)
                 app.connected.set()
                 if self._by_choice and (connection.kept or connection.embedded):
                     self.remember(last_connection=LOCAL_NAME if connection.embedded else connection.name)
@@ -126,7 +122,7 @@ class Connecting:
         """Show the connections, unless a text field has the focus: what is typed there would become commands."""
         app = self._app
         await app.loaded.wait()
-        found = await self.connections.read()
+        found = await self._app.connections.read()
         if app.screen.is_modal or (app.focused is not None and app.focused.check_consume_key("c", "c")):
             app.say_on_top(KEY_REFUSED, in_dialogs=not isinstance(app.screen, ConnectionsDialog))  # it says so itself
         else:

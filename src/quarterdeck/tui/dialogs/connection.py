@@ -160,7 +160,7 @@ def _problem_with_file(path: str) -> str | None:
 
 async def moves_key(app: Deck, old: Connection, filled: Filled) -> bool | None:
     """Whether the key goes to the new address, to another origin only after a yes; None if there is none to go."""
-    new, keys = filled.connection, app.connecting.connections.keys
+    new, keys = filled.connection, app.connections.keys
     if filled.key in (KeyChoice.NONE, KeyChoice.ENTER) or old.place == new.place or not await keys.is_given(old):
         return None
     was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
@@ -177,8 +177,8 @@ async def moves_key(app: Deck, old: Connection, filled: Filled) -> bool | None:
 
 async def ask_key(app: Deck, connection: Connection) -> Span | None:
     """Ask for a key and use it from now on; returns a message about it, None if none was given."""
-    keys = app.connecting.connections.keys
-    given = await app.push_screen_wait(_key_form(app.connecting.connections, connection))
+    keys = app.connections.keys
+    given = await app.push_screen_wait(_key_form(app.connections, connection))
     if given is None:
         return None
     keys.type(connection, given.key)

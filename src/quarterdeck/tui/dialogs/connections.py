@@ -92,7 +92,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @property
     def _connections(self) -> Connections:
-        return self.app.connecting.connections
+        return self.app.connections
 
     def body(self) -> Iterable[Widget]:
         """What is wrong, the list, and everything about the connection under the cursor."""

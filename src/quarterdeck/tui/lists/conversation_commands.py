@@ -77,7 +77,7 @@ class ConversationCommands:
         """Repeat the request of a failed start, as far as the server returns it."""
         if (at := self._screen.at_cursor()) is not None:
             session, row = at
-            await Creation(self._screen, session, self.unsent, row).ask()
+            await Creation(self._screen, session, self.unsent, row.task).ask()
 
     # Delete
 
@@ -98,7 +98,7 @@ class ConversationCommands:
                 with self._finding_out("delete", session):
                     await session.delete_conversation(row_id)
             finally:
-                await drop_draft(self._screen.app.connecting.drafts, session, row_id)
+                await drop_draft(self._screen.app.drafts, session, row_id)
 
         def verdict(row_id: str) -> RowState | None:
             return None if row_id in session.conversations.records else RowState.DONE

@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from quarterdeck.client.errors import Outcome, ServiceError
-from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.session import Session
@@ -29,7 +29,7 @@ class Creation:
         screen: ListScreen[ConversationRow],
         session: Session,
         offers: Unsent,
-        failed: ConversationRow | None = None,
+        failed: StartTask | None = None,
     ) -> None:
         self._screen = screen
         self._session = session
@@ -65,8 +65,7 @@ class Creation:
     def _beginning(self) -> NewConversation:
         if self._unsent is not None:
             return NewConversation().model_copy(update=self._unsent.entered)
-        asked = self._failed.task.request if self._failed is not None and self._failed.task is not None else None
-        return asked or NewConversation()
+        return (self._failed and self._failed.request) or NewConversation()
 
     def _introduce(self) -> None:
         self._dialog.introduce([*_applies(self._session), *self._said])

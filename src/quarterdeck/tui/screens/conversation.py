@@ -74,7 +74,7 @@ class ConversationScreen(DeckScreen):
         self.helpers = (self._talk,)
         self.log_view = Log(self._local)
         self._question = Question()
-        self._drafts = self.app.connecting.drafts
+        self._drafts = self.app.drafts
         self._composer = Composer(conversation_id, self._drafts)
         self._about = Static(id="about")
         self._below = Static(id="below")
