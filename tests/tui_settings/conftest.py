@@ -51,7 +51,7 @@ class FormSeat(Seat):
     async def at(cls, seat: Seat, *, loaded: bool = True) -> Self:
         """Go to the settings and wait until they are there."""
         own = cls(seat.deck, seat.pilot)
-        await own.press("3", until=lambda: own.deck.place == "settings")
+        await own.press("3", until=lambda: own.deck.current_mode == "settings")
         if loaded:
             await own.until(lambda: any(isinstance(screen, SettingsScreen) for screen in own.deck.opened))
             await own.until(lambda: own.settings.record.loaded)

@@ -163,6 +163,8 @@ async def test_no_way_out_loses_edits_unasked(seat: FormSeat) -> None:
         await seat.press(key, sees=("Unsaved settings", "Keep editing", "Discard"))
         await seat.press(answer, until=lambda: seat.deck.screen is seat.settings)
         await seat.sees("1 edited", "Grace")
+    await seat.press("1", "ctrl+q", sees=("Unsaved settings", "[3 Settings"))
+    await seat.press("escape", until=lambda: seat.deck.screen is seat.settings)
     assert seat.posts == 0
     await seat.press("escape", sees="Unsaved settings")
     await seat.press("d", until=lambda: seat.deck.current_mode == "conversations")
@@ -209,7 +211,7 @@ async def test_a_resized_terminal_keeps_the_field_that_is_edited(sit: Sit) -> No
 
 async def test_a_terminal_resized_while_another_list_is_shown_has_the_cursor_in_sight(sit: Sit) -> None:
     async with sit(size=WIDE) as seat:
-        await seat.press("G", "up", "escape", until=lambda: seat.deck.place == "conversations")
+        await seat.press("G", "up", "escape", until=lambda: seat.deck.current_mode == "conversations")
         await seat.pilot.resize_terminal(60, 20)
         await seat.press("3", sees="▌ Account e-mail")
         await seat.pilot.resize_terminal(48, 20)

@@ -257,16 +257,10 @@ class Deck(KeysInOrder):
 
     # Moving between screens
 
-    @property
-    def place(self) -> Place:
-        """The current screen."""
-        return Place.CONVERSATIONS if self.current_mode == self.DEFAULT_MODE else Place(self.current_mode)
-
     async def show(self, place: Place) -> None:
-        """Show a screen and wait until it is mounted; a conversation is shown above the list."""
-        mode = Place.CONVERSATIONS if place is Place.CONVERSATION else place
-        await self._load_screen(mode)
-        await self.switch_mode(mode)
+        """Show a screen and wait until it is mounted."""
+        await self._load_screen(place)
+        await self.switch_mode(place)
 
     async def show_conversation(self, session: Session, conversation_id: str) -> None:
         """Show one conversation above the current screen."""
@@ -399,11 +393,8 @@ class Deck(KeysInOrder):
             if self.session is not None and not await self.connecting.may_end_job():
                 return False
             for screen in tuple(self.opened):
-                if screen.unsaved:
-                    if screen.PLACE is not self.place:
-                        await self.show(screen.PLACE)
-                    if not await screen.may_leave():
-                        return False
+                if screen.unsaved and not await screen.may_leave():
+                    return False
             return True
         finally:
             self._asks_to_leave = False

@@ -363,7 +363,8 @@ class SettingsScreen(DeckScreen):
         return self.is_mounted and self.form.draft.edited
 
     async def may_leave(self) -> bool:
-        """Ask what to do with the edits; returns True if they are saved, left behind or discarded."""
+        """Show the edits and ask what to do with them; returns True if they are saved, left behind or discarded."""
+        await self.app.show(self.PLACE)
         why_not = self.why_not(command_at(self.PLACE, "save"))
         dialog = words.leave_dialog(self.form.draft.count, why_not, saving=self.saves.under_way)
         answer = await self.app.push_screen_wait(dialog)
