@@ -365,6 +365,9 @@ async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: Fak
     async with opened(agent, state=state) as seat:
         await seat.sees("half a thought")
         assert composer(seat).text == ""
+        await seat.press("m", *"more", "ctrl+q", until=lambda: seat.deck.return_code is not None)
+    async with opened(agent, state=state) as seat:
+        await seat.until(lambda: composer(seat).text == "more")
 
 
 async def test_leaving_does_not_end_what_is_sent_and_keeps_what_is_typed(agent: FakeAgent, state: KeptState) -> None:

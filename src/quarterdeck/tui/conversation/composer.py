@@ -49,11 +49,6 @@ class Composer(PlainArea):
         """Restore the draft."""
         self.run_worker(self._recall(), group="draft")
 
-    @property
-    def unsaved(self) -> bool:
-        """Whether the draft is not stored yet."""
-        return self._keeping is not None
-
     @on(TextArea.Changed)
     def _keep_soon(self) -> None:
         self._entitle()

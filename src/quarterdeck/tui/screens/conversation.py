@@ -372,16 +372,6 @@ class ConversationScreen(DeckScreen):
         """Write a message."""
         self.set_focus(self._composer)
 
-    @property
-    def unsaved(self) -> bool:
-        """Whether the draft is not stored yet."""
-        return self._composer.unsaved
-
-    async def may_leave(self) -> bool:
-        """Store the draft; no question is needed."""
-        await self._composer.keep()
-        return True
-
     def action_send(self) -> None:
         """Send the draft."""
         self.message_line.clear()
