@@ -102,12 +102,8 @@ class OpenScreen(Protocol):
     PLACE: ClassVar[Place]
     message_line: MessageLine
 
-    @property
-    def unsaved(self) -> bool:
-        """Whether leaving would lose something typed here."""
-
     async def may_leave(self) -> bool:
-        """Ask about unsaved edits. Runs inside a worker."""
+        """Ask about unsaved edits, if there are any. Runs inside a worker."""
 
     async def action_command(self, name: str) -> None:
         """Run a command, or show why not."""
@@ -371,7 +367,7 @@ class Deck(KeysInOrder):
         """
         if not self.unanswered and self.session is not None:
             self.unanswered = self.session.writes.words
-            then = "asks" if any(screen.unsaved for screen in self.opened) else "leaves"
+            then = "asks" if self.edits else "leaves"
             await self.wait_for_writes(f"ctrl+q again {then} now")
         leaving = await self.may_leave()
         self.unanswered = self.session.writes.words if leaving and self.session is not None else ()
@@ -393,7 +389,7 @@ class Deck(KeysInOrder):
             if self.session is not None and not await self.connecting.may_end_job():
                 return False
             for screen in tuple(self.opened):
-                if screen.unsaved and not await screen.may_leave():
+                if not await screen.may_leave():
                     return False
             return True
         finally:

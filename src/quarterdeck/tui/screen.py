@@ -209,13 +209,6 @@ class DeckScreen(Screen[None]):
         if chosen is not None and self.row_id == opened_for:
             await self.action_command(chosen)
 
-    # Leaving with unsaved edits
-
-    @property
-    def unsaved(self) -> bool:
-        """Whether leaving would lose something typed here."""
-        return False
-
     async def may_leave(self) -> bool:
-        """Ask about unsaved edits; called only if there are any. Runs inside a worker."""
+        """Ask about unsaved edits, if there are any. Runs inside a worker."""
         return True

@@ -376,7 +376,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _open_anew(self, connection: Connection, said: Span | None) -> None:
         """Open a connection; this dialog closes if a message or question must be shown."""
-        if self.is_current and (said is not None or any(screen.unsaved for screen in self.app.opened)):
+        if self.is_current and (said is not None or self.app.edits):
             self.dismiss(None)
         self.app.connecting.switch(connection)
         if said is not None:

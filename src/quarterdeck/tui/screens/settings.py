@@ -357,13 +357,10 @@ class SettingsScreen(DeckScreen):
             if self.why_not(command_at(self.PLACE, "unsaved_edits")) is None:
                 self.kept.action_unsaved_edits()
 
-    @property
-    def unsaved(self) -> bool:
-        """Whether there are unsaved edits."""
-        return self.is_mounted and self.form.draft.edited
-
     async def may_leave(self) -> bool:
-        """Show the edits and ask what to do with them; returns True if they are saved, left behind or discarded."""
+        """Show unsaved edits and ask what to do; returns True if they are saved, left behind or discarded, or none."""
+        if not (self.is_mounted and self.form.draft.edited):
+            return True
         await self.app.show(self.PLACE)
         why_not = self.why_not(command_at(self.PLACE, "save"))
         dialog = words.leave_dialog(self.form.draft.count, why_not, saving=self.saves.under_way)
@@ -381,5 +378,5 @@ class SettingsScreen(DeckScreen):
         """Clear the filter if there is one, otherwise go back to the conversations."""
         if self.bar.words:
             self.bar.action_clear()
-        elif not self.unsaved or await self.may_leave():
+        elif await self.may_leave():
             await self.app.show(Place.CONVERSATIONS)
