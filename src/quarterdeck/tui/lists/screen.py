@@ -386,14 +386,12 @@ class ListScreen(DeckScreen, Generic[R]):
         rows, out_of_sight = self.targets()
         if session is None:
             return [], ()
+        sandboxes = [(row.id, sandbox) for row in rows if (sandbox := self.definition.sandbox(session, row))]
+        in_sight = {sandbox.id for row_id, sandbox in sandboxes if row_id not in out_of_sight}
         found: dict[str, SandboxRow] = {}
-        in_sight = set[str]()
-        for row in rows:
-            if sandbox := self.definition.sandbox(session, row):
-                asked = found[sandbox.id].asked if sandbox.id in found else ()
-                found[sandbox.id] = sandbox._replace(asked=asked + sandbox.asked)
-                if row.id not in out_of_sight:
-                    in_sight.add(sandbox.id)
+        for _, sandbox in sandboxes:
+            asked = found[sandbox.id].asked if sandbox.id in found else ()
+            found[sandbox.id] = sandbox._replace(asked=asked + sandbox.asked)
         return list(found.values()), found.keys() - in_sight
 
     # Commands for a row in both lists
