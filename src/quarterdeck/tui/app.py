@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from rich.console import RenderableType
 from textual import work
@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # types of modules that are loaded behind the frame
     from quarterdeck.fleet.session import Session
     from quarterdeck.tui.connections import Connections
     from quarterdeck.tui.conversation.drafts import Drafts
+    from quarterdeck.tui.conversation.log import ReadingPosition
     from quarterdeck.tui.kept_state import KeptState
 
 SCREENS = {
@@ -59,21 +60,6 @@ ANSWERED_WITHIN = 3.0
 """Seconds that the app waits for unanswered writes when a person leaves."""
 LONGEST_NOTICE = 200
 """Characters of a desktop notification; desktops show no more."""
-
-
-class ReadingPosition(NamedTuple):
-    """Where a person was reading a conversation, by ids of its entries."""
-
-    top: str = ""
-    """The first entry on the screen; empty if the end was followed."""
-    line: int = 0
-    """The line of it that came first."""
-    cursor: str = ""
-    seen: str = ""
-    """The last entry when following stopped."""
-    unfolded: frozenset[str] = frozenset()
-    overheard: str = ""
-    """The message that the agent may have ignored."""
 
 
 class Connector(Protocol):

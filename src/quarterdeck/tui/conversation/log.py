@@ -17,7 +17,6 @@ from textual.selection import Selection
 
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.transcript import STREAMED
-from quarterdeck.tui.app import ReadingPosition
 from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.conversation.entry_lines import Layout
@@ -40,6 +39,21 @@ class Position(NamedTuple):
 
     entry: int
     line: int
+
+
+class ReadingPosition(NamedTuple):
+    """Where a person was reading a conversation, by ids of its entries."""
+
+    top: str = ""
+    """The first entry on the screen; empty if the end was followed."""
+    line: int = 0
+    """The line of it that came first."""
+    cursor: str = ""
+    seen: str = ""
+    """The last entry when following stopped."""
+    unfolded: frozenset[str] = frozenset()
+    overheard: str = ""
+    """The message that the agent may have ignored."""
 
 
 @lru_cache(KEPT)

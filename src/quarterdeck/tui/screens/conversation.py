@@ -20,7 +20,6 @@ from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.news import News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import external, text
-from quarterdeck.tui.app import ReadingPosition
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import detail
 from quarterdeck.tui.columns.details import LABEL_WIDE
@@ -29,7 +28,7 @@ from quarterdeck.tui.conversation.composer import Composer
 from quarterdeck.tui.conversation.drafts import Draft
 from quarterdeck.tui.conversation.entry_lines import copied
 from quarterdeck.tui.conversation.head import about_line, origin_cell
-from quarterdeck.tui.conversation.log import Log
+from quarterdeck.tui.conversation.log import Log, ReadingPosition
 from quarterdeck.tui.conversation.question import Question
 from quarterdeck.tui.conversation.talk import Talk, Tell
 from quarterdeck.tui.dialogs.page import PageDialog
