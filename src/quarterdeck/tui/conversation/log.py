@@ -71,12 +71,14 @@ class Log(CellLines, can_focus=True):
     class Moved(Message):
         """Another part of the log is shown."""
 
-    def __init__(self, local: Callable[[datetime | None], datetime | None]) -> None:
-        """Create a log; `local` converts a time of the sandbox's clock to local time."""
+    def __init__(self, local: Callable[[datetime | None], datetime | None], position: ReadingPosition) -> None:
+        """Create a log to be read on from a position; `local` converts a time of the sandbox's clock to local time."""
         super().__init__()
         self.entries: Sequence[Entry] = ()
         self.following = True
-        self.unfolded: set[str] = set()
+        self.unfolded = set(position.unfolded)
+        self.wanted = position if position.top else None
+        """The reading position to return to once it is known, unless somebody moves before."""
         self.empty: Span = Shown(""), Tone.MUTED
         """What is shown while there are no entries."""
         self._local = local
@@ -97,6 +99,12 @@ class Log(CellLines, can_focus=True):
             self._cursor = max(self._cursor + number - self._top.entry, 0)
             self._top = Position(number, self._top.line)
         self._settle()
+        if self.wanted is not None and (number := _number(entries, self.wanted.top)) is not None:
+            self.following, self._seen = False, self.wanted.seen
+            self._top = Position(number, self.wanted.line)
+            self._cursor = _number(entries, self.wanted.cursor) or number
+            self.wanted = None
+            self._paint()  # a question that is not shown yet will take its room from below
 
     @property
     def cursor_entry(self) -> Entry | None:
@@ -117,23 +125,12 @@ class Log(CellLines, can_focus=True):
     def reading_position(self) -> ReadingPosition:
         """Return what to restore when the log is opened again."""
         unfolded = frozenset(self.unfolded)
+        if self.wanted is not None:
+            return self.wanted._replace(unfolded=unfolded)
         if self.following or self._top.entry >= len(self.entries):
             return ReadingPosition(unfolded=unfolded)
         top, cursor = self.entries[self._top.entry].id, self.entries[self._cursor].id
         return ReadingPosition(top, self._top.line, cursor, self._seen, unfolded)
-
-    def return_to(self, position: ReadingPosition) -> bool:
-        """Return to a reading position; returns whether it is known yet.
-
-        A question that is not shown yet will take its room from below.
-        """
-        number = _number(self.entries, position.top)
-        if number is None:
-            return False
-        self.following, self._seen = False, position.seen
-        self._top, self._cursor = Position(number, position.line), _number(self.entries, position.cursor) or number
-        self._paint()
-        return True
 
     def toggle(self) -> bool:
         """Unfold the entry under the cursor, or fold it; returns False if there is no more of it.
@@ -304,6 +301,7 @@ class Log(CellLines, can_focus=True):
             self._seen = next((each.id for each in reversed(self.entries) if each.id != STREAMED), "")
 
     def _after_move(self) -> None:
+        self.wanted = None
         self.screen.clear_selection()
         if self._top >= self._end() and self._cursor >= len(self.entries) - 1:
             self.following = True

@@ -71,7 +71,9 @@ class ConversationScreen(DeckScreen):
         self._following = Following(session.client, conversation_id, self._changed, self.app.clock, memories)
         self._talk = Talk(self, session, self._following, self._changed)
         self.helpers = (self._talk,)
-        self.log_view = Log(self._local)
+        position = self.app.reading_positions.get(conversation_id, ReadingPosition())
+        self._following.transcript.overheard = position.overheard
+        self.log_view = Log(self._local, position)
         self._question = Question()
         self._drafts = self.app.drafts
         self._composer = Composer(conversation_id, self._drafts)
@@ -80,11 +82,6 @@ class ConversationScreen(DeckScreen):
         self._find = Input(id="find", placeholder="find: enter goes to the one before, esc closes", compact=True)
         self._answered_at = -math.inf
         self._painting: Timer | None = None
-        position = self.app.reading_positions.get(conversation_id, ReadingPosition())
-        self.log_view.unfolded = set(position.unfolded)
-        self._following.transcript.overheard = position.overheard
-        self._wanted = position if position.top else None
-        """The reading position to return to once it is known, unless somebody moves before."""
         self._seen = False
         """Whether its end, or why it cannot be read, was on the screen."""
         self._seen_status = ""
@@ -145,10 +142,8 @@ class ConversationScreen(DeckScreen):
         can_write = not (self._following.only_read or self.app.endpoint.read_only)
         self._composer.display = can_write or bool(self._composer.text)
         self._question.answerable = self._following.reached and not self.app.endpoint.read_only
-        if self._wanted is not None and self.log_view.return_to(self._wanted):
-            self._wanted = None
         too_little = len(transcript.entries) < self.size.height or transcript.begins_in_the_middle
-        if transcript.older is not None and (self._wanted or too_little):
+        if transcript.older is not None and (self.log_view.wanted or too_little):
             self._read_older()
         self.refresh_frame()
 
@@ -159,7 +154,7 @@ class ConversationScreen(DeckScreen):
         about = about_line(self._following, self.conversation_id, self._record, self.app.clock(), width)
         self._about.update(content(about))
         below = self.log_view.below
-        if not (below or self._wanted or self._following.origin is Origin.OPENING):
+        if not (below or self.log_view.wanted or self._following.origin is Origin.OPENING):
             self._note_seen()
         self._below.display = below > 0
         self._below.update(content(((Shown(f"{below:,} new below, G"), Tone.WARN),)))
@@ -212,7 +207,6 @@ class ConversationScreen(DeckScreen):
 
     @on(Log.Moved)
     def _read_more(self) -> None:
-        self._wanted = None
         self.refresh_health()
         if self.log_view.at_top:
             self._read_older()
