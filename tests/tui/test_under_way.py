@@ -55,8 +55,9 @@ async def test_leaving_waits_for_what_was_asked(fleet: FakeFleet, monkeypatch: p
         elif then == "ctrl+q again":
             await seat.press("ctrl+q")
         await seat.until(lambda: seat.deck.return_code is not None)
-        left = (0, ()) if then == "it is answered" else (1, ("start of default-spec",))
-        assert (seat.deck.return_code, seat.deck.unanswered) == left
+        left = "left without the answer to: start of default-spec; look whether it happened"
+        said = (0, []) if then == "it is answered" else (1, [left])
+        assert (seat.deck.return_code, [*seat.deck.exit_messages]) == said
 
 
 async def test_of_two_starts_the_cursor_goes_to_the_last(fleet: FakeFleet) -> None:

@@ -191,7 +191,7 @@ async def test_leaving_waits_a_moment_for_a_save_and_never_calls_it_unsent(sit_b
             await seat.press("ctrl+q", sees="whose save is not answered yet")
             server.gate.set()
         await seat.until(lambda: seat.deck.return_code is not None)
-        assert (seat.deck.return_code, seat.deck.unanswered) == (0, ())
+        assert (seat.deck.return_code, [*seat.deck.exit_messages]) == (0, [])
 
 
 async def test_a_save_that_is_refused_while_leaving_is_asked_about_says_so(sit_before: Sit) -> None:

@@ -171,8 +171,8 @@ class Deck(KeysInOrder):
         """When a key went nowhere, in a form that the answer to its request has closed since."""
         self.reading_positions: dict[str, ReadingPosition] = {}
         """The place last read in each conversation, by id."""
-        self.unanswered: tuple[str, ...] = ()
-        """Phrases for the writes that were unanswered when the person left, or wanted to."""
+        self._has_waited = False
+        """Whether somebody who wants to leave has waited for unanswered writes."""
         self._asks_to_leave = False
         """Whether a person is being asked about leaving."""
         self.exit_messages: dict[str, None] = {}
@@ -351,17 +351,16 @@ class Deck(KeysInOrder):
         They come before the edits because one of them may be the save of those edits. Leaving a second time does not
         wait.
         """
-        if not self.unanswered and self.session is not None:
-            self.unanswered = self.session.writes.words
-            then = "asks" if self.edits else "leaves"
-            await self.wait_for_writes(f"ctrl+q again {then} now")
-        leaving = await self.may_leave()
-        self.unanswered = self.session.writes.words if leaving and self.session is not None else ()
-        if self.unanswered:
-            left = f"left without the answer to: {', '.join(self.unanswered)}; look whether it happened"
-            self.exit_messages[left] = None
-        if leaving:
-            self.exit(int(bool(self.unanswered)), int(bool(self.unanswered)))
+        if not self._has_waited:
+            self._has_waited = True
+            await self.wait_for_writes(f"ctrl+q again {'asks' if self.edits else 'leaves'} now")
+        if await self.may_leave():
+            left = self.session.writes.words if self.session is not None else ()
+            if left:
+                words = f"left without the answer to: {', '.join(left)}; look whether it happened"
+                self.exit_messages[words] = None
+            self.exit(int(bool(left)), int(bool(left)))
+        self._has_waited = False
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """End the deck, even while it is still loading."""
