@@ -147,6 +147,18 @@ async def test_it_is_unread_until_its_end_was_on_the_screen(agent: FakeAgent) ->
         await seat.press("escape", until=lambda: seat.list_screen.is_current and "+ ✓" not in seat.text)
 
 
+async def test_an_end_that_came_below_what_is_read_is_unread(agent: FakeAgent) -> None:
+    agent.says_words(range(60))
+    agent.set("running")
+    async with opened(agent) as seat:
+        await seat.press("g", sees=("Working", "word 0"))
+        agent.says("word 60")
+        agent.set("finished")
+        await seat.press("ctrl+r", sees=("✓ Finished", "new below, G"))
+        await seat.press("escape", until=lambda: seat.list_screen.is_current)
+        await seat.press("ctrl+r", sees="+ ✓ Finished")
+
+
 async def test_the_place_above_a_question_is_there_again_with_the_entry_that_was_looked_at(agent: FakeAgent) -> None:
     agent.says_words(range(40))
     agent.asks("rm -r build", "git clean", "git push")

@@ -100,7 +100,8 @@ class ConversationScreen(DeckScreen):
 
     def on_unmount(self) -> None:
         """Remember the reading position, and what was seen: the list may learn of it later."""
-        if self._seen and self._following.reached and (status := self._following.transcript.status):
+        status = self._following.transcript.status
+        if status and status == self._seen_status and self._following.reached:
             self._session.saw(self.conversation_id, status)
         position = self.log_view.reading_position()._replace(overheard=self._following.transcript.overheard)
         self.app.reading_positions[self.conversation_id] = position
