@@ -123,6 +123,7 @@ async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: Fa
         await seat.press("n", *"port it", "enter", *"to rust", "tab", *"Port", "ctrl+s")
         await seat.sees("Not so", "First message", "port it", "to rust", "Port")
         assert not fleet.created
+        await seat.press("escape", "escape", "n", sees=("Try it again", "Not so", "port it"), lacks="was not known")
         fleet.says.clear()
         await seat.press("ctrl+s", until=lambda: fleet.created)
         assert fleet.created[0]["initial_message"]["content"][0]["text"] == "port it\nto rust"

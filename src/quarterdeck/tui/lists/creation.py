@@ -82,9 +82,9 @@ class Creation:
         try:
             created = await self._session.create(new, None if self._failed is None else self._failed.id)
         except ServiceError as error:
+            self._unsent = unsent.model_copy(update={"because": error.sentences})
             if not self._dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                 raise
-            self._unsent = unsent.model_copy(update={"because": error.sentences})
             self._offers.offer(about, self._unsent)
             if app.endpoint == self._endpoint:
                 self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
