@@ -305,6 +305,14 @@ async def test_what_was_not_created_is_offered_nowhere_else(fleet: FakeFleet, mo
         await seat.press("n", sees="First message", lacks="port it")
 
 
+async def test_marks_go_with_the_connection(fleet: FakeFleet) -> None:
+    async with seated(beside(fleet.server), PROD, size=WIDE) as seat:
+        await seat.sees("Fix login", "live now")
+        await seat.press("space", sees="1 marked")
+        await seat.press("c", sees="Connections")
+        await seat.press("g", "enter", sees=("local service", "No conversations.", "live now"), lacks="marked")
+
+
 async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: FakeFleet) -> None:
     server = slow(fleet, posts(SANDBOXES))
     async with seated(answering(server), PROD, size=WIDE) as seat:

@@ -132,6 +132,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self._session = session
             self._due.clear()
             self.listing.clear()
+            self.table.action_mark_none()
             self.show_rows(anew=True)
             self.table.fit_anew()
         if session is not None:
