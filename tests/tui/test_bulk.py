@@ -45,6 +45,14 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
         await seat.press("h", sees="Pause 5 sandboxes?", lacks="no row it applies to")
 
 
+async def test_a_single_row_that_the_filter_hides_is_left_out_too(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.go_to("box00", "space", "slash", *"id:box01", "enter", sees="1 marked, 1 hidden by the filter")
+        await seat.press("p", sees=("Nothing to pause", "1 marked, but hidden by the filter"))
+        await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
+        assert (fleet.orders, seat.table.marks) == ([], frozenset({"box00"}))
+
+
 async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, home: Home) -> None:
     fleet.fails = {"box01"}
     async with at_sandboxes(fleet) as seat:

@@ -99,7 +99,7 @@ class SandboxCommands:
             reasons = Counter(reason for _, reason in planned.skipped).most_common()
             why = " ".join(f"{count:,}: {reason}" for reason, count in reasons)
             self._screen.say(text.line(f"{action.verb}: it applies to none of these. {why}"), Tone.WARN)
-        elif len(rows) > 1:
+        elif not planned.alone:
             await self.change_many(action, planned)
         elif warnings := _warnings(session, action, planned.rows):
             question = ConfirmDialog(text.line(f"{action.verb} {rows[0].short_id}?"), warnings)
