@@ -578,6 +578,15 @@ async def test_it_closes_with_what_is_above_it_when_another_connection_is_opened
         assert not seat.deck.screen.query(Log)
 
 
+async def test_going_from_a_sandbox_to_another_conversation_closes_it(agent: FakeAgent, state: KeptState) -> None:
+    agent.fleet.talk("c2", agent.fleet.add("box2"), "Other talk")
+    async with opened(agent, state=state) as seat:
+        await seat.press("m", *"half", "escape", "2", sees="box2")
+        await seat.go_to("box2", "o", sees=("[1 Conversations]", "Other talk"))
+        await seat.until(lambda: seat.table.cursor_id == "c2")
+        await seat.go_to(ID, "enter", until=lambda: composer(seat).text == "half")
+
+
 async def test_what_a_server_says_is_only_text_and_the_words_of_a_person_stand_as_typed(agent: FakeAgent) -> None:
     agent.says("# fix __init__.py, *.py\n\n1) a &amp; b", "user")
     agent.says("[/x] \x1b]0;pwned\x07 &#x202e; [@click=app.quit]q[/]")

@@ -459,6 +459,8 @@ class ListScreen(DeckScreen, Generic[R]):
             self._say_what_changed()
         else:
             await self.app.show(place)
+            for above in reversed(self.app.screen_stack[1:]):  # another conversation that was left open
+                above.dismiss()
 
     async def action_no_conversation(self) -> None:
         """Show the unlinked rows of both lists, and go to one."""
