@@ -19,10 +19,8 @@ _NAMES_PROGRAM_PARTS = (AttributeError, NameError, ImportError)
 
 def describe(error: BaseException) -> str:
     """Return an exception and its causes as types and places, without values."""
-    parts = [part for each in _chain(error) for part in _one(each)]
-    return "".join(
-        (f"Quarterdeck {__version__}, Python {platform.python_version()}, {platform.system()}\n", *parts),
-    )
+    head = f"Quarterdeck {__version__}, Python {platform.python_version()}, {platform.system()}\n"
+    return head + "".join(part for each in _chain(error) for part in _one(each))
 
 
 def write_report(error: BaseException, folder: Path) -> Path:
