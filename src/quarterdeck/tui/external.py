@@ -17,9 +17,6 @@ from textual.app import App, SuspendNotSupported
 
 from quarterdeck.tui.text import Shown, escaped, line
 
-EDITOR = ("VISUAL", "EDITOR")
-PAGER = ("PAGER",)
-
 
 class CannotRunError(Exception):
     """Another program could not be run; the text says why."""
@@ -27,18 +24,18 @@ class CannotRunError(Exception):
 
 def edit(app: App[Any], value: str) -> str:
     """Edit a text in the person's editor; raises CannotRunError."""
-    return _with(app, EDITOR, ("vi",), value)
+    return _with(app, ("VISUAL", "EDITOR"), "vi", value)
 
 
 def view(app: App[Any], value: str) -> None:
     """Show a text in the person's pager; raises CannotRunError."""
-    _with(app, PAGER, ("less",), value)
+    _with(app, ("PAGER",), "less", value)
 
 
-def _with(app: App[Any], variables: Sequence[str], usual: Sequence[str], value: str) -> str:
+def _with(app: App[Any], variables: Sequence[str], usual: str, value: str) -> str:
     named = next((os.environ[name] for name in variables if os.environ.get(name, "").strip()), "")
     try:
-        command = shlex.split(named) or list(usual)
+        command = shlex.split(named or usual)
     except ValueError:
         raise CannotRunError(f"{variables[-1]} cannot be read as a command.") from None
     handle, name = tempfile.mkstemp(prefix="quarterdeck-", suffix=".md")
