@@ -78,7 +78,7 @@ class Connecting:
         self._publish(News(About.SERVER, all_rows=True))
         try:
             async with app.connections.client_of(connection) as client:
-                app.drafts = Drafts(app.state, connection.about)
+                app.drafts = Drafts(app.state, connection.about, app.say_on_top)
                 app.session = Session(client, self._publish, app.clock, app.state, connection.about)
                 app.connected.set()
                 if self._by_choice and (connection.kept or connection.embedded):

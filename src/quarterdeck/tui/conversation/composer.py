@@ -1,16 +1,13 @@
 """The text field for messages, several lines high; unsent text is kept as a draft."""
 
-from collections.abc import Awaitable
 from typing import ClassVar
 
-from textual import getters, on
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
-from quarterdeck.tui.app import Deck
 from quarterdeck.tui.conversation.drafts import Drafts
 from quarterdeck.tui.widgets.inputs import PlainArea
 
@@ -29,8 +26,6 @@ class Composer(PlainArea):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "screen.send", "Send", show=False, priority=True)]
-
-    app = getters.app(Deck)
 
     def __init__(self, conversation_id: str, drafts: Drafts) -> None:
         super().__init__()
@@ -74,28 +69,21 @@ class Composer(PlainArea):
     async def on_unmount(self) -> None:
         """Give the draft to whoever opens the conversation next."""
         self._note()
-        await self.saying(self._drafts.close(self._conversation_id, "" if self._recalled else self.text))
+        await self._drafts.close(self._conversation_id, "" if self._recalled else self.text)
 
     async def keep(self) -> None:
         """Store the draft, or that there is none."""
         self._keeping = None
         self._note()
         self._entitle()
-        await self.saying(self._drafts.keep())
-
-    async def saying(self, done: Awaitable[None], otherwise: str = "The draft is not kept") -> None:
-        """Say so if drafts cannot be stored or read."""
-        try:
-            await done
-        except ServiceError as error:
-            self.app.say_on_top(text.line(f"{otherwise}: {error.words}"))
+        await self._drafts.keep()
 
     def _note(self) -> None:
         if self._recalled:
             self._drafts.typed(self._conversation_id, self.text)
 
     async def _recall(self) -> None:
-        await self.saying(self._drafts.open(self._conversation_id), "Drafts cannot be read")
+        await self._drafts.open(self._conversation_id)
         if kept := self._drafts.of(self._conversation_id).text:
             self.put_before(kept)
         self._recalled = True

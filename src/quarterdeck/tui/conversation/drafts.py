@@ -17,6 +17,9 @@ from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.processes import is_running, this_process
+from quarterdeck.tui.text import Shown, line
+
+NOT_KEPT = "The draft is not kept"
 
 
 class Draft(BaseModel, frozen=True):
@@ -40,13 +43,14 @@ class MessageDrafts(KeptModel):
 
 
 class Drafts:
-    """The messages of one deck to one server that were not sent; a file that cannot be used raises ServiceError."""
+    """The messages of one deck to one server that were not sent; `say` says that they cannot be stored or read."""
 
-    def __init__(self, state: KeptState, about: str) -> None:
+    def __init__(self, state: KeptState, about: str, say: Callable[[Shown], None]) -> None:
         self.sending: list[Draft] = []
         """What is being sent."""
         self._state = state
         self._about = about
+        self._say = say
         self._name = uuid4().hex
         self._open: dict[str, Draft] = {}
         """What is typed here, by conversation."""
@@ -71,7 +75,7 @@ class Drafts:
             self._open[conversation_id] = Draft(conversation=conversation_id, text=text, perhaps_sent=perhaps_sent)
             return [each for each in others if each not in free]
 
-        await self._change(take)
+        await self._change(take, "Drafts cannot be read")
 
     async def keep(self) -> None:
         """Store what is typed and what is being sent."""
@@ -83,7 +87,7 @@ class Drafts:
         closed = Draft(conversation=conversation_id)
         await self._change(lambda others: [*others, self._open.pop(conversation_id, closed)])
 
-    async def _change(self, change: Callable[[list[Draft]], list[Draft]]) -> None:
+    async def _change(self, change: Callable[[list[Draft]], list[Draft]], failed: str = NOT_KEPT) -> None:
         """Change what other decks have or none has, and store what is open here."""
 
         def changed(kept: MessageDrafts | None) -> MessageDrafts | None:
@@ -97,9 +101,9 @@ class Drafts:
             before = dict(self._open)
             try:
                 await self._state.change(MessageDrafts, self._about, changed)
-            except ServiceError:
+            except ServiceError as error:
                 self._open = before | self._open  # what could not be given away stays
-                raise
+                self._say(line(f"{failed}: {error.words}"))
 
 
 async def drop_draft(drafts: Drafts, session: Session, conversation_id: str) -> None:

@@ -390,7 +390,7 @@ class ConversationScreen(DeckScreen):
         opened = [screen for screen in self.app.opened if isinstance(screen, ConversationScreen) and screen.is_attached]
         composer = next((each._composer for each in opened if each.conversation_id == self.conversation_id), None)
         if composer is None:
-            await self._composer.saying(self._drafts.close(self.conversation_id, "" if sent else message.text))
+            await self._drafts.close(self.conversation_id, "" if sent else message.text)
             return
         if not sent:
             composer.put_before(message.text)
