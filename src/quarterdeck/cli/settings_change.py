@@ -40,8 +40,6 @@ from quarterdeck.tui import files
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import line
 
-_WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
-
 
 async def change(arguments: CommandLine, config: Config) -> int:
     """Store changes; 0 only if all of them were verified by reading."""
@@ -123,13 +121,7 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
         return draft.set(key, _servers(draft, text))
     if not text:
         return draft.unset(key)
-    if entry.secret:
-        return draft.set(key, SecretStr(text))
-    if entry.control is not Control.SWITCH:
-        return draft.set(key, entry.reads(text))
-    if text.lower() not in _WORDS:
-        raise CommandError(f"{key}: This is not on or off.", status=2)
-    return draft.set(key, _WORDS[text.lower()])
+    return draft.set(key, SecretStr(text) if entry.secret else entry.reads(text))
 
 
 def _servers(draft: Draft, text: str) -> Servers:

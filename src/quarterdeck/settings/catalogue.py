@@ -7,7 +7,7 @@ from quarterdeck.client.flat import flat_rules
 from quarterdeck.client.models.server import FieldRules, Generation
 from quarterdeck.client.nested import NESTED_RULES
 from quarterdeck.settings import checks
-from quarterdeck.settings.fields import NUMBER, WHOLE, Control, Field, Group
+from quarterdeck.settings.fields import NUMBER, ON_OFF, WHOLE, Control, Field, Group
 
 LANGUAGES = {
     "en": "English",
@@ -44,6 +44,11 @@ FACTORS = {1: "the usual size", 2: "twice as large", 4: "four times", 8: "eight 
 
 
 WEB_ONLY = "Only the service's web pages use it."
+
+
+def _switch(key: str, label: str, words: str, *, default: str = "", nullable: bool = True) -> Field:
+    return Field(key, label, words, Control.SWITCH, ON_OFF, default=default, nullable=nullable)
+
 
 BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
     Group.LLM: (
@@ -99,11 +104,10 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             checks=(checks.between(0), checks.small_budget),
             default="no limit",
         ),
-        Field(
+        _switch(
             "confirmation_mode",
             "Ask before actions",
             "The agent waits for your yes before it acts.",
-            Control.SWITCH,
             default="off",
         ),
         Field(
@@ -115,11 +119,10 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             default="llm",
             needs=("confirmation_mode",),
         ),
-        Field(
+        _switch(
             "enable_default_condenser",
             "Condense memory",
             "Old events are summarised, which saves tokens in long sessions.",
-            Control.SWITCH,
             nullable=False,
         ),
         Field(
@@ -207,34 +210,30 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             choices=LANGUAGES,
             default="en",
         ),
-        Field(
+        _switch(
             "enable_sound_notifications",
             "Sounds",
             f"A sound when an agent is done or waits. {WEB_ONLY}",
-            Control.SWITCH,
             nullable=False,
         ),
-        Field(
+        _switch(
             "enable_proactive_conversation_starters",
             "Suggest tasks",
             f"Suggestions of what to start next. {WEB_ONLY}",
-            Control.SWITCH,
             nullable=False,
         ),
-        Field(
+        _switch(
             "enable_solvability_analysis",
             "Solvability analysis",
             f"An estimate of whether an agent can solve an issue. {WEB_ONLY}",
-            Control.SWITCH,
             nullable=False,
         ),
     ),
     Group.PRIVACY: (
-        Field(
+        _switch(
             "user_consents_to_analytics",
             "Usage analytics",
             "Whether the service may send anonymous usage statistics. Not set: you were never asked.",
-            Control.SWITCH,
         ),
         Field(
             "email",
@@ -242,11 +241,10 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "The address of your account at the service.",
             checks=(checks.mail,),
         ),
-        Field(
+        _switch(
             "email_verified",
             "E-mail verified",
             "Whether the service has confirmed that the address is yours; it sets this itself.",
-            Control.SWITCH,
         ),
     ),
 }
@@ -261,13 +259,11 @@ def takes(entry: Field) -> str:
             return "read-only"
         case Control.SECRET:
             kind = "a secret"
-        case Control.SWITCH:
-            kind = "on or off"
         case Control.SERVERS:
             kind = "three lists of servers, as JSON"
         case Control.SELECT:
             kind = ", ".join(map(str, entry.choices))
-        case Control.TEXT:
+        case Control.TEXT | Control.SWITCH:
             kind = entry.kind.words
     return f"{kind}; when not set: {entry.default}" if entry.default else kind
 

@@ -236,11 +236,9 @@ def fits(entry: Field, value: Any) -> bool:
     """Whether a value has the right type for a setting: some servers store any value, and then fail."""
     if value is None:
         return entry.can_unset
-    is_switch = entry.control is Control.SWITCH
-    if isinstance(value, bool) or is_switch:
-        return isinstance(value, bool) and is_switch
     read = entry.reads(typed(value))
-    return not isinstance(read, Unreadable) and isinstance(read, str) is isinstance(value, str)
+    same_type = all(isinstance(read, kind) is isinstance(value, kind) for kind in (str, bool))
+    return same_type and not isinstance(read, Unreadable)
 
 
 def _can_be_made(entry: Field, change: FieldChange) -> bool:

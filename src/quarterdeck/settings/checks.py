@@ -28,7 +28,8 @@ _HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104 - 
 def problems(entry: Field, value: Any) -> Iterator[Problem]:
     """Yield what is wrong with a value of a setting, which is not None."""
     if isinstance(value, Unreadable):
-        yield error(f"This is not {entry.kind.words}; type one such as {entry.kind.example}.")
+        such = f"; type one such as {entry.kind.example}" if entry.kind.example else ""
+        yield error(f"This is not {entry.kind.words}{such}.")
         return
     usual: Check
     if entry.secret:

@@ -75,6 +75,7 @@ class Kind:
     read: Callable[[str], Any]
     """Parses text that is not empty; raises ValueError for an invalid one."""
     example: str = ""
+    """Empty if the words say enough."""
 
     def value(self, typed: str) -> Any:
         """Return the value of typed text: None for an empty one, `Unreadable` for an invalid one."""
@@ -88,6 +89,7 @@ class Kind:
 TEXT = Kind("text", str)
 WHOLE = Kind("a whole number", as_whole, "3")
 NUMBER = Kind("a number", as_number, "0.5")
+ON_OFF = Kind("on or off", TypeAdapter(bool).validate_python)
 LIST = Kind("a JSON list", TypeAdapter(list[Any]).validate_json, '["a", "b"]')
 OBJECT = Kind("a JSON object", TypeAdapter(dict[str, Any]).validate_json, '{"a": 1}')
 

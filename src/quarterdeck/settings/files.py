@@ -167,10 +167,9 @@ def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], left: list[
     if entry.secret and isinstance(value, str) and value:
         return {entry.key: SecretStr(value)}
     if entry.secret or not fits(entry, value):
-        wanted = "text" if entry.secret else "on or off" if entry.control is Control.SWITCH else entry.kind.words
-        wrong.append(f"{entry.key}: This is not {wanted}.")
+        wrong.append(f"{entry.key}: This is not {entry.kind.words}.")
         return {}
-    return {entry.key: value if isinstance(value, bool | str) else entry.reads(typed(value))}
+    return {entry.key: value if isinstance(value, str) else entry.reads(typed(value))}
 
 
 def _with_servers(draft: Draft, value: Any, wrong: list[str], notes: list[str]) -> Servers:

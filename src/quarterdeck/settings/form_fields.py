@@ -10,7 +10,19 @@ from quarterdeck.client.nested import AGENT_KIND, USUAL_KIND
 from quarterdeck.client.nested import CANONICAL as CANONICAL_AT
 from quarterdeck.client.options import SchemaField
 from quarterdeck.settings.catalogue import ANALYZERS, CATALOGUE, GROUPINGS
-from quarterdeck.settings.fields import LIST, NUMBER, OBJECT, TEXT, WHOLE, Choices, Control, Field, Group, Kind, typed
+from quarterdeck.settings.fields import (
+    LIST,
+    NUMBER,
+    OBJECT,
+    ON_OFF,
+    TEXT,
+    WHOLE,
+    Choices,
+    Control,
+    Field,
+    Group,
+    typed,
+)
 
 ONE_KIND = frozenset({"agent", "enable_default_condenser", "condenser_max_size"})
 """Settings that only the service's own kind of agent has."""
@@ -23,7 +35,7 @@ _ONLY: Mapping[str, Choices] = {
 
 _GROUPS: Mapping[str, Group] = {"llm": Group.LLM, "general": Group.AGENT, "condenser": Group.AGENT}
 """The form's groups for sections of a server."""
-_KINDS: Mapping[str, Kind] = {"integer": WHOLE, "number": NUMBER, "array": LIST, "object": OBJECT}
+_KINDS = {"boolean": ON_OFF, "integer": WHOLE, "number": NUMBER, "array": LIST, "object": OBJECT}
 
 
 def generated_fields(schema: Iterable[SchemaField], kind: str) -> Iterator[Field]:
