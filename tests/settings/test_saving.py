@@ -364,8 +364,8 @@ def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
 @given(marked_drafts())
 def test_what_a_server_stored_as_it_was_asked_is_verified(draft: Draft) -> None:
     assume(not errors(draft))
-    for hidden in (False, True):
-        seen = verify(draft, saved(draft).base, hidden=hidden)
+    for leaves in ({}, {"agent_settings.agent_kind": "openhands"}):
+        seen = verify(draft, (saved(draft).base or Settings()).model_copy(update={"leaves": leaves}))
         assert (seen.stored, seen.good, seen.returned) == (True, seen.readable, ())
 
 

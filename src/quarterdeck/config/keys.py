@@ -282,22 +282,17 @@ class Keys:
         except KeyringUnavailableError:
             missing.append("no system keyring answers")
         try:
-            if (key := await asyncio.to_thread(self._in_file, owner, missing)) is not None:
-                return Found(key, FILE)
-        except UnusableKeyError:
-            raise
+            entry = await asyncio.to_thread(self._entry, owner.name)
         except ConfigError as error:
             missing.append(str(error))
-        return None
-
-    def _in_file(self, owner: Owner, missing: list[str]) -> SecretStr | None:
-        entry = self._entry(owner.name)
+            return None
         if entry is None:
             return None
         if entry.get("origin") != owner.origin:
             missing.append("the key file has one for another address")
             return None
-        return sendable(entry.get("key"), str(self.file))
+        key = sendable(entry.get("key"), str(self.file))
+        return Found(key, FILE) if key is not None else None
 
     def _entry(self, name: str) -> dict[str, Any] | None:
         """Return what the file has for a connection of this name, at whatever address."""

@@ -215,10 +215,7 @@ def restored(changes: KeptChanges, draft: Draft, *, over_others: bool = True) ->
             moved += [label] if is_moved else []
     if AGENT_KIND in values and not over_others:
         left_out.append("All other settings that its agents had")
-    hidden = draft.base is not None and bool(draft.base.leaves)
-    values[MCP] = _restored_servers(
-        changes.servers, draft.servers, left_out, moved, over_others=over_others, hidden=hidden
-    )
+    values[MCP] = _restored_servers(changes.servers, draft, left_out, moved, over_others=over_others)
     return Restored(draft.set_all(values), tuple(left_out), tuple(moved))
 
 
@@ -254,18 +251,13 @@ def _takes(entry: Field, change: FieldChange) -> bool:
 
 
 def _restored_servers(
-    changes: Sequence[ServerChange],
-    servers: Servers,
-    left_out: list[str],
-    moved: list[str],
-    *,
-    over_others: bool,
-    hidden: bool,
+    changes: Sequence[ServerChange], draft: Draft, left_out: list[str], moved: list[str], *, over_others: bool
 ) -> Servers:
     """Return the list with changes applied again; secrets come from the current rows.
 
-    `hidden` means that the service tells no secrets: no change of them is seen, and what comes back may have had some.
+    Where the server tells no secrets, no change of them is seen, and what comes back may have had some.
     """
+    servers, hidden = draft.servers, draft.hides_secrets
     rows = _rows(changes, servers)
     for number, change in enumerate(changes):
         now = rows.get(number)

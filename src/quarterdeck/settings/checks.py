@@ -31,13 +31,7 @@ def problems(entry: Field, value: Any) -> Iterator[Problem]:
         such = f"; type one such as {entry.kind.example}" if entry.kind.example else ""
         yield error(f"This is not {entry.kind.words}{such}.")
         return
-    usual: Check
-    if entry.secret:
-        usual = secret
-    elif isinstance(value, str):
-        usual = one_line
-    else:
-        usual = hidden_inside
+    usual: Check = secret if entry.secret else one_line if isinstance(value, str) else hidden_part
     for check in (usual, *entry.checks):
         if problem := check(value):
             yield problem
@@ -56,9 +50,9 @@ def one_line(value: str) -> Problem | None:
     return hidden_part(value)
 
 
-def hidden_part(value: str) -> Problem | None:
+def hidden_part(value: object) -> Problem | None:
     """Require that no part is still masked; untouched values are not checked."""
-    return error("Type the hidden part again; it is not shown.") if masks.MASK in value else None
+    return error("Type the hidden part again; it is not shown.") if masks.MASK in typed(value) else None
 
 
 def secret(value: SecretStr) -> Problem | None:
@@ -81,11 +75,6 @@ def search_key(value: SecretStr) -> Problem | None:
     """Warn about an unusual key for the search provider."""
     known_start = value.get_secret_value().startswith("tvly-")
     return None if known_start else warning("Tavily keys begin with tvly-; others may be ignored.")
-
-
-def hidden_inside(value: object) -> Problem | None:
-    """Require that no part of a list or object is still masked."""
-    return hidden_part(typed(value))
 
 
 def between(least: float, most: float | None = None) -> Check:

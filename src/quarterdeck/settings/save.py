@@ -194,7 +194,6 @@ async def _read_back(
         meant,
         found,
         accepted=lost is None,
-        hidden=store.client.server.nested,
         gone=gone,
         secrets_gone=() if secrets is None or left is None else secrets - left,
     )

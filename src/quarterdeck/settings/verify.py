@@ -85,7 +85,6 @@ def verify(
     found: Settings | None,
     *,
     accepted: bool = True,
-    hidden: bool = False,
     gone: Container[str] = (),
     secrets_gone: Collection[str] = (),
 ) -> Verified:
@@ -94,8 +93,8 @@ def verify(
     The draft is merged with the record: what is still an edit then was not stored. Values that a first save did not
     contain are filled in by the server, and another agent kind has its own settings.
 
-    `accepted` means that the server confirmed the request, `hidden` that it returns no secrets of MCP servers. `gone`
-    are fields that the save was expected to lose, `secrets_gone` custom secrets that no longer exist.
+    `accepted` means that the server confirmed the request. `gone` are fields that the save was expected to lose,
+    `secrets_gone` custom secrets that no longer exist.
     """
     merged = merge(meant, found)
     seen = merged.draft
@@ -109,9 +108,9 @@ def verify(
     differences += _dropped(meant, seen, secrets_gone)
     returned: list[str] = []
     if AGENT_KIND not in meant.edits:
-        others, returned = _server_differences(meant.servers, found, hidden=hidden)
+        others, returned = _server_differences(meant.servers, seen)
         differences += others
-        if hidden:
+        if seen.hides_secrets:
             sent = (entry.server for entry in meant.servers.edited if entry.stays)
             titles = (words.server_title(server) for server in sent if words.holds_secret(server))
             unproven += (
@@ -158,14 +157,14 @@ def _dropped(meant: Draft, seen: Draft, secrets_gone: Collection[str]) -> Iterat
             yield Difference(name, name, words.unknown_words(name, value), "not there", asked=False)
 
 
-def _server_differences(meant: Servers, found: Settings | None, *, hidden: bool) -> tuple[list[Difference], list[str]]:
+def _server_differences(meant: Servers, seen: Draft) -> tuple[list[Difference], list[str]]:
     """Return (differences by server, deleted copies that are back).
 
     A flat server also returns the servers of its own configuration file.
     """
     differences: list[Difference] = []
     returned: list[str] = []
-    there = list(listed(found.mcp_config if found is not None else None))
+    hidden, there = seen.hides_secrets, list(listed(seen.base.mcp_config if seen.base is not None else None))
     held = held_of(meant, there)
     for entry in meant.remaining:
         one = held.get(entry.row)
