@@ -1,5 +1,6 @@
 """The MCP servers being edited: one list for all three transports; the id of a row is kept by edits."""
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,8 @@ from quarterdeck.client.models.mcp import (
     listed,
     name_of,
 )
-from quarterdeck.settings.mcp_server import Version, bare, filled, members, paired, place_of, versions
+from quarterdeck.client.redact import revealed
+from quarterdeck.settings.mcp_server import Version, bare, filled, members, paired, versions
 
 
 class EntryState(StrEnum):
@@ -197,15 +199,10 @@ def copy_of(server: McpServer, servers: Servers) -> McpServer:
 
 def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
     """Return groups of rows with equal servers, among those that stay; the first row of each is the one to keep."""
-    alike: dict[object, list[list[Entry]]] = defaultdict(list)
+    alike: dict[str, list[int]] = defaultdict(list)
     for entry in servers.remaining:
-        groups = alike[place_of(entry.server)]
-        same = next((group for group in groups if group[0].server == entry.server), None)
-        if same is None:
-            groups.append([entry])
-        else:
-            same.append(entry)
-    return tuple(tuple(entry.row for entry in group) for groups in alike.values() for group in groups if len(group) > 1)
+        alike[json.dumps(entry.server.model_dump(), default=revealed, sort_keys=True)].append(entry.row)
+    return tuple(tuple(rows) for rows in alike.values() if len(rows) > 1)
 
 
 def without_duplicates(servers: Servers) -> Servers:
