@@ -158,7 +158,7 @@ class Keys:
         """The file for keys if there is no system keyring: a `[keys.NAME]` table for a connection, with its origin."""
         self._environ = environ
         self._keyring = keyring or SystemKeyring()
-        self._typed: dict[tuple[str, str | None], SecretStr] = {}
+        self._typed: dict[tuple[str, str | None], SecretStr | None] = {}
 
     async def find(self, connection: Connection) -> Found:
         """Return the key typed in this run, else the one in the environment, else the stored one.
@@ -192,9 +192,7 @@ class Keys:
 
     def type(self, connection: Connection, key: SecretStr | None) -> None:
         """Use a key for a connection until the deck ends; None ends that."""
-        self._typed.pop(connection.place, None)
-        if key is not None:
-            self._typed[connection.place] = key
+        self._typed[connection.place] = key
 
     def typed(self, connection: Connection) -> SecretStr | None:
         """Return the key typed for a connection."""
