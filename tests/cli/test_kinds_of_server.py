@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.client.models.mcp import McpConfig, SseServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.nested import NESTED_SETTINGS
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.state import StateFiles
 from quarterdeck.fleet.ages import utc_now
@@ -225,6 +226,23 @@ def test_a_server_that_was_added_with_secrets_is_taken_back(nested: Run) -> None
     servers = {"mcpServers": {"files": {"command": "npx", "env": {"A": "1"}}}}
     nested("settings", "set", "mcp_config=-", typed=json.dumps(servers))
     assert nested("settings", "undo").out.endswith("1 of 1 changes verified\n")
+
+
+def test_the_first_save_keeps_all_that_is_given_of_a_server(run: Run) -> None:
+    keeper, is_stored = NestedServer(), False
+
+    def script(asked: Asked) -> Answer:
+        nonlocal is_stored
+        is_stored = is_stored or asked.method == "POST"
+        nothing = Answer({"error": "Settings not found"}, 404)
+        return keeper(asked) if is_stored or asked.path != NESTED_SETTINGS else nothing
+
+    tools = {"url": "https://tools.example/mcp", "headers": {"X-Team": "blue"}}
+    with at_an_address(script) as url:
+        typed = json.dumps({"mcpServers": {"our-tools": tools}})
+        ended = run("settings", "set", "mcp_config=-", "--url", url, typed=typed)
+    assert ended.err == ""
+    assert keeper.agent["mcp_config"]["our-tools"]["headers"] == {"X-Team": "blue"}
 
 
 CONVERSATIONS = "/api/v1/app-conversations/search"

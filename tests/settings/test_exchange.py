@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,8 +48,7 @@ def as_told(server: McpServer, name: str, *, nested: bool) -> McpServer:
 def test_what_was_exported_is_no_edit_where_it_came_from(record: Settings, nested: bool) -> None:
     servers = enumerate(listed(record.mcp_config))
     told = McpConfig.of(as_told(server, f"n{number}", nested=nested) for number, server in servers)
-    leaves = {"agent_settings.agent_kind": "openhands"} if nested else {}
-    draft = Draft(record.model_copy(update={"mcp_config": told, "leaves": leaves}))
+    draft = Draft(record.model_copy(update={"mcp_config": told}), fields=replace(CANONICAL, nested=nested))
     for write in (files.as_toml, files.as_json):
         result = imported(write(files.exported(draft)), draft)
         assert (result.draft.edits, result.wrong, result.notes) == ({}, (), ())

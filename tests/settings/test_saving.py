@@ -1,6 +1,7 @@
 """Saving without a screen: what stops a save, what is reviewed, and what is said and kept however a store ends."""
 
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given
@@ -364,8 +365,8 @@ def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
 @given(marked_drafts())
 def test_what_a_server_stored_as_it_was_asked_is_verified(draft: Draft) -> None:
     assume(not errors(draft))
-    for leaves in ({}, {"agent_settings.agent_kind": "openhands"}):
-        seen = verify(draft, (saved(draft).base or Settings()).model_copy(update={"leaves": leaves}))
+    for nested in (False, True):
+        seen = verify(replace(draft, fields=replace(draft.fields, nested=nested)), saved(draft).base)
         assert (seen.stored, seen.good, seen.returned) == (True, seen.readable, ())
 
 

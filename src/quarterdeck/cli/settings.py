@@ -49,7 +49,7 @@ def _rows(draft: Draft, entry: Field) -> Iterator[tuple[str, str]]:
     if entry.key != MCP or draft.base is None:
         return
     for server in listed(draft.base.mcp_config):
-        key = words.key_words(server, hidden=draft.hides_secrets)
+        key = words.key_words(server, hidden=draft.fields.nested)
         facts = (words.server_details(server), key and f"key: {key}")
         yield f"  {words.server_title(server)}", ", ".join(fact for fact in facts if fact)
 

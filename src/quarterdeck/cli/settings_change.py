@@ -128,7 +128,7 @@ def _servers(draft: Draft, text: str) -> Servers:
     """Return the whole list from JSON; each server replaces the existing one with its name or address."""
     held = draft.servers
     try:
-        found = pasted(text, nested=draft.hides_secrets) if text else Pasted(())
+        found = pasted(text, nested=draft.fields.nested) if text else Pasted(())
     except PasteError as error:
         advice = "Give mcpServers or the three lists as one JSON object; mcp_config= removes all."
         raise CommandError(f"mcp_config: {error}", advice, status=2) from None

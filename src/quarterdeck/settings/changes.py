@@ -257,7 +257,7 @@ def _restored_servers(
 
     Where the server tells no secrets, no change of them is seen, and what comes back may have had some.
     """
-    servers, hidden = draft.servers, draft.hides_secrets
+    servers, hidden = draft.servers, draft.fields.nested
     rows = _rows(changes, servers)
     for number, change in enumerate(changes):
         now = rows.get(number)

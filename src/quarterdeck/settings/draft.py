@@ -55,11 +55,6 @@ class Draft:
         """The host of each git provider that has a stored token."""
         return (self.base.provider_tokens_set if self.base is not None else None) or {}
 
-    @property
-    def hides_secrets(self) -> bool:
-        """Whether the server returns no secrets of MCP servers, and keeps all members of them (nested settings)."""
-        return bool(self.base and self.base.leaves)
-
     def field_at(self, key: str) -> Field:
         """Return the setting of a key; raises KeyError for an unknown one."""
         return self.fields.by_key[key]

@@ -179,7 +179,7 @@ def _with_servers(draft: Draft, value: Any, wrong: list[str], notes: list[str]) 
     """
     try:
         text = value if isinstance(value, str) else json.dumps(value, default=str)
-        found = pasted(text, nested=draft.hides_secrets)
+        found = pasted(text, nested=draft.fields.nested)
     except PasteError as error:
         wrong.append(f"MCP servers: {error}")
         return draft.servers

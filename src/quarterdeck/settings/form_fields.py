@@ -105,6 +105,8 @@ class FormFields:
     """All settings, in the order of the form within their groups."""
 
     fields: tuple[Field, ...]
+    nested: bool = False
+    """Whether the server has the nested generation, which returns no secrets of MCP servers and keeps all members."""
 
     @cached_property
     def by_key(self) -> Mapping[str, Field]:
@@ -122,7 +124,7 @@ class FormFields:
     def keeping(self, edited: Iterable[Field]) -> "FormFields":
         """Return these settings plus edited ones that are missing here, marked as absent."""
         lost = tuple(replace(entry, absent=NOT_HERE) for entry in edited if entry.key not in self.by_key)
-        return FormFields((*self.fields, *lost)) if lost else self
+        return replace(self, fields=(*self.fields, *lost)) if lost else self
 
 
 CANONICAL = FormFields(CATALOGUE)
@@ -134,7 +136,7 @@ def fields_on(server: Server | None, schema: Sequence[SchemaField], kind: str) -
     if server is None:
         return CANONICAL
     canonical = (_on(server, entry, kind) for entry in CATALOGUE)
-    return FormFields((*canonical, *generated_fields(schema, kind)))
+    return FormFields((*canonical, *generated_fields(schema, kind)), server.nested)
 
 
 def kind_in(record: Settings | None) -> str:

@@ -110,7 +110,7 @@ def verify(
     if AGENT_KIND not in meant.edits:
         others, returned = _server_differences(meant.servers, seen)
         differences += others
-        if seen.hides_secrets:
+        if seen.fields.nested:
             sent = (entry.server for entry in meant.servers.edited if entry.stays)
             titles = (words.server_title(server) for server in sent if words.holds_secret(server))
             unproven += (
@@ -164,7 +164,7 @@ def _server_differences(meant: Servers, seen: Draft) -> tuple[list[Difference], 
     """
     differences: list[Difference] = []
     returned: list[str] = []
-    hidden, there = seen.hides_secrets, list(listed(seen.base.mcp_config if seen.base is not None else None))
+    hidden, there = seen.fields.nested, list(listed(seen.base.mcp_config if seen.base is not None else None))
     held = held_of(meant, there)
     for entry in meant.remaining:
         one = held.get(entry.row)
