@@ -251,7 +251,8 @@ def connecting(
     keys = keys or Keys(folders.keys, os.environ)
 
     def load(deck: Deck) -> Connecting:
-        known = Connections(deck.endpoint, connect, folders.connections, keys, read_only=read_only)
-        return Connecting(deck, known, state, folders.preferences)
+        deck.connections = Connections(deck.endpoint, connect, folders.connections, keys, read_only=read_only)
+        deck.state = state
+        return Connecting(deck, folders.preferences)
 
     return load

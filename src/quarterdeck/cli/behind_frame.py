@@ -13,8 +13,9 @@ from quarterdeck.tui.kept_state import KeptState
 
 
 def connecting(deck: Deck, config: Config, *, read_only: bool, by_choice: bool) -> Connecting:
-    """Return the `Connecting` of a deck."""
-    folders, keys, state = config.folders, Keys(config.folders.keys, os.environ), KeptState(config.folders.kept)
+    """Return the `Connecting` of a deck, which gets its connections and its state."""
+    folders, keys = config.folders, Keys(config.folders.keys, os.environ)
     opening = partial(connect, folders.data, keys)
-    connections = Connections(deck.endpoint, opening, folders.connections, keys, read_only=read_only)
-    return Connecting(deck, connections, state, folders.preferences, by_choice=by_choice)
+    deck.connections = Connections(deck.endpoint, opening, folders.connections, keys, read_only=read_only)
+    deck.state = KeptState(folders.kept)
+    return Connecting(deck, folders.preferences, by_choice=by_choice)

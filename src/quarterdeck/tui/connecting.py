@@ -14,12 +14,10 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.conversation.drafts import Drafts
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.bulk import LeaveDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
-from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import Shown
 
 KEY_REFUSED = Shown("The key is missing or wrong: K in the connections (c) gives one.")
@@ -28,10 +26,7 @@ KEY_REFUSED = Shown("The key is missing or wrong: K in the connections (c) gives
 class Connecting:
     """Opens one connection at a time."""
 
-    def __init__(
-        self, app: Deck, connections: Connections, state: KeptState, preferences: Path, *, by_choice: bool = True
-    ) -> None:
-        app.connections, app.state = connections, state
+    def __init__(self, app: Deck, preferences: Path, *, by_choice: bool = True) -> None:
         self._app = app
         self._preferences = preferences
         self._by_choice = by_choice
