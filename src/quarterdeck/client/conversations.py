@@ -1,6 +1,6 @@
 """App conversations and the start tasks that create them."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -8,13 +8,12 @@ from typing import Any
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import read_as
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
-from quarterdeck.client.paging import Page, Records, first
+from quarterdeck.client.paging import Page, Records
 from quarterdeck.client.refusals import FAILED, NEWER, not_offered, offers_nothing
 from quarterdeck.client.request import Request, segment
 from quarterdeck.client.transport import Transport
 
 CONVERSATIONS = "/api/v1/app-conversations"
-SEARCH = f"{CONVERSATIONS}/search"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
 WITH_PARTS = ("include_sub_conversations", "true")
 """Servers leave out conversations that have a parent unless this is set."""
@@ -28,12 +27,11 @@ def _undashed(record_id: str) -> str:
     return record_id.replace("-", "").lower()
 
 
-class ConversationsResource:
+class ConversationsResource(Records[Conversation]):
     """Lists, creates and deletes conversations; every failure is a ServiceError."""
 
     def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self._conversations = Records(transport, Conversation, _undashed)
+        super().__init__(transport, Conversation, CONVERSATIONS, same=_undashed)
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Conversation]]:
         """Read all conversations, newest first, page by page.
@@ -41,24 +39,22 @@ class ConversationsResource:
         A server with only the documented paths lists them at the collection's own path.
         """
         lacks, started = self._transport.lacks, False
-        if SEARCH not in lacks:
-            query = (*self._conversations.limit, WITH_PARTS)
+        if self._search not in lacks:
             try:
-                async for page in self._conversations.pages(SEARCH, query, background=background):
+                async for page in self._pages_at(self._search, (*self._limit, WITH_PARTS), background=background):
                     started = True
                     yield page
                 return
             except ServiceError as error:
                 if started or not not_offered(error):
                     raise
-        async for page in self._conversations.pages(CONVERSATIONS, background=background):
-            lacks.add(SEARCH)
+        async for page in self._pages_at(CONVERSATIONS, background=background):
+            lacks.add(self._search)
             yield page
 
     async def titled(self, words: str) -> Page[Conversation]:
         """Return the newest conversations whose title contains these words, as the server compares them: one page."""
-        query = (*self._conversations.limit, WITH_PARTS, ("title__contains", words))
-        return await anext(self._conversations.pages(SEARCH, query))
+        return await self.newest(WITH_PARTS, ("title__contains", words))
 
     async def count(self, *, background: bool = False) -> int | None:
         """Return how many conversations there are, including those with a parent; None if the server does not tell."""
@@ -66,15 +62,6 @@ class ConversationsResource:
         response = await self._transport.send_if_offered(request)
         count = None if response is None else response.json_or_none()
         return count if type(count) is int and count >= 0 else None
-
-    async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:
-        """Return these conversations in this order, None for an unknown id; None alone if there is no batch read."""
-        return await self._conversations.batch(CONVERSATIONS, "ids", ids, background=background)
-
-    async def find(self, conversation_id: str, *, background: bool = False) -> Conversation | None:
-        """Return one conversation, None if it does not exist; works without batch reads, too."""
-        batch = await self.read((conversation_id,), background=background)
-        return batch[0] if batch is not None else await first(self.pages(background=background), conversation_id)
 
     async def create(self, new: NewConversation) -> StartTask | Conversation | None:
         """Create a conversation and return its start task, or whatever record is returned; None if there is none.
@@ -151,20 +138,15 @@ class ConversationsResource:
         await self._transport.send(request)
 
 
-class StartTasksResource:
+class StartTasksResource(Records[StartTask]):
     """Reads the tasks that create conversations, if a server has them; every failure is a ServiceError."""
 
     def __init__(self, transport: Transport) -> None:
-        self._tasks = Records(transport, StartTask, _undashed)
+        super().__init__(transport, StartTask, START_TASKS, same=_undashed)
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
         """Read the newest start tasks, only one page: servers list them for ever."""
-        newest = await self._tasks.newest(f"{START_TASKS}/search", background=background)
-        yield replace(newest, more=False)
-
-    async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
-        """Return these start tasks in this order, None for an unknown id; None alone if there is no batch read."""
-        return await self._tasks.batch(START_TASKS, "ids", ids, background=background)
+        yield replace(await self.newest(background=background), more=False)
 
 
 def _path(conversation_id: str) -> str:

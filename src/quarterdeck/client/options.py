@@ -82,7 +82,7 @@ def _field(section: str, raw: Any) -> SchemaField | None:
         return None
 
 
-MODELS = "/api/v1/config/models/search"
+MODELS = "/api/v1/config/models"
 MOST = 5_000
 """Maximum number of suggestions taken from one response; the longest real list has about 2,500."""
 
@@ -105,13 +105,13 @@ class OptionsResource:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._models = Records(transport, SuggestedModel)
+        self._models = Records(transport, SuggestedModel, MODELS)
 
     async def models(self) -> tuple[str, ...]:
         """Return models as provider/name; from a nested server, the first page of verified ones."""
         if not self._transport.server.nested:
             return await self._texts("models")
-        found = await self._models.newest(MODELS, ("verified__eq", "true"))
+        found = await self._models.newest(("verified__eq", "true"))
         return tuple(model.id for model in found.items if not model.hidden)
 
     async def agents(self) -> tuple[str, ...]:

@@ -60,20 +60,72 @@ class Page(Generic[T]):
 
 
 class Records(Generic[R]):
-    """One kind of record on one server; `same` normalizes different spellings of an id."""
+    """The records of one kind on a server; every failure is a ServiceError.
 
-    def __init__(self, transport: Transport, kind: type[R], same: Callable[[str], str] = str) -> None:
+    `path` is that of the collection, `ids` the parameter that names records to read; `same` normalizes different
+    spellings of an id.
+    """
+
+    def __init__(
+        self, transport: Transport, kind: type[R], path: str, *, ids: str = "ids", same: Callable[[str], str] = str
+    ) -> None:
         self._transport = transport
         self._reader = TypeAdapter(kind)
+        self._path = path
+        self._search = f"{path}/search"
+        self._ids = ids
         self._same = same
         self._read: dict[bytes, list[Page[R]]] = {}
         """The parsed pages by digest of the response, the latest last."""
         self._answered: set[str] = set()
-        """The paths of `newest` and `batch` that have answered: a page may stand in front of the server for a while."""
-        self.limit: Query = (("limit", str(transport.limits.page)),)
+        """The paths of `newest` and `read` that have answered: a page may stand in front of the server for a while."""
+        self._limit: Query = (("limit", str(transport.limits.page)),)
         """The query for the largest pages that servers allow."""
 
-    async def pages(self, path: str, query: Query = (), *, background: bool = False) -> AsyncIterator[Page[R]]:
+    def pages(self, *, background: bool = False) -> AsyncIterator[Page[R]]:
+        """Read the whole list, in the server's order (mostly newest first), page by page."""
+        return self._pages_at(self._search, self._limit, background=background)
+
+    async def whole(self) -> tuple[R, ...]:
+        """Return the whole list."""
+        return tuple([record async for page in self.pages() for record in page.items])
+
+    async def newest(self, *query: tuple[str, str], background: bool = False) -> Page[R]:
+        """Return the first page of the list; empty if there is no such list, which is then not requested again."""
+        pages = await self._if_offered(self._search, (*self._limit, *query), background=background)
+        return _unseen(pages[0], set()) if pages else Page(())
+
+    async def read(self, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
+        """Return these records in this order; None stands for an unknown id (SERVERS.md: batches by id).
+
+        None instead of all means that this server has no such read: it does not know the path or the parameter, or it
+        always returns a page of its list. It is then not requested again.
+        """
+        most = self._transport.limits.batch
+        read: list[Page[R]] = []
+        for start in range(0, len(ids), most):
+            query = tuple((self._ids, record_id) for record_id in ids[start : start + most])
+            pages = await self._if_offered(self._path, query, self._ids, background=background)
+            if pages is None:
+                return None
+            read += pages
+        batch = self._in_order(read, ids)
+        if batch is None:
+            self._answered.discard(self._path)
+            self._transport.lacks.add(self._path)
+        return batch
+
+    async def find(self, record_id: str, *, background: bool = False) -> R | None:
+        """Return one record, None if it does not exist; works without batch reads, too."""
+        if (batch := await self.read((record_id,), background=background)) is not None:
+            return batch[0]
+        async for page in self.pages(background=background):
+            for record in page.items:
+                if record.id == record_id:
+                    return record
+        return None
+
+    async def _pages_at(self, path: str, query: Query = (), *, background: bool) -> AsyncIterator[Page[R]]:
         """Read a list page by page, at least one, each record once: pages by offset overlap when new records arrive.
 
         Raises ServiceError if a page cannot be read: SHAPE if pages repeat or stay empty, TOO_LARGE if the list does
@@ -101,35 +153,6 @@ class Records(Generic[R]):
                 raise _endless(ErrorKind.SHAPE, "The list runs in a circle: a page came twice.", path)
         raise _endless(ErrorKind.TOO_LARGE, f"The list does not end within {limits.pages} pages.", path)
 
-    async def whole(self, path: str) -> tuple[R, ...]:
-        """Return a whole list, read as `pages` does."""
-        return tuple([record async for page in self.pages(path, self.limit) for record in page.items])
-
-    async def newest(self, path: str, *query: tuple[str, str], background: bool = False) -> Page[R]:
-        """Return the first page of a list; empty if the server has no such list, which is then not requested again."""
-        pages = await self._if_offered(path, (*self.limit, *query), background=background)
-        return _unseen(pages[0], set()) if pages else Page(())
-
-    async def batch(self, path: str, name: str, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
-        """Read records by ids, in that order; None stands for an unknown id (SERVERS.md: batches by id).
-
-        None instead of all means that this server has no such read: it does not know the path or the parameter, or it
-        always returns a page of its list. It is then not requested again.
-        """
-        most = self._transport.limits.batch
-        read: list[Page[R]] = []
-        for start in range(0, len(ids), most):
-            query = tuple((name, record_id) for record_id in ids[start : start + most])
-            pages = await self._if_offered(path, query, name, background=background)
-            if pages is None:
-                return None
-            read += pages
-        batch = self._in_order(read, ids, path)
-        if batch is None:
-            self._answered.discard(path)
-            self._transport.lacks.add(path)
-        return batch
-
     async def _if_offered(
         self, path: str, query: Query, name: str | None = None, *, background: bool
     ) -> list[Page[R]] | None:
@@ -147,7 +170,7 @@ class Records(Generic[R]):
         self._answered.add(path)
         return pages
 
-    def _in_order(self, pages: Sequence[Page[R]], ids: Sequence[str], path: str) -> Batch[R] | None:
+    def _in_order(self, pages: Sequence[Page[R]], ids: Sequence[str]) -> Batch[R] | None:
         """Sort responses into the requested order; None if they are just a part of the list, or all of it."""
         found = {self._same(item.id): item for page in pages for item in page.items}
         wanted = [self._same(record_id) for record_id in ids]
@@ -157,7 +180,7 @@ class Records(Generic[R]):
         unreadable = sum(page.unreadable for page in pages)
         if missing and unreadable:
             words = f"{unreadable} of {len(ids)} records cannot be read."
-            raise ServiceError(ErrorKind.SHAPE, words, UNKNOWN_RELEASE, request=f"GET {path}")
+            raise ServiceError(ErrorKind.SHAPE, words, UNKNOWN_RELEASE, request=f"GET {self._path}")
         return tuple(found.get(record_id) for record_id in wanted)
 
     async def _get(self, path: str, query: Query, *, background: bool) -> AsyncIterator[Page[R]]:
@@ -199,15 +222,6 @@ class Records(Generic[R]):
         for member in members:
             with suppress(ValidationError):
                 yield self._reader.validate_python(member)
-
-
-async def first(pages: AsyncIterator[Page[R]], record_id: str) -> R | None:
-    """Search a list for a record, for servers without reads by id."""
-    async for page in pages:
-        for record in page.items:
-            if record.id == record_id:
-                return record
-    return None
 
 
 _Slice = tuple[list[Any], list[Any] | dict[str, Any] | None]

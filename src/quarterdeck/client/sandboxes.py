@@ -1,13 +1,13 @@
 """Sandboxes and the specs they are started from."""
 
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import Set
 from contextlib import suppress
 from dataclasses import replace
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
-from quarterdeck.client.paging import Page, Records, first
+from quarterdeck.client.paging import Records
 from quarterdeck.client.refusals import FAILED
 from quarterdeck.client.request import Request, segment
 from quarterdeck.client.transport import Transport
@@ -16,29 +16,15 @@ SANDBOXES = "/api/v1/sandboxes"
 SPECS = "/api/v1/sandbox-specs"
 
 
-class SandboxesResource:
+class SandboxesResource(Records[Sandbox]):
     """Lists, starts, pauses, resumes and deletes sandboxes; every failure is a ServiceError.
 
     Starting and resuming may pause other sandboxes, so read the whole list after each.
     """
 
     def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self._sandboxes = Records(transport, Sandbox)
-        self._specs = Records(transport, SandboxSpec)
-
-    def pages(self, *, background: bool = False) -> AsyncIterator[Page[Sandbox]]:
-        """Read all sandboxes, newest first, page by page."""
-        return self._sandboxes.pages(f"{SANDBOXES}/search", self._sandboxes.limit, background=background)
-
-    async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Sandbox | None, ...] | None:
-        """Return these sandboxes in this order, None for an unknown id; None alone if the server has no batch read."""
-        return await self._sandboxes.batch(SANDBOXES, "id", ids, background=background)
-
-    async def find(self, sandbox_id: str) -> Sandbox | None:
-        """Return one sandbox, None if it does not exist; works without batch reads, too."""
-        batch = await self.read((sandbox_id,))
-        return batch[0] if batch is not None else await first(self.pages(), sandbox_id)
+        super().__init__(transport, Sandbox, SANDBOXES, ids="id")
+        self._specs = Records(transport, SandboxSpec, SPECS)
 
     async def start(self, spec_id: str | None = None) -> Sandbox:
         """Start a sandbox, from the server's default spec if none is given; this may take more than a minute.
@@ -70,7 +56,7 @@ class SandboxesResource:
 
     async def specs(self) -> tuple[SandboxSpec, ...]:
         """Read all specs; the first one is the server's default."""
-        return await self._specs.whole(f"{SPECS}/search")
+        return await self._specs.whole()
 
     async def _order(self, sandbox_id: str, verb: str, *, done: Set[str], not_done: Set[str]) -> None:
         """Pause or resume a sandbox, once more if the server failed (SERVERS.md: pausing and resuming)."""

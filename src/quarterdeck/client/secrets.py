@@ -29,13 +29,13 @@ class SecretsResource:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._records = Records(transport, CustomSecret)
+        self._records = Records(transport, CustomSecret, NESTED_SECRETS)
 
     async def list(self) -> tuple[CustomSecret, ...]:
         """Return the names and descriptions of all custom secrets, in the server's order."""
         if self._transport.server.nested:
             try:
-                return await self._records.whole(f"{NESTED_SECRETS}/search")
+                return await self._records.whole()
             except ServiceError as error:
                 raise offers_nothing(NO_SECRETS, error) if not_offered(error) else error from None
         response = await self._transport.send(Request("GET", FLAT_SECRETS, lacking=NO_SECRETS))
