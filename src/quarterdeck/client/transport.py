@@ -230,15 +230,15 @@ class Transport:
         content = None if request.body is None else encoded(request.body)
         headers = _key_headers(self._key, self.access.header)
         headers |= {} if content is None else {"Content-Type": "application/json"}
+        http_request = self._built(request.method, url, headers, request.seconds or self.limits.read, content)
         hops = 0
         while True:
-            http_request = self._built(request.method, url, headers, request.seconds or self.limits.read, content)
             async with self._answer(http_request, str(request), since, deadline) as answer:
                 self._note_clock(answer.headers.get("Date"))
-                target = _next_hop(answer)
-                if target is None or hops == HOPS:
+                following = _followed(answer)
+                if following is None or hops == HOPS:
                     return self._accepted(await _received(request, answer, request.largest or self.limits.body))
-            url, hops = target, hops + 1
+            http_request, hops = following, hops + 1
 
     def _built(
         self, method: str, url: httpx.URL, headers: Mapping[str, str], seconds: float, content: bytes | None = None
@@ -292,16 +292,12 @@ class Transport:
         self.clock_offset = offset if abs(offset) >= CLOCK_GRAIN else timedelta()
 
 
-def _next_hop(answer: httpx.Response) -> httpx.URL | None:
-    """Return the target of a read's redirect within the same origin; None for any other response."""
-    location = answer.headers["Location"] if answer.has_redirect_location else ""
-    if answer.request.method != "GET" or not location:
+def _followed(answer: httpx.Response) -> httpx.Request | None:
+    """Return the request that follows a read's redirect within the same origin; None for any other response."""
+    following = answer.next_request
+    if following is None or answer.request.method != "GET" or not answer.headers["Location"]:
         return None
-    try:
-        target = answer.url.join(location)
-    except httpx.InvalidURL:
-        return None
-    return target if same_origin(target, answer.url) and not target.userinfo else None
+    return following if same_origin(following.url, answer.url) and not following.url.userinfo else None
 
 
 async def _received(request: Request, answer: httpx.Response, most: int) -> Response:
