@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-from collections import deque
 from typing import NamedTuple
 
 SECOND = 1.0
@@ -47,49 +46,41 @@ class RateLimiter:
     """Limits the rate of requests to `per_second` in any second, and to one fewer for background requests.
 
     A real server slows a client down that sends more than ten requests a second, together with browsers of the same
-    user (SERVERS.md: rate). The reserved slot lets a key press be sent at once while a long list is read. A background
-    request that has waited for a second goes first, because such readings confirm what people requested.
+    user (SERVERS.md: rate). The reserved slot lets a key press be sent at once while a long list is read. At most one
+    background request goes before what a person requests later, because such readings confirm what people requested.
 
     The first background requests are sent at once, further ones evenly spaced: four responses at the same time would
     delay a key press four times as long as one does.
     """
 
     def __init__(self, per_second: int) -> None:
-        self._per_second = per_second
-        self._given: deque[float] = deque(maxlen=per_second)
-        self._people, self._background = asyncio.Lock(), asyncio.Lock()
-        self._waiting_since = math.inf
-        """Since when the first background request has been waiting; all times here are of the event loop's clock."""
+        self._slots = _Slots(per_second)
+        behind = max(1, per_second - 1)
+        self._background_slots = _Slots(behind, apart=SECOND / behind)
+        self._background = asyncio.Lock()
 
     async def turn(self, *, background: bool) -> None:
         """Wait until the next request may be sent."""
-        now = asyncio.get_running_loop().time
-        since = now()
-        async with self._background if background else self._people:
-            try:
-                if background:
-                    self._waiting_since = since
-                due = self._due(now(), background=background)
-                while due > now():
-                    await asyncio.sleep(due - now())
-                    due = self._due(now(), background=background)
-                self._given.append(now())
-            finally:
-                if background:
-                    self._waiting_since = math.inf
-
-    def _due(self, now: float, *, background: bool) -> float:
-        """Return when the next request of this class may be sent; one of the two classes has priority."""
-        overdue = self._waiting_since + SECOND
-        if background is (now >= overdue):
-            return self._full_until(self._per_second)
-        slots = max(1, self._per_second - 1)
-        behind = self._full_until(slots)
         if not background:
-            return behind
-        keep_coming = behind >= now - SECOND
-        return min(overdue, max(behind, self._given[-1] + SECOND / slots) if keep_coming else behind)
+            await self._slots.take()
+            return
+        async with self._background:
+            await self._background_slots.take()
+            await self._slots.take()
 
-    def _full_until(self, slots: int) -> float:
-        """Return until when one more request would exceed `slots` per second."""
-        return self._given[-slots] + SECOND if len(self._given) >= slots else -math.inf
+
+class _Slots:
+    """Slots that are free again a second after they were taken, and at least some seconds `apart`."""
+
+    def __init__(self, count: int, *, apart: float = 0.0) -> None:
+        self._free = asyncio.Semaphore(count)
+        self._apart = apart
+        self._freed_at = -math.inf
+        """When the slot taken last is free again, by the clock of the event loop."""
+
+    async def take(self) -> None:
+        """Wait for a slot, the first one first, and take it."""
+        await self._free.acquire()
+        loop = asyncio.get_running_loop()
+        self._freed_at = max(loop.time() + SECOND, self._freed_at + self._apart)
+        loop.call_at(self._freed_at, self._free.release)
