@@ -21,14 +21,14 @@ from quarterdeck.client.flat import UNASKED
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.models.server import Generation, KeyState, Server
+from quarterdeck.client.nested import NESTED_RULES
 from quarterdeck.client.request import KeyHeader
-from quarterdeck.client.settings import rules_of
 from quarterdeck.client.transport import Access
 
 KEY = "sentinel-key-5f2a"
 FAST = Limits(repeat_after=0, per_second=10_000)
 FLAT = UNASKED
-NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True, fields=rules_of(Generation.NESTED, merges=True))
+NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True, fields=NESTED_RULES)
 
 
 @dataclass(frozen=True)

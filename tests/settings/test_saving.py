@@ -8,11 +8,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from quarterdeck.client.flat import flat_rules
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import LOAD_ONLY, Settings
 from quarterdeck.client.options import SchemaField
-from quarterdeck.client.settings import PreparedRequest, rules_of
+from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings import mcp_checks
 from quarterdeck.settings.catalogue import CATALOGUE
@@ -165,7 +166,7 @@ def test_edits_change_nothing_else_and_are_undone_and_redone(base: Settings, edi
     assert undone.edits == draft.edits
 
 
-MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True, fields=rules_of(Generation.FLAT, merges=True))
+MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True, fields=flat_rules(merges=True))
 
 Keep = Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]]
 
@@ -324,7 +325,7 @@ def test_a_complaint_of_the_server_stands_at_its_field_or_row(
         assert problem.words == f"The server says: {location[-1]}: bad"
 
 
-REPLACING = Server(Generation.FLAT, KeyState.ACCEPTED, fields=rules_of(Generation.FLAT, merges=False))
+REPLACING = Server(Generation.FLAT, KeyState.ACCEPTED, fields=flat_rules(merges=False))
 
 
 def test_each_change_is_a_line_and_only_warnings_about_changes_are_repeated() -> None:

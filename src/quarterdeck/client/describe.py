@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.flat import FLAT_SETTINGS
+from quarterdeck.client.flat import FLAT_SETTINGS, flat_rules
 from quarterdeck.client.models.server import Generation, KeyState, Server
-from quarterdeck.client.nested import AGENT, CONVERSATION, FIELDS, NESTED_SETTINGS
+from quarterdeck.client.nested import AGENT, CONVERSATION, FIELDS, NESTED_RULES, NESTED_SETTINGS
 from quarterdeck.client.refusals import not_offered, nothing_stored
 from quarterdeck.client.request import Request
-from quarterdeck.client.settings import rules_of
 from quarterdeck.client.transport import Transport
 
 LOCAL_SERVICE = "quarterdeck-local"
@@ -27,19 +26,14 @@ async def describe(transport: Transport) -> Server:
 
     Raises ServiceError if the server cannot be reached, or not for the moment; a refused key is a result.
     """
-    nested = await _key_state(transport, NESTED_SETTINGS)
+    generation, key = Generation.NESTED, await _key_state(transport, NESTED_SETTINGS)
     # A refusal or failure at this path may come from something in front of the service.
-    flat = None if nested is KeyState.ACCEPTED else await _key_state(transport, FLAT_SETTINGS)
+    if key is not KeyState.ACCEPTED and (flat := await _key_state(transport, FLAT_SETTINGS)) is not None:
+        generation, key = Generation.FLAT, flat
     about = await _object(transport, Request("GET", "/server_info"), raised=_MOMENTARY)
-    if flat is not None:
-        return _server(Generation.FLAT, flat, about)
-    if nested is not None:
-        return _server(Generation.NESTED, nested, about)
-    return _server(Generation.NONE, KeyState.UNPROVEN, about)
-
-
-def _server(generation: Generation, key: KeyState, about: dict[str, Any]) -> Server:
-    local = generation is not Generation.NONE and about.get("service") == LOCAL_SERVICE
+    if key is None:
+        return Server(Generation.NONE, KeyState.UNPROVEN, release=_release(about))
+    local = about.get("service") == LOCAL_SERVICE
     merges = generation is Generation.NESTED or (local and about.get("settings_store") == "merge")
     return Server(
         generation,
@@ -48,7 +42,7 @@ def _server(generation: Generation, key: KeyState, about: dict[str, Any]) -> Ser
         local=local,
         simulated=local and about.get("simulated_sandboxes") is not None,
         merges=merges,
-        fields=rules_of(generation, merges=merges),
+        fields=NESTED_RULES if generation is Generation.NESTED else flat_rules(merges=merges),
     )
 
 

@@ -3,20 +3,18 @@
 import json
 import re
 import shlex
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.flat import FLAT_SETTINGS, UNASKED, flat_body, flat_losses, flat_members, flat_rules, mcp_body
+from quarterdeck.client.flat import FLAT_SETTINGS, UNASKED, flat_body, flat_losses, flat_members, mcp_body
 from quarterdeck.client.models.mcp import McpConfig
-from quarterdeck.client.models.server import FieldRules, Generation, Server
+from quarterdeck.client.models.server import Generation, Server
 from quarterdeck.client.models.settings import Loss, Settings, SettingsChanges
 from quarterdeck.client.nested import (
     CANONICAL,
-    NESTED_RULES,
     NESTED_SETTINGS,
     SECTIONS,
     at_fields,
@@ -160,13 +158,6 @@ def _deeper(value: Any, levels: int) -> bool:
 
 def _marked(at: Location, _secret: str, _begins: int | None) -> str:
     return _MARK + re.sub(r"\W", "_", "_".join(map(str, at)), flags=re.ASCII).upper() + _MARK
-
-
-def rules_of(generation: Generation, *, merges: bool) -> Mapping[str, FieldRules]:
-    """Return what a server of this generation does with each field."""
-    if generation is Generation.NESTED:
-        return NESTED_RULES
-    return flat_rules(merges=merges) if generation is Generation.FLAT else {}
 
 
 def losses(base: Settings | None, changes: SettingsChanges, server: Server) -> tuple[Loss, ...]:
