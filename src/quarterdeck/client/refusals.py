@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, FieldProblem, ServiceError
 from quarterdeck.client.network import origin_of
 from quarterdeck.client.redact import Location, scrub
 from quarterdeck.client.request import WRONG_ADDRESS, Request, Response, decoded, http_date
@@ -34,10 +34,7 @@ _COMPLAINT = re.compile(r"  (?P<message>\S.*?) \[type=\w+")
 
 
 def refusal(response: Response, secrets: Iterable[str] = ()) -> ServiceError:
-    """Return the error for a response of status 300 or above; `secrets` are removed from the server's words.
-
-    A write that ends with a server error may have happened anyway: its outcome is unknown.
-    """
+    """Return the error for a response of status 300 or above; `secrets` are removed from the server's words."""
     secrets = tuple(secrets)
     content = None if response.is_html else response.json_or_none()
     problems = tuple(_problems(content, secrets))
@@ -45,13 +42,7 @@ def refusal(response: Response, secrets: Iterable[str] = ()) -> ServiceError:
     said = scrub(said, secrets)[:LONGEST].strip()
     wait = _seconds_to_wait(response.headers.get("Retry-After"))
     kind, words, advice = _explained(response, content, said, wait)
-    return replace(
-        response.error(kind, words, advice),
-        server_words=said,
-        retry_after=wait,
-        outcome=Outcome.UNKNOWN if kind is ErrorKind.SERVER and not response.request.reads else Outcome.NOT_APPLIED,
-        problems=problems,
-    )
+    return replace(response.error(kind, words, advice), server_words=said, retry_after=wait, problems=problems)
 
 
 def _seconds_to_wait(header: str | None) -> float | None:

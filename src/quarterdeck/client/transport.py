@@ -45,6 +45,8 @@ GZIP = zlib.MAX_WBITS | 16
 """The only content encoding that is requested, as the window bits of zlib."""
 PASSING = frozenset({FAILED, 502, 503, 504})
 """Server errors after which a retry is worthwhile."""
+PERHAPS_DONE = NOT_WHOLE | {ErrorKind.SERVER, ErrorKind.TOO_LARGE}
+"""Errors after which a write may have happened."""
 LONGEST_WAIT = 30.0
 """Longest Retry-After, in seconds, that a read waits for."""
 USUAL_WAIT = 1.0
@@ -343,13 +345,11 @@ def _again(request: Request, error: ServiceError, repeats: int) -> float | None:
 
 
 def _final(request: Request, error: ServiceError) -> ServiceError:
-    """Return the error to raise when no retry is left: a write without a response has an unknown outcome."""
+    """Return the error to raise when no retry is left: a write that failed may have happened anyway."""
     if request.lacking and not_offered(error):
         return offers_nothing(request.lacking, error)
-    failed = error.kind is ErrorKind.SERVER and error.outcome is Outcome.UNKNOWN
-    lost = failed or error.kind in NOT_WHOLE or error.kind is ErrorKind.TOO_LARGE
     no_http = error.kind is ErrorKind.WRONG_API and error.status is None
-    if request.reads or not (lost or no_http):
+    if request.reads or not (error.kind in PERHAPS_DONE or no_http):
         return error
     return replace(
         error,
