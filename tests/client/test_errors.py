@@ -41,7 +41,7 @@ async def failing_read(answer: Answer | Exception) -> ServiceError:
 async def test_every_status_has_a_kind_words_and_advice(kind: ErrorKind, statuses: tuple[int, ...]) -> None:
     for status in statuses:
         error = await failing_read(Answer({"detail": "Not Found"}, status))
-        assert (error.kind, error.status, error.request) == (kind, status, SEARCH)
+        assert (error.kind, error.status) == (kind, status)
         for each in (error, await failing(Answer({"detail": "No"}, status))):
             assert str(status) in each.words
             assert each.words[-1] == each.advice[-1] == "."
@@ -160,7 +160,7 @@ async def test_no_secret_is_in_any_log_or_error_and_the_log_names_requests(caplo
             await first_page(client)
             await client.probe("https://sentinel-user:word@tools.test/mcp?token=sentinel-token")
             error = await error_of(client.settings.store(None, {"llm_api_key": SecretStr(secret)}))
-            told += f"{error!r} {error.words} {error.advice} {error.request} {list(client.log)}"
+            told += f"{error!r} {error.words} {error.advice} {list(client.log)}"
             told += repr(vars(client)) + repr(vars(client.settings))
     assert "sentinel" not in caplog.text + told
     read, *_, wrote = client.log

@@ -65,7 +65,6 @@ class ServiceError(Exception):
     words: str
     advice: str = ""
     _: KW_ONLY
-    request: str = ""
     status: int | None = None
     server_words: str = ""
     retry_after: float | None = None

@@ -189,7 +189,7 @@ NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, UnicodeError, zlib
 """Exceptions that mean that no complete response arrived; UnicodeError is an invalid host name."""
 
 
-def failure(error: Exception, request: str, url: httpx.URL, step: str, *, seconds: float) -> ServiceError:
+def failure(error: Exception, url: httpx.URL, step: str, *, seconds: float) -> ServiceError:
     """Return the error for a request without a complete response after `seconds`; `error` is one of `NO_ANSWER`.
 
     `step` is the first step that failed, as named by httpx's `trace` extension, for example "connection.start_tls". The
@@ -201,7 +201,7 @@ def failure(error: Exception, request: str, url: httpx.URL, step: str, *, second
     kind, words, advice = _explained(error, host, step, time, secure=url.scheme == "https")
     nothing_sent = kind in NEVER_OPENED or kind in (ErrorKind.TLS, ErrorKind.LOCAL)
     outcome = Outcome.NOT_SENT if nothing_sent else Outcome.NOT_APPLIED
-    return ServiceError(kind, words, advice, request=request, outcome=outcome)
+    return ServiceError(kind, words, advice, outcome=outcome)
 
 
 def _explained(error: Exception, host: str, step: str, time: str, *, secure: bool) -> tuple[ErrorKind, str, str]:

@@ -37,6 +37,8 @@ SLICE = 200
 """Records parsed per slice of such a response."""
 BREAK = 0.01
 """Seconds between two slices: a key press needs several turns of the event loop, each of which may wait for one."""
+SHOWN = "What was read before that is shown."
+"""The advice for a list that is not read to its end."""
 ANSWERS_KEPT = 8
 """Responses remembered; with many pages few are equal at the next reading, and each keeps its records in memory."""
 _BEGIN = re.compile(r'\s*(?:\[|\{\s*"items"\s*:\s*\[)\s*')
@@ -148,10 +150,10 @@ class Records(Generic[R]):
                 return
             empty = 0 if found else empty + 1
             if empty > limits.empty_pages:
-                raise _endless(ErrorKind.SHAPE, "The list goes on without anything new in it.", path)
+                raise ServiceError(ErrorKind.SHAPE, "The list goes on without anything new in it.", SHOWN)
             if wanted in asked:
-                raise _endless(ErrorKind.SHAPE, "The list runs in a circle: a page came twice.", path)
-        raise _endless(ErrorKind.TOO_LARGE, f"The list does not end within {limits.pages} pages.", path)
+                raise ServiceError(ErrorKind.SHAPE, "The list runs in a circle: a page came twice.", SHOWN)
+        raise ServiceError(ErrorKind.TOO_LARGE, f"The list does not end within {limits.pages} pages.", SHOWN)
 
     async def _if_offered(
         self, path: str, query: Query, name: str | None = None, *, background: bool
@@ -180,7 +182,7 @@ class Records(Generic[R]):
         unreadable = sum(page.unreadable for page in pages)
         if missing and unreadable:
             words = f"{unreadable} of {len(ids)} records cannot be read."
-            raise ServiceError(ErrorKind.SHAPE, words, UNKNOWN_RELEASE, request=f"GET {self._path}")
+            raise ServiceError(ErrorKind.SHAPE, words, UNKNOWN_RELEASE)
         return tuple(found.get(record_id) for record_id in wanted)
 
     async def _get(self, path: str, query: Query, *, background: bool) -> AsyncIterator[Page[R]]:
@@ -277,7 +279,3 @@ def _wants_other_than(name: str, error: ServiceError) -> bool:
     return error.status == 422 and any(
         problem.location[:1] == ("query",) and problem.location[1:2] != (name,) for problem in error.problems
     )
-
-
-def _endless(kind: ErrorKind, words: str, path: str) -> ServiceError:
-    return ServiceError(kind, words, "What was read before that is shown.", request=f"GET {path}")

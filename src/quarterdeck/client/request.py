@@ -55,9 +55,6 @@ class Request(NamedTuple):
         """Whether it changes nothing."""
         return self.method == "GET"
 
-    def __str__(self) -> str:
-        return f"{self.method} {self.path}"
-
 
 class Response(NamedTuple):
     """A complete response; `body` is decompressed and within the size limit."""
@@ -104,7 +101,7 @@ class Response(NamedTuple):
 
     def error(self, kind: ErrorKind, words: str, advice: str) -> ServiceError:
         """Return an error about this response."""
-        return ServiceError(kind, words, advice, request=str(self.request), status=self.status)
+        return ServiceError(kind, words, advice, status=self.status)
 
     def wrong_shape(self, words: str) -> ServiceError:
         """Return the error for a response of the service that cannot be read."""

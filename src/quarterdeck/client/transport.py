@@ -152,7 +152,7 @@ class Transport:
         """
         if self.access.read_only and not request.reads:
             words = "This connection is read-only: nothing was sent."
-            raise ServiceError(ErrorKind.READ_ONLY, words, request=str(request), outcome=Outcome.NOT_SENT)
+            raise ServiceError(ErrorKind.READ_ONLY, words, outcome=Outcome.NOT_SENT)
         await self._turn(request)
         since, seconds = _now(), request.seconds or self.limits.total
         deadline, repeats = since + seconds, 0
@@ -198,7 +198,7 @@ class Transport:
         headers = {"Accept": EITHER, **_key_headers(key, KeyHeader.BEARER)}
         http_request = self._built("GET", url, headers, seconds)
         http_request.extensions[UNTRUSTED] = untrusted
-        async with self._answer(http_request, "GET /", _now(), _now() + seconds) as answer:
+        async with self._answer(http_request, _now(), _now() + seconds) as answer:
             return answer.status_code
 
     async def _turn(self, request: Request) -> None:
@@ -235,7 +235,7 @@ class Transport:
         http_request = self._built(request.method, url, headers, request.seconds or self.limits.read, content)
         hops = 0
         while True:
-            async with self._answer(http_request, str(request), since, deadline) as answer:
+            async with self._answer(http_request, since, deadline) as answer:
                 self._note_clock(answer.headers.get("Date"))
                 following = _followed(answer)
                 if following is None or hops == HOPS:
@@ -252,11 +252,11 @@ class Transport:
 
     @asynccontextmanager
     async def _answer(
-        self, http_request: httpx.Request, named: str, since: float, deadline: float
+        self, http_request: httpx.Request, since: float, deadline: float
     ) -> AsyncIterator[httpx.Response]:
         """Yield the response after its headers arrived; its body must be read inside the block, before the deadline.
 
-        Raises ServiceError, with the request's name `named`, if no complete response arrives.
+        Raises ServiceError if no complete response arrives.
         """
         failed: list[str] = []
 
@@ -275,7 +275,7 @@ class Transport:
                     await answer.aclose()
         except NO_ANSWER as error:
             step = failed[0] if failed else ""
-            raise failure(error, named, http_request.url, step, seconds=_now() - since) from None
+            raise failure(error, http_request.url, step, seconds=_now() - since) from None
 
     def _accepted(self, response: Response) -> Response:
         """Return a 2xx response that is not a web page (SERVERS.md: answers of success); raises ServiceError."""
