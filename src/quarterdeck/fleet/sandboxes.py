@@ -15,7 +15,7 @@ from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
 
 SHORT = 6
-_RANKS = {
+_RANKS: dict[str, int] = {
     StateWord.ERROR: 0,
     StateWord.RUNNING: 3,
     StateWord.PAUSING: 3,
@@ -96,10 +96,8 @@ class SandboxRow(NamedTuple):
             value = 1
         elif state.silent:
             value = 2
-        elif state.known is None:
-            value = _UNKNOWN
         else:
-            value = _RANKS[state.known]
+            value = _RANKS.get(state.word, _UNKNOWN)
         since = self.quiet_since if value == _RANKS[StateWord.RUNNING] else state.since
         return Rank(value, inf if since is None else since.timestamp(), urgent=value < _RANKS[StateWord.RUNNING])
 
