@@ -54,7 +54,8 @@ class ConversationsResource(Records[Conversation]):
 
     async def titled(self, words: str) -> Page[Conversation]:
         """Return the newest conversations whose title contains these words, as the server compares them: one page."""
-        return await self.newest(WITH_PARTS, ("title__contains", words))
+        query = (*self._limit, WITH_PARTS, ("title__contains", words))
+        return await anext(self._pages_at(self._search, query))
 
     async def count(self, *, background: bool = False) -> int | None:
         """Return how many conversations there are, including those with a parent; None if the server does not tell."""

@@ -127,7 +127,7 @@ class Records(Generic[R]):
                     return record
         return None
 
-    async def _pages_at(self, path: str, query: Query = (), *, background: bool) -> AsyncIterator[Page[R]]:
+    async def _pages_at(self, path: str, query: Query = (), *, background: bool = False) -> AsyncIterator[Page[R]]:
         """Read a list page by page, at least one, each record once: pages by offset overlap when new records arrive.
 
         Raises ServiceError if a page cannot be read: SHAPE if pages repeat or stay empty, TOO_LARGE if the list does
