@@ -78,6 +78,14 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
         await seat.press("enter", sees=("/ run !idle>30m status:running,error", "3 of 6"))
 
 
+async def test_statuses_typed_by_the_other_name_of_their_token_are_replaced_too(fleet: FakeFleet) -> None:
+    fleet.talk("c2", "off4", "Asleep")
+    async with at_conversations(fleet) as seat:
+        await seat.press("slash", *"fix status:finished", "enter", sees="1 of 2")
+        await seat.press("f", sees=("[x] ✓ Finished", "[ ] ‖ Sandbox paused"))
+        await seat.press("d", "enter", until=lambda: len(seat.table.ids) == 1, sees="/ fix", lacks="status:")
+
+
 async def test_sorted_by_addresses_are_those_that_are_shown(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=(200, 50)) as seat:
         await seat.go_to("run0", "p", sees="3 Paused")

@@ -203,9 +203,10 @@ def unknown_texts(terms: Iterable[Term[R]], known: Iterable[str]) -> list[str]:
     return [text for term in terms for text in term.texts if text not in all_known]
 
 
-def with_statuses(words: str, token: str, statuses: Collection[str]) -> str:
+def with_statuses(words: str, grammar: Grammar[R], token: str, statuses: Collection[str]) -> str:
     """Return the filter with its statuses replaced by these, or without any if there are none."""
-    rest = [word for word in re.findall(_WORDS, words) if not word.casefold().startswith(f"{token}:")]
+    names = tuple(f"{name}:" for name in (token, *grammar.tokens[token].also))
+    rest = [word for word in re.findall(_WORDS, words) if not word.casefold().startswith(names)]
     if statuses:
         value = ",".join(status.casefold().replace('"', "") for status in statuses)
         rest.append(f'{token}:"{value}"' if " " in value else f"{token}:{value}")

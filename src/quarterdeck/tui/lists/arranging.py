@@ -136,7 +136,7 @@ class Arranging(Generic[R]):
 
         def picked(statuses: tuple[str, ...]) -> None:
             wanted = () if counts.keys() <= set(statuses) else statuses
-            self.filter_by(with_statuses(typed, status, wanted))
+            self.filter_by(with_statuses(typed, self._definition.grammar, status, wanted))
             self.keep()
 
         await ask(self._screen.app, pick_statuses(counts, self._listing.filter.values_of(status)), picked)
