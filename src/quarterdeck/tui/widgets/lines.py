@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from rich.cells import cell_len
-from rich.style import Style as RichStyle
 from textual.containers import VerticalScroll
 from textual.geometry import Region, Size
 from textual.selection import Selection
@@ -15,7 +14,7 @@ from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import cell_strip, selectable, selected_text, tone_styles, wrap
+from quarterdeck.tui.widgets.strips import Highlight, ThemedWidget, fit_cell, joined, selectable, selected_text, wrap
 
 
 class TextScroll(VerticalScroll):
@@ -41,14 +40,13 @@ class TextScroll(VerticalScroll):
         self.scroll_end(animate=False)
 
 
-class CellLines(Widget):
+class CellLines(ThemedWidget):
     """Lines of cells: one that changed is painted alone, and text can be selected with the mouse."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self.painted: list[Cell] = []
         """What each line of the widget shows."""
-        self._styles: Mapping[Tone, RichStyle] = {}
 
     def paint(self, lines: list[Cell]) -> None:
         """Show these lines."""
@@ -60,19 +58,12 @@ class CellLines(Widget):
 
     def render_line(self, y: int) -> Strip:
         """Return one line."""
-        if not self._styles:
-            self._styles = tone_styles(self)
-        line = self.painted[y] if y < len(self.painted) else ()
-        return selectable(cell_strip(line, self.size.width, self._styles), y, self)
+        line, width = self.painted[y] if y < len(self.painted) else (), self.size.width
+        return selectable(joined(fit_cell(line, width), width, self.palette.tones(Highlight())), y, self)
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         """Return the text that is selected with the mouse."""
         return selected_text(self.painted, selection)
-
-    def notify_style_update(self) -> None:
-        """Discard the styles, because the theme may have changed."""
-        super().notify_style_update()
-        self._styles = {}
 
 
 class Lines(CellLines):

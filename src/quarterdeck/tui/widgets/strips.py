@@ -76,6 +76,24 @@ class Palette:
         return (Style(background=background) + Style.parse(words, self._variables)).rich_style
 
 
+class ThemedWidget(Widget):
+    """A widget that draws its own lines, in the styles of the current theme."""
+
+    _palette: Palette | None = None
+
+    @property
+    def palette(self) -> Palette:
+        """The styles of the tones on this widget."""
+        if self._palette is None:
+            self._palette = Palette(self)
+        return self._palette
+
+    def notify_style_update(self) -> None:
+        """Discard the styles, because the theme may have changed."""
+        super().notify_style_update()
+        self._palette = None
+
+
 def clip(text: str, width: int) -> tuple[str, int]:
     """Cut a text to `width` cells, with an ellipsis in the last one; returns it with its number of cells."""
     if (cells := cell_len(text)) <= width:
@@ -127,17 +145,6 @@ def joined(spans: Sequence[Span], width: int, tones: Mapping[Tone, RichStyle]) -
             style = tones[tone]
         segments.append(Segment(text, style))
     return Strip(filter(None, segments)).adjust_cell_length(width, style).simplify()
-
-
-def tone_styles(widget: Widget) -> Mapping[Tone, RichStyle]:
-    """Return the style of each tone on a widget's background, for the current theme."""
-    parsed = {tone: Style.parse(STYLES[tone], widget.app.theme_variables) for tone in Tone}
-    return {tone: (widget.visual_style + style).rich_style for tone, style in parsed.items()}
-
-
-def cell_strip(cell: Cell, width: int, styles: Mapping[Tone, RichStyle]) -> Strip:
-    """Return a cell as a line of that width, cut if it is longer."""
-    return joined(fit_cell(cell, width), width, styles)
 
 
 def selectable(strip: Strip, y: int, widget: Widget) -> Strip:

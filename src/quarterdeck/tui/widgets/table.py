@@ -22,7 +22,7 @@ from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import Highlight, Palette, cell_length, header_strip, row_strip
+from quarterdeck.tui.widgets.strips import Highlight, ThemedWidget, cell_length, header_strip, row_strip
 from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed, R, fit
 
 HEADER = 1
@@ -31,7 +31,7 @@ MEASURED = 200
 """Rows measured for the columns besides the visible ones, so that scrolling changes no column: some milliseconds."""
 
 
-class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
+class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindings=False):
     """Rows by id under a fixed header; the cursor and the marks follow ids, columns are as wide as needed."""
 
     ALLOW_SELECT = False
@@ -88,7 +88,6 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._widest: dict[str, int] = {}
         """Width of the widest text so far in each column; columns only grow, so that they do not jump."""
         self._places: tuple[Placed, ...] = ()
-        self._palette: Palette | None = None
         self._lines: list[tuple[Cell, ...]] = []
         """The cells of all columns of each visible row, from the top; none for a row that is gone."""
         self._highlighted: str | None = None
@@ -346,18 +345,11 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         super().watch_has_focus(has_focus)
         self._redraw_rows((self._cursor,))
 
-    def notify_style_update(self) -> None:
-        """Discard the styles, because the theme may have changed."""
-        super().notify_style_update()
-        self._palette = None
-
     # Drawing
 
     def render_line(self, y: int) -> Strip:
         """Return a line of the widget."""
-        if self._palette is None:
-            self._palette = Palette(self)
-        palette, width = self._palette, self.size.width
+        palette, width = self.palette, self.size.width
         if y < HEADER:
             return header_strip(self._columns, self._places, self._sorted, palette, width)
         if not self._ids:

@@ -11,21 +11,20 @@ from textual.containers import VerticalScroll
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.widgets.form.editors import FieldEditor
 from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, FormLine
 from quarterdeck.tui.widgets.form.rows import NOWHERE, Row
-from quarterdeck.tui.widgets.strips import BLANK, CURSOR, Highlight, Palette, cell_length, fit_cell
+from quarterdeck.tui.widgets.strips import BLANK, CURSOR, Highlight, ThemedWidget, cell_length, fit_cell
 
 STRUCK = Style(strike=True)
 ROW = "row"
 """In the style of a line: the row it belongs to, for the mouse."""
 
 
-class LinePainter(Widget):
+class LinePainter(ThemedWidget):
     """A block of the form's lines, as high as their number."""
 
     ALLOW_SELECT = False
@@ -33,7 +32,6 @@ class LinePainter(Widget):
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self._lines: list[tuple[FormLine, Highlight]] = []
-        self._palette: Palette | None = None
 
     def show(self, lines: Sequence[FormLine], cursor: str, *, focused: bool) -> None:
         """Show these lines, with the cursor on the lines of a row (empty: on none); paints only what changed.
@@ -53,17 +51,10 @@ class LinePainter(Widget):
         if changed:
             self.refresh(*changed)
 
-    def notify_style_update(self) -> None:
-        """Discard the styles, because the theme may have changed."""
-        super().notify_style_update()
-        self._palette = None
-
     def render_line(self, y: int) -> Strip:
         """Return one line."""
         line, highlight = self._lines[y] if y < len(self._lines) else (FormLine(), Highlight())
-        if self._palette is None:
-            self._palette = Palette(self)
-        tones, width = self._palette.tones(highlight), self.size.width
+        tones, width = self.palette.tones(highlight), self.size.width
         plain, struck = tones[Tone.PLAIN], STRUCK if line.struck else Style()
         segments = [
             Segment(CURSOR if highlight.cursor else BLANK, tones[Tone.BUSY]),
