@@ -103,11 +103,13 @@ class Dialog(ModalScreen[Result | None]):
         said.display = bool(self._said)
         yield said
 
-    def introduce(self, said: Sequence[Cell]) -> None:
-        """Show other first lines."""
-        line = self.query_one("#said", Static)
-        line.update(lines(said))
-        line.display = bool(said)
+    def introduce(self, said: Iterable[Cell]) -> None:
+        """Show other first lines; unchanged ones cost nothing."""
+        if (said := tuple(said)) != self._said:
+            self._said = said
+            line = self.query_one("#said", Static)
+            line.update(lines(said))
+            line.display = bool(said)
 
     def foot(self) -> Iterable[Widget]:
         """Widgets that stay visible below a scrolling body."""

@@ -20,7 +20,7 @@ from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.glyphs import glyph, signed
-from quarterdeck.tui.paint import content, lines, plain
+from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import Column
@@ -71,8 +71,7 @@ class PlanDialog(ConfirmDialog):
     def action_hidden(self) -> None:
         """Include the rows that the filter hides, or leave them out."""
         self.planned = self._plan.with_hidden() if self.planned is self._plan else self._plan
-        said = (*self._warnings(self.planned.rows), *plan_lines(self._verb, self.planned))
-        self.query_one("#said", Static).update(lines(said))
+        self.introduce((*self._warnings(self.planned.rows), *plan_lines(self._verb, self.planned)))
         self.query_one("#title", Static).update(plain(_title(self._verb, self.planned), Tone.STRONG))
         self.complain(None)
         self._hint()

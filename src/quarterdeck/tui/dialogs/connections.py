@@ -85,10 +85,6 @@ class ConnectionsDialog(Dialog[Connection]):
         self._list = ChoiceList()
         self._about = Lines(hang=FACT, id="about")
         self._changing = asyncio.Lock()
-        self._introduced: tuple[Cell, ...] = ()
-        """The first lines."""
-        self._place: tuple[str, str | None] = ("", None)
-        """Where the connection under the cursor is."""
 
     @property
     def _connections(self) -> Connections:
@@ -138,17 +134,16 @@ class ConnectionsDialog(Dialog[Connection]):
         """List all connections again, with the cursor on one."""
         known, _ = self._read
         self._listed = known if any(map(self._is_open, known)) else (*known, replace(self.app.endpoint, remarks=()))
-        self._list.set_options([self._line(each) for each in self._listed])
-        self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
-        self._place = self._chosen.place
+        with self.prevent(OptionList.OptionHighlighted):  # what was said stays: the cursor is not moved by a person
+            self._list.set_options([self._line(each) for each in self._listed])
+            self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
         self._show()
+        self.call_after_refresh(self._scroll_to_line)
         self._find_keys()
 
     def _show(self) -> None:
         """Update the lines that changed."""
-        if (said := tuple(self._first_lines())) != self._introduced:
-            self._introduced = said
-            self.introduce(said)
+        self.introduce(self._first_lines())
         for number, each in enumerate(self._listed):
             line = self._line(each)
             if line != self._list.get_option_at_index(number).prompt:
@@ -157,9 +152,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self) -> None:
-        if self._place != self._chosen.place:
-            self._place = self._chosen.place
-            self.complain(None)  # what was said is about another connection
+        self.complain(None)  # what was said is about another connection
         self._show_about()
         self.call_after_refresh(self._scroll_to_line)
 

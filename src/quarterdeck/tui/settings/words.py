@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from textual.widgets import Static
-
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.session import Session
@@ -17,7 +15,6 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
-from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import FormView
 
@@ -54,7 +51,7 @@ class LeaveDialog(PickDialog[str]):
         if not edits and outcome[-1][1] is Tone.GOOD and self.is_current:
             self.dismiss("d")
         ended = cell(Shown(f"The save has ended, with {counted(edits, 'edit')} left:"))
-        self.query_one("#said", Static).update(lines([ended, outcome]))
+        self.introduce([ended, outcome])
 
 
 def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> LeaveDialog:
