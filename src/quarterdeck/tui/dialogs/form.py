@@ -54,17 +54,12 @@ class InputField(FormRow):
         secret: bool = False,
         control: FormControl | None = None,
     ) -> None:
-        self.control: FormControl = control or LineInput(value, placeholder=placeholder, password=secret)
-        super().__init__(plain(Shown(label), Tone.MUTED), self.control, hint=hint)
+        control = control or LineInput(value, placeholder=placeholder, password=secret)
+        super().__init__(plain(Shown(label), Tone.MUTED), control, hint=hint)
         self.id = f"field-{name}"
         self.key = name
         self.only_if = only_if
         self._check = check
-
-    @property
-    def value(self) -> Any:
-        """Its value; an untouched field returns exactly its initial value."""
-        return self.control.entered
 
     @property
     def problem(self) -> str:

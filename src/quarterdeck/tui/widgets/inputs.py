@@ -1,4 +1,4 @@
-"""The controls of forms, whose value is `entered`, and a row with a label and controls."""
+"""The controls of forms, whose value is `entered`, and a row with a label and a control."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -331,24 +331,31 @@ FormControl = LineInput | PlainArea | ChoiceLine | OneOf | Compound
 
 
 class FormRow(Horizontal):
-    """A label with its controls, and below them a hint and the sentence about what is wrong."""
+    """A label with its control, and below it a hint and the sentence about what is wrong."""
 
-    def __init__(self, label: Content, *controls: Widget, hint: str = "") -> None:
+    def __init__(self, label: Content, control: FormControl, *below: Widget, hint: str = "") -> None:
         super().__init__(classes="form-row")
+        self.control = control
         self._label = label
-        self._controls = controls
+        self._below = below
         self._hint = Shown(hint)
         self._said = ("", True)
         self.note = Static(classes="row-note")
 
     def compose(self) -> ComposeResult:
-        """Label on the left; controls, hint and sentence on the right."""
+        """Label on the left; control, hint and sentence on the right."""
         yield Static(self._label, classes="row-label")
         with Vertical(classes="row-right"):
-            yield from self._controls
+            yield self.control
+            yield from self._below
             if self._hint:
                 yield Static(plain(self._hint, Tone.MUTED), classes="row-hint")
             yield self.note
+
+    @property
+    def value(self) -> Any:
+        """Its value; an untouched control returns exactly its initial value."""
+        return self.control.entered
 
     @property
     def first(self) -> Widget:

@@ -39,7 +39,6 @@ class FieldEditor(FormRow):
         """Create an editor for a field of a draft; `hints` are additional keys."""
         self.entry = entry
         self.draft = draft
-        self.control = control
         self._hints = hints
         self._suggested: Sequence[str] = ()
         self._notice: tuple[Shown, Any] | None = None
@@ -52,11 +51,6 @@ class FieldEditor(FormRow):
     def hints(self) -> Hints:
         """The keys that work while it is open."""
         return (*self._hints, ("enter", "done"), ("tab", "next field"), ("^s", "review & save"))
-
-    @property
-    def value(self) -> Any:
-        """The current value."""
-        return self.control.entered
 
     def choose(self, step: int) -> bool:
         """Go to the next or previous choice; returns False if there is none."""
