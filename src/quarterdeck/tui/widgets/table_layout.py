@@ -2,20 +2,12 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from quarterdeck.tui.cells import Cell
 
-
-class Keyed(Protocol):
-    """A row: an immutable record with an id."""
-
-    @property
-    def id(self) -> str:
-        """The id, unique in the table."""
-
-
-R = TypeVar("R", bound=Keyed)
+R = TypeVar("R")
+"""A row: an immutable record."""
 
 GUTTER = 3
 """Cells before the first column: cursor, mark, space."""
