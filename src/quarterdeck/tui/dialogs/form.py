@@ -140,7 +140,7 @@ class FieldsDialog(Dialog[Result]):
     def refuse(self, words: str, field: str = "") -> None:
         """Show why it does not continue, at the field that it concerns, if any."""
         if field in self.fields:
-            self.fields[field].say(words)
+            self.fields[field].say_problem(Problem(words))
             first = self.fields[field].first
             if isinstance(first, Input):
                 first.select_on_focus = False  # the next key must not replace what is to be mended
@@ -156,11 +156,6 @@ class FieldsDialog(Dialog[Result]):
         else:
             self._may_go.append(self.typed)
             self.say(Shown("esc again drops what you typed."), Tone.WARN)
-
-    @on(LineInput.Noticed)
-    def _say_notice(self, event: LineInput.Noticed) -> None:
-        event.stop()
-        self.say(event.words, Tone.WARN)
 
 
 class FormDialog(FieldsDialog[Result]):

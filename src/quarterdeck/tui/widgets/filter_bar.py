@@ -119,11 +119,6 @@ class FilterBar(Vertical):
         event.stop()
         self.post_message(self.Changed(event.value))
 
-    @on(LineInput.Noticed)
-    def _refused(self, event: LineInput.Noticed) -> None:
-        event.stop()
-        self._found.paint([cell(event.words, Tone.WARN)])
-
 
 def whole_counts(counts: Cell, width: int) -> Cell:
     """Return the counts that fit into a width: a number cut short is another number."""

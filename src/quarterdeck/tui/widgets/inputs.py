@@ -1,7 +1,6 @@
 """The controls of forms, whose value is `entered`, and a row with a label and a control."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from pydantic import SecretStr
@@ -57,12 +56,6 @@ class LineInput(Input):
         Binding("ctrl+y", "step(1)", "Redo", show=False),
         Binding("f4", "edit_outside", "Edit in $EDITOR", show=False),
     ]
-
-    @dataclass
-    class Noticed(Message):
-        """Pasted text was changed or refused; `words` say how."""
-
-        words: Shown
 
     def __init__(
         self,
@@ -156,8 +149,8 @@ class LineInput(Input):
             self.notice(str(error))
 
     def notice(self, words: str) -> None:
-        """Report what happened to a text."""
-        self.post_message(self.Noticed(Shown(words)))
+        """Say what happened to a text."""
+        self.screen.post_message(Said(text.line(words)))
 
 
 class PlainArea(TextArea):
@@ -339,7 +332,7 @@ class FormRow(Horizontal):
         self._label = label
         self._below = below
         self._hint = Shown(hint)
-        self._said = ("", True)
+        self._problem: Problem | None = None
         self.note = Static(classes="row-note")
 
     def compose(self) -> ComposeResult:
@@ -366,17 +359,15 @@ class FormRow(Horizontal):
 
     def say_problem(self, problem: Problem | None) -> None:
         """Show what is wrong with the value, or remove it."""
-        self.say(problem.words if problem is not None else "", stops=problem is None or problem.stops)
-
-    def say(self, words: str, *, stops: bool = True) -> None:
-        """Show a sentence about the value, or remove it."""
-        if (words, stops) != self._said:
-            self._said = (words, stops)
-            self.note.display = bool(words)
-            self.note.update(plain(text.line(f"{'!' if stops else '·'} {words}"), Tone.BAD if stops else Tone.WARN))
+        if problem != self._problem:
+            self._problem = problem
+            self.note.display = problem is not None
+            if problem is not None:
+                sign, tone = ("!", Tone.BAD) if problem.stops else ("·", Tone.WARN)
+                self.note.update(plain(text.line(f"{sign} {problem.words}"), tone))
 
     @on(Input.Changed)
     @on(TextArea.Changed)
     def _forget_problem(self) -> None:
         """Remove the sentence when the value changes."""
-        self.say("")
+        self.say_problem(None)

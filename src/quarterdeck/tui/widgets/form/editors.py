@@ -12,7 +12,7 @@ from textual.widgets import OptionList
 
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields import Control, Field, Problem, typed
+from quarterdeck.settings.fields import Control, Field, typed
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
@@ -41,8 +41,6 @@ class FieldEditor(FormRow):
         self.draft = draft
         self._hints = hints
         self._suggested: Sequence[str] = ()
-        self._notice: tuple[Shown, Any] | None = None
-        """The notice about a pasted text, and the value of the field right after the paste."""
         mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
         super().__init__(content(mark), control, *below)
         self.add_class("field-editor")
@@ -70,19 +68,6 @@ class FieldEditor(FormRow):
         event.stop()
         event.prevent_default()  # the form shows what is wrong
         self.post_message(self.Changed())
-
-    @on(LineInput.Noticed)
-    def _noticed(self, event: LineInput.Noticed) -> None:
-        event.stop()
-        self._notice = (event.words, self.value)
-        self.say(event.words, stops=False)
-
-    def say_problem(self, problem: Problem | None) -> None:
-        """Show the problem; if there is none, the notice about a paste as long as the pasted value is unchanged."""
-        if problem is None and self._notice is not None and self._notice[1] == self.value:
-            self.say(self._notice[0], stops=False)
-        else:
-            super().say_problem(problem)
 
 
 class TextEditor(FieldEditor):
