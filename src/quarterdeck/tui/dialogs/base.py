@@ -31,8 +31,6 @@ Result = TypeVar("Result")
 Answer = TypeVar("Answer")
 Hints = Sequence[tuple[str, str]]
 """Keys by Textual's names, each with what it does; one that begins with a space is only shown."""
-SCROLLING: list[BindingType] = [*MOVING, Binding("space", "page(1.0)", "Page down", show=False)]
-"""Key bindings of a dialog without a focused widget, whose body may be long."""
 
 
 class KeyHints(Widget):
@@ -72,7 +70,11 @@ class Dialog(ModalScreen[Result | None]):
     app = getters.app(Deck)
     CSS_PATH = Path(__file__).with_name("dialog.tcss")
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Cancel", show=False),
+        *MOVING,
+        Binding("space", "page(1.0)", "Page down", show=False),
+    ]
     HINTS: ClassVar[Hints] = (("escape", "cancel"),)
 
     def __init__(self, title: Shown, said: Iterable[Cell] = (), *, wide: bool = False) -> None:
@@ -136,7 +138,7 @@ class Dialog(ModalScreen[Result | None]):
 
     @on(Said)
     def _say_it_here_too(self, said: Said) -> None:
-        self.complain(said.words)
+        self.say(said.words, Tone.WARN)
 
     def hint(self, hints: Hints) -> None:
         """Show other key hints."""

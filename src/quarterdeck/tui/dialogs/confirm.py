@@ -8,7 +8,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.dialogs.base import SCROLLING, Dialog, Hints
+from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 
@@ -19,7 +19,6 @@ class ConfirmDialog(Dialog[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "accept", "Yes", show=False),
         Binding("n,enter,q", "cancel", "No", show=False),
-        *SCROLLING,
     ]
     HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no (enter too)"))
 
@@ -42,7 +41,6 @@ class YesNoDialog(ConfirmDialog):
 class TypedConfirmDialog(Dialog[bool]):
     """Asks the person to type a word before something that destroys data."""
 
-    BINDINGS: ClassVar[list[BindingType]] = SCROLLING
     HINTS = (("enter", "do it"), ("escape", "cancel"), (" ↑ ↓", "scroll"))
 
     def __init__(self, title: Shown, said: Iterable[Cell], word: Shown) -> None:

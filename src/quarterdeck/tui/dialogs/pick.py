@@ -73,8 +73,6 @@ class PickDialog(Dialog[T]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "pick", "Pick", show=False),
-        Binding("j,down", "move(1)", "Down", show=False),
-        Binding("k,up", "move(-1)", "Up", show=False),
         Binding("slash", "filter", "Filter", show=False),
         Binding("q", "cancel", "Cancel", show=False),
     ]

@@ -1,10 +1,8 @@
 """Quiet sandboxes: since when nothing happened in them and what they cost, before anything is paused."""
 
 from collections.abc import Callable, Iterable
-from typing import ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -31,10 +29,6 @@ SHOWN = ("sandbox", "quiet", "cost", "status", "conversation")
 class QuietDialog(Dialog[QuietSandboxes]):
     """Asks for a threshold and shows what it finds; nothing is paused here. Dismisses with what was found."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,pagedown", "scroll_result(1)", "Down", show=False),
-        Binding("up,pageup", "scroll_result(-1)", "Up", show=False),
-    ]
     HINTS = (("enter", "go on to the plan"), (" ↑ ↓", "scroll"), ("escape", "cancel"))
 
     def __init__(self, rows: Callable[[], Iterable[SandboxRow]]) -> None:
@@ -100,9 +94,13 @@ class QuietDialog(Dialog[QuietSandboxes]):
         else:
             self.complain(Shown("There is nothing to pause."))
 
-    def action_scroll_result(self, step: int) -> None:
+    def action_move(self, lines: int) -> None:
         """Move in the result."""
-        self._table.action_move(step)
+        self._table.action_move(lines)
+
+    def action_page(self, pages: float) -> None:
+        """Move in the result by pages."""
+        self._table.action_page(pages)
 
 
 def _seconds(typed: str) -> float | None:

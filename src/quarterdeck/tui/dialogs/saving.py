@@ -18,7 +18,7 @@ from quarterdeck.settings.review import UNSET, Review, ReviewLine
 from quarterdeck.settings.words import differences
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
-from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
+from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
@@ -70,7 +70,6 @@ class ReviewDialog(Dialog[bool]):
         Binding("y", "lose", "Save and lose it", show=False),
         Binding("n", "cancel", "Back", show=False),
         Binding("r", "request", "Request", show=False),
-        *SCROLLING,
     ]
 
     def __init__(self, title: Shown) -> None:
