@@ -47,6 +47,10 @@ class WaitingDialog(Dialog[str]):
         super().__init__(Shown("The agent waits for an answer"), said)
         self._write = write
 
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """No letter scrolls: it belongs to the message."""
+        return character is not None and character.isprintable()
+
     def on_key(self, event: events.Key) -> None:
         """Go on with the message."""
         if event.is_printable or event.key == "enter":

@@ -46,7 +46,7 @@ class PlanDialog(ConfirmDialog):
         self, verb: str, planned: Plan[SandboxRow], warnings: Callable[[Sequence[SandboxRow]], Sequence[Cell]]
     ) -> None:
         """Create the dialog; `warnings` returns what to know before it is done to these rows."""
-        super().__init__(_title(verb, planned), (*warnings(planned.rows), *plan_lines(verb, planned)))
+        super().__init__(_title(verb, planned))
         self.planned = planned
         """The plan that is agreed to."""
         self._plan = planned
@@ -54,10 +54,12 @@ class PlanDialog(ConfirmDialog):
         self._warnings = warnings
 
     def on_mount(self) -> None:
-        """Show the keys that do something."""
-        self._hint()
+        """Show the plan."""
+        self._show()
 
-    def _hint(self) -> None:
+    def _show(self) -> None:
+        self.query_one("#title", Static).update(plain(_title(self._verb, self.planned), Tone.STRONG))
+        self.introduce((*self._warnings(self.planned.rows), *plan_lines(self._verb, self.planned)))
         hidden: Hints = (("h", "hidden ones too, or not"),) if self._plan.hidden else ()
         self.hint((*(self.HINTS if self.planned.rows else NOTHING_TO_DO), *hidden))
 
@@ -71,10 +73,8 @@ class PlanDialog(ConfirmDialog):
     def action_hidden(self) -> None:
         """Include the rows that the filter hides, or leave them out."""
         self.planned = self._plan.with_hidden() if self.planned is self._plan else self._plan
-        self.introduce((*self._warnings(self.planned.rows), *plan_lines(self._verb, self.planned)))
-        self.query_one("#title", Static).update(plain(_title(self._verb, self.planned), Tone.STRONG))
         self.complain(None)
-        self._hint()
+        self._show()
 
 
 class ProgressDialog(Dialog[Copyable]):

@@ -70,7 +70,7 @@ class SettingsScreen(DeckScreen):
         self._outcome: Cell = EMPTY
         """The result of the last save, shown in the bar."""
         self._left_edits: Edits = {}
-        """The edits that were left after that save; its result is hidden once they change."""
+        """The edits that were left after that save; its result is shown while there are no others."""
 
     def parts(self) -> Iterable[Widget]:
         """Bar, form, notice."""
@@ -110,6 +110,7 @@ class SettingsScreen(DeckScreen):
             self.app.release_keys()
         self._count_edits()
 
+    @on(SettingsForm.Edited)
     def _count_edits(self) -> None:
         """Count the edits, and store them in case of a crash."""
         self.app.edits = self.form.draft.count
@@ -127,18 +128,13 @@ class SettingsScreen(DeckScreen):
 
     def _show_edits(self) -> None:
         """Show in the bar what is edited, and the result of the last save."""
-        said = words.edited(self.form.view, tried=bool(self._outcome))
-        self.bar.say((*said, GAP, *self._outcome) if self.record.loaded else EMPTY)
+        outcome = self._outcome if self._left_edits == self.form.draft.edits else EMPTY
+        said = words.edited(self.form.view, tried=bool(outcome))
+        self.bar.say((*said, GAP, *outcome) if self.record.loaded else EMPTY)
 
     def _trouble(self) -> ServiceError | None:
         session = self.app.session
         return self.record.failure or self.app.trouble or (session.server.trouble if session is not None else None)
-
-    @on(SettingsForm.Edited)
-    def _edited(self) -> None:
-        if self._left_edits != self.form.draft.edits:
-            self._outcome = EMPTY
-        self._count_edits()
 
     @on(FieldList.Moved)
     def _moved(self) -> None:

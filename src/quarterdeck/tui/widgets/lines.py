@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
 from rich.cells import cell_len
 from textual.containers import VerticalScroll
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
@@ -50,11 +49,8 @@ class CellLines(ThemedWidget):
 
     def paint(self, lines: list[Cell]) -> None:
         """Show these lines."""
-        pairs = enumerate(zip_longest(self.painted, lines))
-        changed = [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old != new]
+        self.redraw_changed_lines(self.painted, lines)
         self.painted = lines
-        if changed:
-            self.refresh(*changed)
 
     def render_line(self, y: int) -> Strip:
         """Return one line."""

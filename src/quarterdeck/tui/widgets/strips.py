@@ -1,6 +1,7 @@
 """Painted lines: styles of a theme, texts cut to a width, and spans joined into strips."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len, chop_cells
@@ -9,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style as RichStyle
 from rich.text import Text
 from textual.color import Color
+from textual.geometry import Region
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
@@ -87,6 +89,13 @@ class ThemedWidget(Widget):
         if self._palette is None:
             self._palette = Palette(self)
         return self._palette
+
+    def redraw_changed_lines(self, before: Iterable[object], after: Iterable[object]) -> None:
+        """Redraw the lines that differ between two states."""
+        pairs = enumerate(zip_longest(before, after))
+        changed = [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old != new]
+        if changed:
+            self.refresh(*changed)
 
     def notify_style_update(self) -> None:
         """Discard the styles, because the theme may have changed."""

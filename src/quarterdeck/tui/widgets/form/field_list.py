@@ -45,11 +45,8 @@ class LinePainter(ThemedWidget):
             self.styles.height = len(lines)
             self.display = bool(lines)
             self.refresh()
-            return
-        pairs = enumerate(zip(before, self._lines, strict=True))
-        changed = [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old != new]
-        if changed:
-            self.refresh(*changed)
+        else:
+            self.redraw_changed_lines(before, self._lines)
 
     def render_line(self, y: int) -> Strip:
         """Return one line."""
