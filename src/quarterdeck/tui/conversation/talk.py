@@ -16,11 +16,12 @@ from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.dialogs.base import Dialog, Hints, ask
+from quarterdeck.tui.dialogs.base import Dialog, ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, Typed
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Hints
 
 Tell = Callable[[], Awaitable[str]]
 """Sends something to the agent and returns a sentence about the result; raises ServiceError."""
@@ -36,7 +37,7 @@ class WaitingDialog(Dialog[str]):
         Binding("ctrl+n", "dismiss('reject')", "Reject and say", show=False),
         Binding("ctrl+y", "dismiss('accept')", "Accept and say", show=False),
     ]
-    HINTS: ClassVar[Hints] = (("ctrl+n", "reject and say"), ("ctrl+y", "accept and say"), ("escape", "keep the draft"))
+    HINTS: ClassVar[Hints] = (("^n", "reject and say"), ("^y", "accept and say"), ("esc", "keep the draft"))
 
     def __init__(self, write: Callable[[str], object]) -> None:
         said = (

@@ -1,6 +1,6 @@
 """The base of all dialogs: title, scrolling body, a line for errors, key hints, and escape to cancel."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, TypeVar
@@ -9,59 +9,22 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.events import Key
-from textual.geometry import Size
-from textual.reactive import reactive
 from textual.screen import ModalScreen
-from textual.style import Style
 from textual.widget import AwaitMount, Widget
 from textual.widgets import Static
 
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.commands import MOVING, shown_key
+from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Said, hint_content, unused_key
+from quarterdeck.tui.widgets.bars import Hints, KeyBar, Said, unused_key
 from quarterdeck.tui.widgets.lines import TextScroll
 
 Result = TypeVar("Result")
 Answer = TypeVar("Answer")
-Hints = Sequence[tuple[str, str]]
-"""Keys by Textual's names, each with what it does; one that begins with a space is only shown."""
-
-
-class KeyHints(Widget):
-    """Key hints, as many whole ones on a line as fit; a click on a hint acts like its key."""
-
-    hints: reactive[Hints] = reactive((), layout=True)
-
-    def __init__(self, hints: Hints) -> None:
-        super().__init__(id="hints")
-        self.auto_links = False
-        self.set_reactive(KeyHints.hints, hints)
-
-    def render(self) -> Content:
-        """The hints on their lines."""
-        return Content("\n").join(self._lines(self.size.width))
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return how many lines they take at this width."""
-        return len(self._lines(width))
-
-    def _lines(self, width: int) -> list[Content]:
-        lines = [Content("")]
-        for key, label in self.hints:
-            hint = hint_content(shown_key(key.strip()), label)
-            if not key.startswith(" "):
-                hint = hint.stylize(Style.from_meta({"@click": f"app.simulate_key('{key}')"}))
-            if lines[-1] and lines[-1].cell_length + hint.cell_length > width:
-                lines.append(hint)
-            else:
-                lines[-1] += hint
-        return lines
 
 
 class Dialog(ModalScreen[Result | None]):
@@ -75,7 +38,7 @@ class Dialog(ModalScreen[Result | None]):
         *MOVING,
         Binding("space", "page(1.0)", "Page down", show=False),
     ]
-    HINTS: ClassVar[Hints] = (("escape", "cancel"),)
+    HINTS: ClassVar[Hints] = (("esc", "cancel"),)
 
     def __init__(self, title: Shown, said: Iterable[Cell] = (), *, wide: bool = False) -> None:
         """Create a dialog that begins with the lines `said`; it is as wide as its text, or `wide` for a table."""
@@ -83,6 +46,8 @@ class Dialog(ModalScreen[Result | None]):
         self._title = title
         self._said = tuple(said)
         self._body = TextScroll(id="body", can_focus=False)
+        self._key_bar = KeyBar()
+        self.hint(self.HINTS)
         self._waits = False
         """Whether it says what it waits for."""
         self._lost_at = 0.0
@@ -97,7 +62,7 @@ class Dialog(ModalScreen[Result | None]):
             with Vertical(id="foot"):
                 yield from self.foot()
                 yield Static(id="problem")
-                yield KeyHints(self.HINTS)
+                yield self._key_bar
 
     def body(self) -> Iterable[Widget]:
         """The widgets inside the frame: the first lines, and what a dialog adds."""
@@ -142,7 +107,8 @@ class Dialog(ModalScreen[Result | None]):
 
     def hint(self, hints: Hints) -> None:
         """Show other key hints."""
-        self.query_one(KeyHints).hints = hints
+        self._key_bar.hints = tuple((key, label, True) for key, label in hints)
+        self._key_bar.refresh(layout=True)
 
     def on_key(self, event: Key) -> None:
         """Say that a key does nothing, in place of anything but what is waited for."""

@@ -17,11 +17,12 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.columns.details import title_or_untitled
 from quarterdeck.tui.copying import Copyable
-from quarterdeck.tui.dialogs.base import Dialog, Hints
+from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.glyphs import glyph, signed
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import Column
 
@@ -31,7 +32,7 @@ LISTED = 200
 """How many rows of one kind are listed one by one."""
 STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
 _DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted", "Dismiss": "dismissed"}
-NOTHING_TO_DO: Hints = (("n", "close (enter too)"), (" ↑ ↓", "scroll"))
+NOTHING_TO_DO: Hints = (("n", "close (enter too)"), ("↑ ↓", "scroll"))
 WELL = frozenset({RowState.DONE, RowState.SKIPPED})
 """Final states that need no attention."""
 
@@ -40,7 +41,7 @@ class PlanDialog(ConfirmDialog):
     """Asks whether to carry out a plan; `h` includes the marked rows that the filter hides."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("h", "hidden", "Include what the filter hides", show=False)]
-    HINTS = (("y", "do it"), ("n", "no (enter too)"), (" ↑ ↓", "scroll"))
+    HINTS = (("y", "do it"), ("n", "no (enter too)"), ("↑ ↓", "scroll"))
 
     def __init__(
         self, verb: str, planned: Plan[SandboxRow], warnings: Callable[[Sequence[SandboxRow]], Sequence[Cell]]
@@ -134,9 +135,9 @@ class ProgressDialog(Dialog[Copyable]):
     def _hints_now(self) -> Hints:
         if not self._ended:
             behind: Hints = (("b", "go on in the background"), ("y", "copy"))
-            return (("escape", "stop the rest"), *behind) if self._can_stop else (*behind, ("escape", "close"))
+            return (("esc", "stop the rest"), *behind) if self._can_stop else (*behind, ("esc", "close"))
         retry: Hints = (("R", "retry the rest"), ("enter", "why")) if self._job.left else ()
-        return (*retry, ("y", "copy"), ("f", "save"), ("escape", "close"))
+        return (*retry, ("y", "copy"), ("f", "save"), ("esc", "close"))
 
     def action_stop_or_close(self) -> None:
         """While rows wait for their turn, send nothing more and follow what was sent; otherwise close."""

@@ -8,9 +8,10 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.dialogs.base import Dialog, Hints
+from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Hints
 
 
 class ConfirmDialog(Dialog[bool]):
@@ -31,7 +32,7 @@ class YesNoDialog(ConfirmDialog):
     """Asks where a no is an answer of its own; enter and escape go back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("n", "decline", "No", show=False)]
-    HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no"), ("escape", "back (enter too)"))
+    HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no"), ("esc", "back (enter too)"))
 
     def action_decline(self) -> None:
         """No."""
@@ -41,7 +42,7 @@ class YesNoDialog(ConfirmDialog):
 class TypedConfirmDialog(Dialog[bool]):
     """Asks the person to type a word before something that destroys data."""
 
-    HINTS = (("enter", "do it"), ("escape", "cancel"), (" ↑ ↓", "scroll"))
+    HINTS = (("enter", "do it"), ("esc", "cancel"), ("↑ ↓", "scroll"))
 
     def __init__(self, title: Shown, said: Iterable[Cell], word: Shown) -> None:
         super().__init__(title, said)

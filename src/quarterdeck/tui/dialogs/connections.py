@@ -71,7 +71,7 @@ class ConnectionsDialog(Dialog[Connection]):
         ("K", "enter key"),
         ("t", "check"),
         ("D", "delete"),
-        ("escape", "close"),
+        ("esc", "close"),
     )
 
     def __init__(self, known: Sequence[Connection], problems: Sequence[str]) -> None:

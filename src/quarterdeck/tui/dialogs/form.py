@@ -13,9 +13,10 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
+from quarterdeck.tui.dialogs.base import Dialog, Result
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.inputs import ChoiceLine, FormControl, FormRow, LineInput, PlainArea
 
 ABOUT_A_FIELD = (ErrorKind.CONFLICT, ErrorKind.INVALID)
@@ -81,7 +82,7 @@ class FieldsDialog(Dialog[Result]):
         one_line = all(isinstance(control, LineInput) for control in controls)
         self._has_area = any(isinstance(control, PlainArea) for control in controls)
         next_field: Hints = (("tab", "next field"),) if len(self.fields) > 1 else ()
-        self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
+        self._hints: Hints = (("enter" if one_line else "^s", verb), *next_field, *self.HINTS)
 
     def body(self) -> Iterable[Widget]:
         """The introduction and the fields."""
@@ -232,7 +233,7 @@ class FormDialog(FieldsDialog[Result]):
         """Wait for the request with the fields locked: what is typed meanwhile would be lost when the form closes."""
         focused = self.focused
         self._body.disabled = True
-        self.hint((("escape", "back"),) if self._harmless or self._on_background is not None else ())
+        self.hint((("esc", "back"),) if self._harmless or self._on_background is not None else ())
         try:
             return await sending
         finally:

@@ -24,7 +24,7 @@ class PageDialog(Dialog[None]):
     """Lines that scroll; `said` is called again each second. `label` is the width of the label before a line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,enter,question_mark", "cancel", "Close", show=False)]
-    HINTS = ((" ↑ ↓", "scroll"), ("escape", "close"))
+    HINTS = (("↑ ↓", "scroll"), ("esc", "close"))
 
     def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]], *, label: int = 0) -> None:
         super().__init__(title)

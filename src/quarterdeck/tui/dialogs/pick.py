@@ -16,9 +16,10 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, shown_key
-from quarterdeck.tui.dialogs.base import Dialog, Hints
+from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import Hanging, content, plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.choices import ChoiceList
 from quarterdeck.tui.widgets.lines import Lines
 
@@ -171,9 +172,9 @@ class PickDialog(Dialog[T]):
         self._list.set_options([Option(self._prompt(item.line), disabled=not item.works) for item in self._listed])
         self._list.action_first()
         self._show_about()
-        filtering = [("slash", "filter")] if len(self._offered) >= MANY else []
+        filtering = [("/", "filter")] if len(self._offered) >= MANY else []
         taking = [("enter", self._take)] if any(item.works for item in self._listed) else []
-        self.hint([*taking, *self.OTHER_HINTS, *filtering, ("escape", self._leave)])
+        self.hint([*taking, *self.OTHER_HINTS, *filtering, ("esc", self._leave)])
         self.complain(Shown("No line has that in it.") if words and not self._listed else None)
 
     def _prompt(self, line: Cell) -> Content | Hanging:

@@ -110,7 +110,7 @@ class ReviewDialog(Dialog[bool]):
         above = (*preface, EMPTY) if preface else ()
         self.query_one("#changes", Lines).say((*above, *review_lines(review, why=why)))
         yes = ("y", "save and lose it") if review.losses else ("enter", "save")
-        self.hint((yes, ("escape", "go back"), ("r", "show the request")))
+        self.hint((yes, ("esc", "go back"), ("r", "show the request")))
         self.complain(None)
 
     def action_agree(self) -> None:

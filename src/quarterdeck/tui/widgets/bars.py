@@ -1,10 +1,12 @@
 """The lines above and below a screen's content: header, message line, key bar."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual.content import Content
 from textual.events import Key
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
@@ -33,7 +35,9 @@ SHORTEST_NAME = 5
 STAYS = 12.0
 """Seconds until a message is replaced by the resting line; an error stays until somebody goes on after that."""
 Hint = tuple[str, str, bool]
-"""Key, label, and whether it works now."""
+"""Key as it is shown, label, and whether it works now."""
+Hints = Sequence[tuple[str, str]]
+"""Keys that work, as they are shown, each with what it does."""
 
 
 class HeaderState(NamedTuple):
@@ -163,7 +167,10 @@ def unused_key(event: Key) -> str:
 
 
 class KeyBar(Widget):
-    """The keys that work here now, as many as fit; clicking one presses it, and a dimmed one shows the reason."""
+    """The keys that work here now, as many whole hints on a line as fit.
+
+    Clicking one presses its key, of several the last; a dimmed one shows the reason.
+    """
 
     ALLOW_SELECT = False
     hints: reactive[tuple[Hint, ...]] = reactive(())
@@ -173,17 +180,21 @@ class KeyBar(Widget):
         self.auto_links = False
 
     def render(self) -> Content:
-        """The hints that fit into the width."""
-        bar = Content("")
+        """The hints on their lines, of which a bar of one line shows the first."""
+        return Content("\n").join(self._lines(self.size.width))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return how many lines they take at this width."""
+        return len(self._lines(width))
+
+    def _lines(self, width: int) -> list[Content]:
+        lines = [Content("")]
         for key, label, works in self.hints:
-            more = hint_content(key, label, works=works)
-            if bar.cell_length + more.cell_length > self.size.width:
-                break
-            bar += more.stylize(Style.from_meta({"@click": f"app.simulate_key('{named_key(key)}')"}))
-        return bar
-
-
-def hint_content(key: str, label: str, *, works: bool = True) -> Content:
-    """Return one hint: a key and what it does."""
-    tones = (Tone.KEY, Tone.PLAIN) if works else (Tone.MUTED, Tone.MUTED)
-    return content(((Shown(f" {key}"), tones[0]), (Shown(f" {label} "), tones[1])))
+            tones = (Tone.KEY, Tone.PLAIN) if works else (Tone.MUTED, Tone.MUTED)
+            hint = content(((Shown(f" {key}"), tones[0]), (Shown(f" {label} "), tones[1])))
+            hint = hint.stylize(Style.from_meta({"@click": f"app.simulate_key('{named_key(key)}')"}))
+            if lines[-1] and lines[-1].cell_length + hint.cell_length > width:
+                lines.append(hint)
+            else:
+                lines[-1] += hint
+        return lines

@@ -17,12 +17,11 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.choices import ChoiceList
 from quarterdeck.tui.widgets.inputs import KEEP, ChoiceLine, FormControl, FormRow, LineInput, SecretControl
 from quarterdeck.tui.widgets.strips import CURSOR
 
-Hints = Sequence[tuple[str, str]]
-"""Keys, each with what it does."""
 MOST = 200
 """How many suggestions are listed; typing narrows them down."""
 AS_TYPED = "as typed"
