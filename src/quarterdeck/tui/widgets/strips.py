@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console
@@ -20,10 +20,8 @@ from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.paint import STYLES
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.table_layout import Column, Placed
 
-CURSOR, MARK, BLANK = Shown("▌"), Shown("✓"), Shown(" ")
-UP, DOWN = "▲", "▼"
+CURSOR, BLANK = Shown("▌"), Shown(" ")
 _CONSOLE = Console()
 """Rich asks it for the tab size, but texts here have no tabs."""
 WITHOUT_COLOUR = {Tone.MUTED: "dim", Tone.WARN: "bold", Tone.EDITED: "italic", Tone.BUSY: "italic"}
@@ -169,49 +167,3 @@ def selectable(strip: Strip, y: int, widget: Widget) -> Strip:
 def selected_text(lines: Iterable[Cell], selection: Selection) -> tuple[str, str]:
     """Return what is selected of these lines, and what goes behind it."""
     return selection.extract("\n".join("".join(text for text, _ in line).rstrip() for line in lines)), "\n"
-
-
-def row_strip(
-    cells: Sequence[Cell],
-    highlight: Highlight,
-    columns: Sequence[Column[Any]],
-    places: Sequence[Placed],
-    palette: Palette,
-    width: int,
-) -> Strip:
-    """Return the line of a row; `cells` are those of all columns, shown or not."""
-    line: list[Span] = [
-        (CURSOR if highlight.cursor else BLANK, Tone.BUSY),
-        (MARK if highlight.marked else BLANK, Tone.EDITED),
-    ]
-    end = len(line)
-    for place in places:
-        line.append((Shown(" " * (place.x - end)), Tone.PLAIN))
-        line += fit_cell(cells[place.number], place.width, right=columns[place.number].right)
-        end = place.x + place.width
-    return joined(line, width, palette.tones(highlight))
-
-
-def header_strip(
-    columns: Sequence[Column[Any]],
-    places: Sequence[Placed],
-    sorted_by: tuple[str | None, bool],
-    palette: Palette,
-    width: int,
-) -> Strip:
-    """Return the line of titles; the sorted column has an arrow and reverse video."""
-    key, reverse = sorted_by
-    line: list[Segment] = []
-    end = 0
-    for place in places:
-        column = columns[place.number]
-        is_sorted = column.key == key
-        title, length = clip(column.title, place.width - 2 if is_sorted else place.width)
-        if is_sorted:
-            title, length = clip(f"{title} {DOWN if reverse else UP}", place.width)
-        blank = " " * (place.width - length)
-        line.append(Segment(" " * (place.x - end), palette.header))
-        style = palette.sorted if is_sorted else palette.header
-        line.append(Segment(blank + title if column.right else title + blank, style))
-        end = place.x + place.width
-    return Strip(line).adjust_cell_length(width, palette.header).simplify()

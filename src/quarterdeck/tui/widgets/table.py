@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import islice, zip_longest
 from typing import ClassVar, Generic
 
+from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region, Size
@@ -18,13 +19,14 @@ from textual.strip import Strip
 from textual.visual import Visual
 
 from quarterdeck.fleet.order import held
-from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
+from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import Highlight, ThemedWidget, cell_length, header_strip, row_strip
-from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed, R, fit
+from quarterdeck.tui.widgets.strips import BLANK, CURSOR, Highlight, ThemedWidget, cell_length, clip, fit_cell, joined
+from quarterdeck.tui.widgets.table_layout import ARROW, GUTTER, Column, Placed, R, fit
 
+MARK, UP, DOWN = Shown("✓"), "▲", "▼"
 HEADER = 1
 """Lines above the rows."""
 MEASURED = 200
@@ -349,17 +351,42 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
 
     def render_line(self, y: int) -> Strip:
         """Return a line of the widget."""
-        palette, width = self.palette, self.size.width
-        if y < HEADER:
-            return header_strip(self._columns, self._places, self._sorted, palette, width)
-        if not self._ids:
-            return self._empty_line(y - HEADER)
         at = y - HEADER
+        if at < 0:
+            return self._header_line()
+        if not self._ids:
+            return self._empty_line(at)
         if at >= len(self._lines) or not self._lines[at]:
-            return Strip.blank(width, palette.ground)
-        at_cursor = self.scroll_offset.y + at == self._cursor
-        highlight = Highlight(at_cursor, at_cursor and self.has_focus, self._seen[at] in self.marks)
-        return row_strip(self._lines[at], highlight, self._columns, self._places, palette, width)
+            return Strip.blank(self.size.width, self.palette.ground)
+        return self._row_line(at)
+
+    def _header_line(self) -> Strip:
+        """Return the line of titles; the sorted column has an arrow and reverse video."""
+        palette, (sorted_by, reverse) = self.palette, self._sorted
+        line: list[Segment] = []
+        end = 0
+        for place in self._places:
+            column = self._columns[place.number]
+            title, style = column.title, palette.header
+            if column.key == sorted_by:
+                title = f"{clip(title, place.width - ARROW)[0]} {DOWN if reverse else UP}"
+                style = palette.sorted
+            line.append(Segment(" " * (place.x - end), palette.header))
+            line += [Segment(part, style) for part, _ in fit_cell(cell(Shown(title)), place.width, right=column.right)]
+            end = place.x + place.width
+        return Strip(filter(None, line)).adjust_cell_length(self.size.width, palette.header).simplify()
+
+    def _row_line(self, at: int) -> Strip:
+        """Return the line of a visible row."""
+        at_cursor, marked = self.scroll_offset.y + at == self._cursor, self._seen[at] in self.marks
+        line: list[Span] = [(CURSOR if at_cursor else BLANK, Tone.BUSY), (MARK if marked else BLANK, Tone.EDITED)]
+        end = len(line)
+        for place in self._places:
+            line.append((Shown(" " * (place.x - end)), Tone.PLAIN))
+            line += fit_cell(self._lines[at][place.number], place.width, right=self._columns[place.number].right)
+            end = place.x + place.width
+        highlight = Highlight(at_cursor, at_cursor and self.has_focus, marked)
+        return joined(line, self.size.width, self.palette.tones(highlight))
 
     def _empty_line(self, y: int) -> Strip:
         """Return a line of the message in place of rows."""
