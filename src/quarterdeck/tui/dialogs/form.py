@@ -57,7 +57,6 @@ class InputField(FormRow):
     ) -> None:
         control = control or LineInput(value, placeholder=placeholder, password=secret)
         super().__init__(plain(Shown(label), Tone.MUTED), control, hint=hint)
-        self.id = f"field-{name}"
         self.key = name
         self.only_if = only_if
         self._check = check

@@ -263,15 +263,15 @@ class McpServerDialog(FieldsDialog[McpServer]):
     def __init__(
         self, title: Shown, server: McpServer, check: Check, *, hidden: bool, stored: bool, refused: Problem
     ) -> None:
-        self._others = {name: f"{OTHER}{number}" for number, name in enumerate(_others(server))}
-        others = (_other(key, name, (server.model_extra or {})[name]) for name, key in self._others.items())
+        others = (_other(name, (server.model_extra or {})[name]) for name in _others(server))
         super().__init__(title, [*_fields(server, hidden=hidden, stored=stored), *others], verb="take over")
         self._given = server
         self._check = check
         self._refused = self._at_field(refused)
 
     def _at_field(self, problem: Problem) -> Problem:
-        return replace(problem, member=self._others.get(problem.member, problem.member))
+        other = f"{OTHER}{problem.member}"
+        return replace(problem, member=other) if other in self.fields else problem
 
     def first_focus(self) -> Widget | None:
         """What prevents its save, such as a secret to be typed, else the name or the address."""
@@ -345,10 +345,10 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
         yield _rows("headers", "Headers", EnvironmentRows(headers, separator=":"))
 
 
-def _other(key: str, name: str, value: Any) -> InputField:
+def _other(name: str, value: Any) -> InputField:
     hint = brief(f"Also kept: {name}  {typed(masks.document(value, name))}")
     control = ChoiceLine({name: Shown("keep"), "": Shown("remove")}, name)
-    return InputField(key, text.line(name), hint=hint, control=control)
+    return InputField(f"{OTHER}{name}", text.line(name), hint=hint, control=control)
 
 
 def _rows(name: str, label: str, rows: EnvironmentRows, hint: str = "") -> InputField:
