@@ -92,8 +92,6 @@ class SettingsScreen(DeckScreen):
 
     def hints(self) -> tuple[Hint, ...]:
         """The keys of the filter or of the open editor, else those for the row."""
-        if not self.is_mounted:
-            return super().hints()
         if self.bar.has_focus_within:
             return FILTERING
         if self.form.editor is not None:
@@ -147,7 +145,7 @@ class SettingsScreen(DeckScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a field is edited, only saving and the general commands work; all other keys belong to the field."""
-        if action == "command" and self.is_mounted and self.form.editor is not None:
+        if action == "command" and self.form.editor is not None:
             name = str(parameters[0])
             return name == "save" or command_at(self.PLACE, name) in EVERYWHERE
         return super().check_action(action, parameters)
@@ -157,7 +155,7 @@ class SettingsScreen(DeckScreen):
         reason = super().why_not(on_row(command, self.form.row))
         if reason is not None or command in EVERYWHERE or command.name in ("back", "filter"):
             return reason
-        if not self.is_mounted or not self.record.loaded:
+        if not self.record.loaded:
             return f"{command.label}: the settings are not loaded."
         if self.saves.under_way:
             return f"{command.label}: a save is under way."
@@ -355,7 +353,7 @@ class SettingsScreen(DeckScreen):
 
     async def may_leave(self) -> bool:
         """Show unsaved edits and ask what to do; returns True if they are saved, left behind or discarded, or none."""
-        if not (self.is_mounted and self.form.draft.edited):
+        if not self.form.draft.edited:
             return True
         await self.app.show(self.PLACE)
         why_not = self.why_not(command_at(self.PLACE, "save"))

@@ -195,8 +195,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is dimmer without the focus."""
         super().watch_has_focus(has_focus)
-        if self.is_mounted:
-            self._paint()
+        self._paint()
 
     # Painting
 
