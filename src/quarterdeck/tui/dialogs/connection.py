@@ -17,7 +17,7 @@ from quarterdeck.config.keys import KeyringUnavailableError, Keys
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Span, Tone, cell
-from quarterdeck.tui.connections import Connections, check
+from quarterdeck.tui.connections import Connections, Verdict, check
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog, YesNoDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.paint import mark
@@ -55,10 +55,9 @@ class GivenKey:
     """A key that the server accepted, or that could not be checked."""
 
     key: SecretStr
-    unproven: Shown
-    """Why it could not be checked; empty if the server accepted it."""
+    verdict: Verdict
     to_keep: bool
-    """Only an accepted key is stored."""
+    """Whether it is to be stored, once it is accepted."""
 
 
 def edit_connection(
@@ -182,14 +181,14 @@ async def ask_key(app: Deck, connection: Connection) -> Span | None:
     if given is None:
         return None
     keys.type(connection, given.key)
+    if given.verdict.key is not KeyState.ACCEPTED:
+        words = f"The key of {connection.name} is used until the deck ends and kept nowhere; it could not be verified"
+        return text.line(f"{words}: {given.verdict.said[0]}"), Tone.WARN
     try:
         if given.to_keep and (place := await _keep_key(app, keys, connection, given.key)):
             return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
     except ConfigError as error:
         return text.line(f"{error.sentence} The key is used until the deck ends."), Tone.WARN
-    if given.unproven:
-        words = f"The key of {connection.name} is used until the deck ends and kept nowhere; it could not be verified"
-        return text.line(f"{words}: {given.unproven}"), Tone.WARN
     return Shown("The server takes the key. It is used until the deck ends, and kept nowhere."), Tone.GOOD
 
 
@@ -219,8 +218,7 @@ def _key_form(connections: Connections, connection: Connection) -> FormDialog[Gi
         if verdict.key is KeyState.REFUSED:
             refusal = "The server refused this key. It was not kept: try another one."
             raise RefusedError(refusal, "key", empty=True)
-        proven = verdict.key is KeyState.ACCEPTED
-        return GivenKey(key, Shown("") if proven else verdict.said[0], to_keep=proven and typed.get("keep", False))
+        return GivenKey(key, verdict, to_keep=typed.get("keep", False))
 
     field = InputField("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
     keeping = InputField("keep", "Keep it", control=ChoiceLine(KEEPS, value=True))
