@@ -90,34 +90,16 @@ def _fields(connection: Connection) -> tuple[InputField, ...]:
     key_now = KeyChoice.ENTER if new else KeyChoice.KEEP
     if connection.key_env is not None:
         key_now = KeyChoice.VARIABLE
+    check_variable, in_variable = _checked(partial(check_member, "key_env")), ("key", KeyChoice.VARIABLE)
     return (
-        InputField("name", "Name", name, placeholder="work", check=_checked(check_name)),
-        InputField(
-            "address",
-            "Address",
-            connection.url or "",
-            placeholder="https://agents.example.org",
-            check=_checked(check_url),
-        ),
+        InputField("name", "Name", name, "work", _checked(check_name)),
+        InputField("address", "Address", connection.url, "https://agents.example.org", _checked(check_url)),
         InputField("colour", "Colour", control=OneOf(connection.colour or "", colours)),
         InputField("header", "Key is sent as", control=OneOf(connection.header, headers)),
         InputField("read-only", "Read-only", control=ChoiceLine(READ_ONLY, connection.read_only)),
-        InputField(
-            "ca-file",
-            "CA file, PEM",
-            connection.ca_file or "",
-            placeholder="a path; empty: the system's",
-            check=_problem_with_file,
-        ),
+        InputField("ca-file", "CA file, PEM", connection.ca_file, "a path; empty: the system's", _problem_with_file),
         InputField("key", "Key", control=OneOf(key_now, [(Shown(choice.value), choice.value) for choice in keys])),
-        InputField(
-            "variable",
-            "Its name",
-            connection.key_env or "",
-            placeholder="WORK_KEY",
-            check=_checked(partial(check_member, "key_env")),
-            only_if=("key", KeyChoice.VARIABLE),
-        ),
+        InputField("variable", "Its name", connection.key_env, "WORK_KEY", check_variable, only_if=in_variable),
     )
 
 
@@ -220,7 +202,7 @@ def _key_form(connections: Connections, connection: Connection) -> FormDialog[Gi
             raise RefusedError(refusal, "key", empty=True)
         return GivenKey(key, verdict, to_keep=typed.get("keep", False))
 
-    field = InputField("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
+    field = InputField("key", "Key", None, "paste or type it", _problem_with_key, secret=True)
     keeping = InputField("keep", "Keep it", control=ChoiceLine(KEEPS, value=True))
     said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
     return FormDialog(

@@ -28,7 +28,7 @@ def path_dialog(
         except ConfigError as error:
             raise RefusedError(f"{error}.", "path") from error
 
-    field = InputField(name="path", label="Path", value=path, placeholder=path or "settings.toml")
+    field = InputField("path", "Path", path, path or "settings.toml")
     return FormDialog(Shown(title), [field], send, said=said, verb="go on", sending="Waiting for the disk…")
 
 

@@ -46,16 +46,16 @@ class InputField(FormRow):
         self,
         name: str,
         label: str,
-        value: str = "",
-        hint: str = "",
-        check: Check | None = None,
-        only_if: tuple[str, str] | None = None,
-        *,
+        value: str | None = None,
         placeholder: str = "",
+        check: Check | None = None,
+        *,
+        hint: str = "",
+        only_if: tuple[str, str] | None = None,
         secret: bool = False,
         control: FormControl | None = None,
     ) -> None:
-        control = control or LineInput(value, placeholder=placeholder, password=secret)
+        control = control or LineInput(value or "", placeholder=placeholder, password=secret)
         super().__init__(plain(Shown(label), Tone.MUTED), control, hint=hint)
         self.key = name
         self.only_if = only_if

@@ -339,7 +339,7 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
     key = SecretControl(stored=words.has_secret(server), none=NOT_TOLD if hint else NONE)
     yield InputField("api_key", "API key", hint=hint, control=key)
     is_http = ("type", ShttpServer.kind)
-    yield InputField("timeout", "Time-out, s", typed(wait), "", _no_number, is_http, placeholder="server default, 60")
+    yield InputField("timeout", "Time-out, s", typed(wait), "server default, 60", _no_number, only_if=is_http)
     headers = (server.model_extra or {}).get("headers")
     if hidden or _by_name(headers) is not None:
         yield _rows("headers", "Headers", EnvironmentRows(headers, separator=":"))

@@ -141,21 +141,15 @@ def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> t
     message.move_cursor(message.document.end)
     return (
         InputField("message", "First message", control=message),
-        InputField("title", "Title", asked.title or "", placeholder="empty: the server names it"),
+        InputField("title", "Title", asked.title, "empty: the server names it"),
         InputField(
             "selected_repository",
             "Repository",
-            asked.selected_repository or "",
-            placeholder="none, or owner/name",
-            check=_problem_with_repository,
+            asked.selected_repository,
+            "none, or owner/name",
+            _problem_with_repository,
         ),
-        InputField(
-            "selected_branch",
-            "Branch",
-            asked.selected_branch or "",
-            placeholder="the repository's own",
-            check=_problem_with_branch,
-        ),
+        InputField("selected_branch", "Branch", asked.selected_branch, "the repository's own", _problem_with_branch),
         InputField("sandbox_id", "Sandbox", control=OneOf(asked.sandbox_id or "", choices)),
     )
 

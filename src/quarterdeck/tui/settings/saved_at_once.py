@@ -120,7 +120,7 @@ class AtOnceActions:
         def create(typed: Typed) -> Awaitable[object]:
             return client.secrets.create(typed["name"], SecretStr(typed["value"]), typed["description"] or None)
 
-        about = InputField("description", "Description", placeholder="what it is for")
+        about = InputField("description", "Description", None, "what it is for")
         fields = (_secret_name(), _value_field("Value"), about)
         await self._ask("New secret", fields, create, f"The secret {TYPED} is stored.")
 
@@ -187,8 +187,8 @@ class AtOnceActions:
 
         hint = "•••• kept; type to replace" if is_stored else "type or paste it"
         fields = (
-            InputField("token", "Token", placeholder=hint, secret=True, check=check),
-            InputField("host", "Host", view.draft.tokens.get(provider) or "", placeholder="the provider's usual one"),
+            InputField("token", "Token", None, hint, check, secret=True),
+            InputField("host", "Host", view.draft.tokens.get(provider), "the provider's usual one"),
         )
         said = (
             "The local service stores it and asks no provider."
@@ -262,7 +262,7 @@ def _value_field(label: str) -> InputField:
             return "Nothing is typed."
         return "This is a mask, not a value; type the value itself." if is_mask(value) else None
 
-    return InputField("value", label, placeholder="type or paste it", secret=True, check=check)
+    return InputField("value", label, None, "type or paste it", check, secret=True)
 
 
 def _secret_name(held: str = "") -> InputField:
@@ -273,7 +273,7 @@ def _secret_name(held: str = "") -> InputField:
             return None
         return "A name has letters, digits and _ only, and begins with no digit."
 
-    return InputField("name", "Name", held, NAME_RULE, check, placeholder="API_TOKEN")
+    return InputField("name", "Name", held, "API_TOKEN", check, hint=NAME_RULE)
 
 
 def _profile_name(view: FormView, held: str = "") -> InputField:
@@ -284,4 +284,4 @@ def _profile_name(view: FormView, held: str = "") -> InputField:
             return f"A name has {PROFILE_RULE}."
         return "Another profile has this name." if typed in view.lists.profile_names - {held} else None
 
-    return InputField("name", "Name", held, PROFILE_RULE, check, placeholder="fast-and-cheap")
+    return InputField("name", "Name", held, "fast-and-cheap", check, hint=PROFILE_RULE)
