@@ -9,7 +9,7 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.tui import files, text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.dialogs.base import Result, ask
+from quarterdeck.tui.dialogs.base import Result
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.text import Shown
@@ -36,29 +36,21 @@ def _path(typed: str) -> Path:
     return Path(typed).expanduser()
 
 
-async def save_to_file(
-    app: Deck,
-    title: str,
-    said: Iterable[Cell],
-    path: Path,
-    written: Callable[[Path], str],
-    say: Callable[[Shown, Tone], None],
-) -> None:
-    """Ask for a path, write there what `written` returns, which contains no secret, and show a message."""
+def save_dialog(
+    app: Deck, title: str, said: Iterable[Cell], path: Path, written: Callable[[Path], str]
+) -> FormDialog[Shown]:
+    """Return a dialog that writes what `written` returns, which contains no secret, to a path; its answer says so."""
 
-    async def write(path: Path) -> Path:
+    async def write(path: Path) -> Shown:
         content = written(path)
         try:
             await asyncio.to_thread(files.write, path, content, over=False)
         except FileExistsError:
             await _ask_for_leave(app, path)
             await asyncio.to_thread(files.write, path, content, over=True)
-        return path
+        return text.line(f"Written to {Path.cwd() / path}, without secrets; only you can open it.")
 
-    def saved(path: Path) -> None:
-        say(text.line(f"Written to {path.absolute()}, without secrets; only you can open it."), Tone.GOOD)
-
-    await ask(app, path_dialog(title, said, str(path), write), saved)
+    return path_dialog(title, said, str(path), write)
 
 
 def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> FormDialog[tuple[Path, bool]]:

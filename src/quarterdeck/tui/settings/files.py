@@ -12,7 +12,7 @@ from quarterdeck.tui import files, text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import ask
-from quarterdeck.tui.dialogs.file_path import path_dialog, save_to_file
+from quarterdeck.tui.dialogs.file_path import path_dialog, save_dialog
 from quarterdeck.tui.dialogs.form import RefusedError
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.text import Shown
@@ -45,7 +45,8 @@ class SettingsFiles:
             return settings_files.as_json(said) if path.suffix.casefold() == ".json" else settings_files.as_toml(said)
 
         path = Path(f"settings-{name or 'deck'}.toml")
-        await save_to_file(self.app, "Export the settings", _WRITTEN, path, written, self.say)
+        dialog = save_dialog(self.app, "Export the settings", _WRITTEN, path, written)
+        await ask(self.app, dialog, lambda said: self.say(said, Tone.GOOD))
 
     async def action_import(self) -> None:
         """Ask for a path and read the file there as edits."""

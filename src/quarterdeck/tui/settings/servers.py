@@ -18,7 +18,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.base import ask
-from quarterdeck.tui.dialogs.file_path import save_to_file
+from quarterdeck.tui.dialogs.file_path import save_dialog
 from quarterdeck.tui.dialogs.mcp_paste import MOST_NOTES, PasteServersDialog
 from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
 from quarterdeck.tui.dialogs.page import PageDialog
@@ -210,8 +210,8 @@ class ServerList:
         entries = (here,) if here is not None else self.form.draft.servers.entries
         written = text.escaped(without_secrets(entry.server for entry in entries))
         said = [cell(Shown(f"{words.counted(len(entries), 'MCP server')} as JSON. No secret is in it."))]
-        path = Path("mcp-servers.json")
-        await save_to_file(self.app, "MCP servers to a file", said, path, lambda _: written, self.say)
+        dialog = save_dialog(self.app, "MCP servers to a file", said, Path("mcp-servers.json"), lambda _: written)
+        await ask(self.app, dialog, lambda said: self.say(said, Tone.GOOD))
 
     # Checks
 

@@ -106,13 +106,8 @@ def right_side(state: HeaderState, room: int) -> Content:
     shortest = name.truncate(cells, ellipsis=True)
     if not (state.connection.kept or state.connection.embedded):
         shortest = band(text.end_of(connection, cells), None)
-    for name_and_rest in (
-        name + release + mark + dot,
-        name + mark + dot,
-        shortest + mark + dot,
-        mark + " ",
-        Content(""),
-    ):
+    shorter = (name + release + mark + dot, name + mark + dot, shortest + mark + dot, mark + " ", Content(""))
+    for name_and_rest in shorter:
         if (name_and_rest + health).cell_length <= room:
             return name_and_rest + health
     return health.truncate(max(0, room), ellipsis=True)
