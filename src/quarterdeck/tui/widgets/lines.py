@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import Highlight, ThemedWidget, fit_cell, joined, selectable, selected_text, wrap
+from quarterdeck.tui.widgets.strips import ThemedWidget, fit_cell, joined, selectable, selected_text, wrap
 
 
 class TextScroll(VerticalScroll):
@@ -55,7 +55,7 @@ class CellLines(ThemedWidget):
     def render_line(self, y: int) -> Strip:
         """Return one line."""
         line, width = self.painted[y] if y < len(self.painted) else (), self.size.width
-        return selectable(joined(fit_cell(line, width), width, self.palette.tones(Highlight())), y, self)
+        return selectable(joined(fit_cell(line, width), width, self.tones()), y, self)
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         """Return the text that is selected with the mouse."""

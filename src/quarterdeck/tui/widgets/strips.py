@@ -1,6 +1,7 @@
 """Painted lines: styles of a theme, texts cut to a width, and spans joined into strips."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -43,50 +44,29 @@ class Highlight(NamedTuple):
         return theme.ROW_MARKED if self.marked else None
 
 
-class Palette:
-    """Styles from the current theme, on the background of a widget."""
-
-    def __init__(self, widget: Widget) -> None:
-        self._variables = widget.app.theme_variables
-        self._background = widget.background_colors[1]
-        self._colour = not widget.app.no_color
-        self._tones: dict[Highlight, dict[Tone, RichStyle]] = {}
-        self.ground = self._style(None, f"${theme.tone_variable(Tone.PLAIN)}")
-        self.header = self._style(theme.TABLE_HEADER_BACKGROUND, f"bold ${theme.TABLE_HEADER}")
-        self.sorted = self.header + RichStyle(reverse=True)
-
-    def tones(self, highlight: Highlight) -> Mapping[Tone, RichStyle]:
-        """Return the style of each tone in a row with this highlight."""
-        if highlight not in self._tones:
-            self._tones[highlight] = {
-                tone: self._style(highlight.ground, self._words(tone, highlight)) for tone in Tone
-            }
-        return self._tones[highlight]
-
-    def _words(self, tone: Tone, highlight: Highlight) -> str:
-        at_cursor = highlight.cursor and highlight.focused
-        words = [f"${theme.tone_variable(Tone.PLAIN)}", *STYLES[tone].split()]
-        if not self._colour:
-            weight = [word for word in words[1:] if not word.startswith("$")]
-            words = [words[0], "reverse"] if at_cursor else [words[0], *weight, WITHOUT_COLOUR.get(tone, "")]
-        return " ".join([*words, "bold"] if at_cursor else words)
-
-    def _style(self, ground: str | None, words: str) -> RichStyle:
-        background = self._background if ground is None else Color.parse(self._variables[ground])
-        return (Style(background=background) + Style.parse(words, self._variables)).rich_style
+PLAIN_LINE = Highlight()
 
 
 class ThemedWidget(Widget):
     """A widget that draws its own lines, in the styles of the current theme."""
 
-    _palette: Palette | None = None
+    @cached_property
+    def _tones(self) -> dict[Highlight, Mapping[Tone, RichStyle]]:
+        """The styles that were needed since the theme changed."""
+        return {}
 
-    @property
-    def palette(self) -> Palette:
-        """The styles of the tones on this widget."""
-        if self._palette is None:
-            self._palette = Palette(self)
-        return self._palette
+    def tones(self, highlight: Highlight = PLAIN_LINE) -> Mapping[Tone, RichStyle]:
+        """Return the style of each tone in a line with this highlight."""
+        if highlight not in self._tones:
+            words = {tone: _style_words(tone, highlight, no_color=self.app.no_color) for tone in Tone}
+            self._tones[highlight] = {tone: self.themed(words[tone], highlight.ground) for tone in Tone}
+        return self._tones[highlight]
+
+    def themed(self, words: str, ground: str | None = None) -> RichStyle:
+        """Return a style whose colours are variables of the theme; `ground` is one, in place of the background."""
+        variables = self.app.theme_variables
+        background = self.background_colors[1] if ground is None else Color.parse(variables[ground])
+        return (Style(background=background) + Style.parse(words, variables)).rich_style
 
     def redraw_changed_lines(self, before: Iterable[object], after: Iterable[object]) -> None:
         """Redraw the lines that differ between two states."""
@@ -98,7 +78,16 @@ class ThemedWidget(Widget):
     def notify_style_update(self) -> None:
         """Discard the styles, because the theme may have changed."""
         super().notify_style_update()
-        self._palette = None
+        self._tones.clear()
+
+
+def _style_words(tone: Tone, highlight: Highlight, *, no_color: bool) -> str:
+    at_cursor = highlight.cursor and highlight.focused
+    words = [f"${theme.tone_variable(Tone.PLAIN)}", *STYLES[tone].split()]
+    if no_color:
+        weight = [word for word in words[1:] if not word.startswith("$")]
+        words = [words[0], "reverse"] if at_cursor else [words[0], *weight, WITHOUT_COLOUR.get(tone, "")]
+    return " ".join([*words, "bold"] if at_cursor else words)
 
 
 def clip(text: str, width: int) -> tuple[str, int]:

@@ -10,6 +10,7 @@ from itertools import islice, zip_longest
 from typing import ClassVar, Generic
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region, Size
@@ -23,6 +24,7 @@ from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
 from quarterdeck.tui.commands import MOVING
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.theme import TABLE_HEADER, TABLE_HEADER_BACKGROUND
 from quarterdeck.tui.widgets.strips import BLANK, CURSOR, Highlight, ThemedWidget, cell_length, clip, fit_cell, joined
 from quarterdeck.tui.widgets.table_layout import ARROW, GUTTER, Column, Placed, R, fit
 
@@ -357,24 +359,25 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         if not self._ids:
             return self._empty_line(at)
         if at >= len(self._lines) or not self._lines[at]:
-            return Strip.blank(self.size.width, self.palette.ground)
+            return Strip.blank(self.size.width, self.tones()[Tone.PLAIN])
         return self._row_line(at)
 
     def _header_line(self) -> Strip:
         """Return the line of titles; the sorted column has an arrow and reverse video."""
-        palette, (sorted_by, reverse) = self.palette, self._sorted
+        header = self.themed(f"bold ${TABLE_HEADER}", TABLE_HEADER_BACKGROUND)
+        sorted_by, reverse = self._sorted
         line: list[Segment] = []
         end = 0
         for place in self._places:
             column = self._columns[place.number]
-            title, style = column.title, palette.header
+            title, style = column.title, header
             if column.key == sorted_by:
                 title = f"{clip(title, place.width - ARROW)[0]} {DOWN if reverse else UP}"
-                style = palette.sorted
-            line.append(Segment(" " * (place.x - end), palette.header))
+                style = header + Style(reverse=True)
+            line.append(Segment(" " * (place.x - end), header))
             line += [Segment(part, style) for part, _ in fit_cell(cell(Shown(title)), place.width, right=column.right)]
             end = place.x + place.width
-        return Strip(filter(None, line)).adjust_cell_length(self.size.width, palette.header).simplify()
+        return Strip(filter(None, line)).adjust_cell_length(self.size.width, header).simplify()
 
     def _row_line(self, at: int) -> Strip:
         """Return the line of a visible row."""
@@ -386,7 +389,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
             line += fit_cell(self._lines[at][place.number], place.width, right=self._columns[place.number].right)
             end = place.x + place.width
         highlight = Highlight(at_cursor, at_cursor and self.has_focus, marked)
-        return joined(line, self.size.width, self.palette.tones(highlight))
+        return joined(line, self.size.width, self.tones(highlight))
 
     def _empty_line(self, y: int) -> Strip:
         """Return a line of the message in place of rows."""

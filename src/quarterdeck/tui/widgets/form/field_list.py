@@ -51,7 +51,7 @@ class LinePainter(ThemedWidget):
     def render_line(self, y: int) -> Strip:
         """Return one line."""
         line, highlight = self._lines[y] if y < len(self._lines) else (FormLine(), Highlight())
-        tones, width = self.palette.tones(highlight), self.size.width
+        tones, width = self.tones(highlight), self.size.width
         plain, struck = tones[Tone.PLAIN], STRUCK if line.struck else Style()
         segments = [
             Segment(CURSOR if highlight.cursor else BLANK, tones[Tone.BUSY]),
