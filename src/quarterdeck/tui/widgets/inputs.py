@@ -74,6 +74,8 @@ class LineInput(Input):
         self._at = 0
         """The index of the current content."""
         self._typing = False
+        self._noticed = False
+        """Whether it was said what happened to the content, which goes with the next change."""
         super().__init__(
             self._shown, placeholder=placeholder, password=password, compact=True, select_on_focus=not password, id=id
         )
@@ -118,9 +120,9 @@ class LineInput(Input):
         if self.is_secret and len(cleaned.splitlines()) > 1:
             self.notice("The pasted text has several lines; a key is one. Not taken.")
             return
+        self.replace(cleaned, *sorted(self.selection))
         if self.is_secret and cleaned != pasted:
             self.notice("Spaces around the pasted key were left out.")
-        self.replace(cleaned, *sorted(self.selection))
 
     def watch_value(self, before: str, after: str) -> None:
         """Record the content for undo; a word that is typed is one step, with the space before it."""
@@ -129,6 +131,9 @@ class LineInput(Input):
             self._at += not (typing and self._typing) or (after.endswith(" ") and not before.endswith(" "))
             self._history[self._at :] = [after]
             self._typing = typing
+        if self._noticed:
+            self._noticed = False
+            self.screen.post_message(Said(Shown("")))
 
     def action_step(self, step: int) -> None:
         """Undo the last change, or redo the next one."""
@@ -150,6 +155,7 @@ class LineInput(Input):
 
     def notice(self, words: str) -> None:
         """Say what happened to a text."""
+        self._noticed = True
         self.screen.post_message(Said(text.line(words)))
 
 
