@@ -91,8 +91,6 @@ class KeptEdits:
 
     async def _offer(self) -> None:
         endpoint, found = self.record.endpoint, await self.find()
-        if self.none_left:
-            self.say(Shown(NONE_LEFT), Tone.PLAIN)
         for name, run in found:
             left, when = not_stored(run, self.form.draft.discard()), words.when(run.at, self.app.clock())
             if not left.count:
