@@ -168,7 +168,7 @@ class Deck(KeysInOrder):
         A cursor that somebody moved meanwhile stays there, and of several starts it goes to the last.
         """
         self.key_lost_at = 0.0
-        """When a key went nowhere, in a dialog that waited for an answer and is closed by it."""
+        """When a key went nowhere, in a form that the answer to its request has closed since."""
         self.reading_positions: dict[str, ReadingPosition] = {}
         """The place last read in each conversation, by id."""
         self._has_waited = False

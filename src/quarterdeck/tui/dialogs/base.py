@@ -50,6 +50,8 @@ class Dialog(ModalScreen[Result | None]):
         self.hint(self.HINTS)
         self._waits = False
         """Whether it says what it waits for."""
+        self._lost_at = 0.0
+        """When a key came last that went nowhere because of that."""
 
     def compose(self) -> ComposeResult:
         """The frame; its content comes from `body`."""
@@ -111,7 +113,7 @@ class Dialog(ModalScreen[Result | None]):
     def on_key(self, event: Key) -> None:
         """Say that a key does nothing, in place of anything but what is waited for."""
         if self._waits:
-            self.app.key_lost_at = monotonic()
+            self._lost_at = monotonic()
         elif key := unused_key(event):
             self.say(text.line(f"{key} does nothing here; the keys are below."), Tone.WARN)
 

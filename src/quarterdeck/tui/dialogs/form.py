@@ -225,6 +225,7 @@ class FormDialog(FieldsDialog[Result]):
             self._refuse_as(error)
         else:
             if not self.in_background:  # otherwise this would close what is on top now
+                self.app.key_lost_at = self._lost_at
                 self.dismiss(done)
 
     async def _locked(self, sending: Awaitable[Result]) -> Result:
