@@ -54,11 +54,11 @@ class Header(Widget):
     """The current screen, the server, and how fresh the data is."""
 
     ALLOW_SELECT = False
+    auto_links = reactive(default=False)
     state: reactive[HeaderState] = reactive(HeaderState)
 
     def __init__(self, place: Place) -> None:
         super().__init__()
-        self.auto_links = False
         self._place = place
 
     def _tab(self, place: Place, *, labels: bool) -> Content:
@@ -168,11 +168,8 @@ class KeyBar(Widget):
     """
 
     ALLOW_SELECT = False
+    auto_links = reactive(default=False)
     hints: reactive[tuple[Hint, ...]] = reactive(())
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.auto_links = False
 
     def render(self) -> Content:
         """The hints on their lines, of which a bar of one line shows the first."""

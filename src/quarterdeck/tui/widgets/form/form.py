@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
+from textual.reactive import reactive
 from textual.style import Style
 from textual.widgets import OptionList, Static
 
@@ -37,10 +38,10 @@ class GroupTabs(Static):
     """The groups, one per line, or in one line on a narrow screen; a click goes to a group."""
 
     ALLOW_SELECT = False
+    auto_links = reactive(default=False)
 
     def __init__(self) -> None:
         super().__init__(id="tabs")
-        self.auto_links = False
 
     def show(self, view: FormView, here: str, *, slim: bool) -> None:
         """Show the current group, and the number of edits and errors in each."""
