@@ -8,14 +8,11 @@ STATUSES = ("RUNNING", "PAUSED", "STARTING", "ERROR", "MISSING")
 
 
 def row(n: int) -> tuple[str, ...]:
-    """A made-up record."""
     updated = f"2025-01-01T00:{n:02}:00Z"
     return (f"row-{n}", STATUSES[n % 5], f"user-{n}", "agent-server:1.6.0", "2025-01-01T00:00:00Z", updated)
 
 
 class Floor(App[None]):
-    """The floor."""
-
     def compose(self) -> ComposeResult:
         yield Header()
         yield DataTable[str](cursor_type="row")

@@ -24,8 +24,6 @@ CURSOR = Style(bgcolor="blue", bold=True)
 
 
 class Table(ScrollView, can_focus=True):
-    """Rows of texts, with a cursor."""
-
     BINDINGS = [Binding("down,j", "move(1)"), Binding("up,k", "move(-1)"), Binding("home,g", "move(-1000000)")]
 
     def __init__(self) -> None:
@@ -46,7 +44,6 @@ class Table(ScrollView, can_focus=True):
             self.refresh()
 
     def action_move(self, by: int) -> None:
-        """Move the cursor by so many rows."""
         self._draw(self._at)
         self._at = min(max(self._at + by, 0), len(self._rows) - 1)
         self._draw(self._at)
@@ -56,7 +53,6 @@ class Table(ScrollView, can_focus=True):
         self.refresh(Region(0, number - self.scroll_offset.y, self.size.width, 1))
 
     def render_line(self, y: int) -> Strip:
-        """A row as wide as the widget."""
         number = self.scroll_offset.y + y
         if number >= len(self._rows):
             return Strip.blank(self.size.width)
@@ -66,8 +62,6 @@ class Table(ScrollView, can_focus=True):
 
 
 class Plain(App[None]):
-    """A title, the table, the keys."""
-
     CSS = "Table { height: 1fr; }"
     BINDINGS = [("q", "quit", "Quit")]
 

@@ -9,8 +9,6 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 
 
 class Sandbox(BaseModel):
-    """What a server tells of a sandbox."""
-
     model_config = ConfigDict(frozen=True)
 
     id: str
@@ -23,8 +21,6 @@ class Sandbox(BaseModel):
 
 
 class Page(BaseModel):
-    """A page of them."""
-
     items: list[Sandbox]
     next_page_id: str | None = None
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,11 +47,16 @@ def deck(address: str | None = None) -> Iterator[Terminal]:
             yield terminal
 
 
+def at_sandboxes(deck: Terminal, seconds: float, after: bytes = CONVERSATION) -> None:
+    """Go to the list of sandboxes once that is painted, and give it so long to read everything."""
+    deck.until(after)
+    deck.type_unread(SANDBOXES)
+    time.sleep(seconds)
+
+
 def plain(address: str) -> Terminal:
-    """The plain deck on that server."""
     return Terminal([sys.executable, "-m", "tests.benchmarks.plain", address], os.environ)
 
 
 def floor() -> Terminal:
-    """The floor."""
     return Terminal([sys.executable, "-m", "tests.benchmarks.floor"], os.environ)

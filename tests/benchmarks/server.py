@@ -26,7 +26,6 @@ SEARCHES = {
 
 
 def sandbox(number: int) -> dict[str, Any]:
-    """A made-up sandbox."""
     urls = [("AGENT_SERVER", 30_000), ("VSCODE", 40_000)]
     return {
         "id": f"sandbox-{number:06}",
@@ -40,7 +39,6 @@ def sandbox(number: int) -> dict[str, Any]:
 
 
 def conversation(number: int) -> dict[str, Any]:
-    """A made-up conversation."""
     return {
         "id": f"{number:032x}",
         "title": f"Conversation {number}",
@@ -71,7 +69,6 @@ class Lists:
         self._changed_at = time.monotonic()
 
     def page(self, name: str, start: int) -> bytes:
-        """One page of a list."""
         self._pass_time()
         if (name, start) not in self._pages:
             records, end = self.records[name], start + PAGE
@@ -80,7 +77,6 @@ class Lists:
         return self._pages[name, start]
 
     def batch(self, ids: list[str]) -> bytes:
-        """These sandboxes."""
         self._pass_time()
         return json.dumps([self.records["sandboxes"][int(each.rpartition("-")[2])] for each in ids]).encode()
 
@@ -93,8 +89,7 @@ class Lists:
                 self._pages.pop(("sandboxes", number // PAGE * PAGE), None)
 
 
-async def answer(lists: Lists, batches: bool, target: str) -> tuple[int, bytes]:
-    """Status and body for a path with its query."""
+def answer(lists: Lists, batches: bool, target: str) -> tuple[int, bytes]:
     path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
     if path in SEARCHES:
         return 200, lists.page(SEARCHES[path], int(query.get("page_id", ["0"])[0]))
@@ -109,7 +104,7 @@ async def serve(lists: Lists, *, batches: bool) -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
-                status, body = await answer(lists, batches, head.split(b" ", 2)[1].decode())
+                status, body = answer(lists, batches, head.split(b" ", 2)[1].decode())
                 fields = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
                 writer.write(f"HTTP/1.1 {status} -\r\n{fields}".encode() + body)
                 await writer.drain()
@@ -122,7 +117,6 @@ async def serve(lists: Lists, *, batches: bool) -> None:
 
 
 def main() -> None:
-    """Run it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sandboxes", type=int)
     parser.add_argument("--churn", type=float, default=0.0)

@@ -67,7 +67,6 @@ class Terminal:
             self._read(0)
 
     def type_unread(self, keys: str) -> None:
-        """Type characters, and read nothing of what the program writes."""
         os.write(self.master, keys.encode())
 
     def shows(self, *texts: str, seconds: float = 20) -> str:
@@ -164,5 +163,4 @@ def _take_terminal() -> None:
 
 
 def quarterdeck(*arguments: str) -> tuple[str, ...]:
-    """The program as it is installed beside this Python."""
     return (sys.executable, "-m", "quarterdeck", *arguments)

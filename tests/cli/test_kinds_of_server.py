@@ -1,4 +1,4 @@
-"""Commands on servers of either generation, on one that nobody knows, and on one that answers nonsense, over HTTP."""
+"""Commands on servers of either generation, on one that nobody knows, on one of nonsense, and on real ones."""
 
 import json
 import signal
@@ -27,6 +27,7 @@ from tests.cli.serving import Program, at_an_address
 from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.client.nested_server import NestedServer
 from tests.conftest import Home
+from tests.live.conftest import PARAMS
 from tests.servers.nested.record import ADDRESSES
 from tests.settings.flat_server import LOST, STORED, FlatServer
 
@@ -297,3 +298,28 @@ def test_members_that_are_missing_or_null_leave_a_row(run: Run) -> None:
         listed = run("--url", url, "sandboxes", "list", status=1)
     assert [line.split()[0] for line in listed.out.splitlines()] == ["ID", "b1", "b2"]
     assert "could not be read" in listed.err
+
+
+@pytest.fixture(params=PARAMS)
+def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of a real server of a live run (tests/live); commands only read there."""
+    key = request.param.key
+    monkeypatch.setenv("QUARTERDECK_API_KEY", key.get_secret_value() if key else "")
+    return str(request.param.url)
+
+
+@pytest.mark.live
+def test_doctor_finds_it_healthy_and_names_its_release_and_sees_a_wrong_key(
+    run: Run, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "release " in run("doctor", "--url", url).out
+    monkeypatch.setenv("QUARTERDECK_API_KEY", "surely-not-the-key")
+    assert "refused" in run("doctor", "--url", url, status=1).out
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("command", ["settings show", "sandboxes list", "sandboxes specs", "conversations list"])
+def test_everything_can_be_read(run: Run, url: str, command: str) -> None:
+    run(*command.split(), "--url", url, "--read-only")
+    data = run(*command.split(), "--url", url, "--read-only", "--json").json
+    assert data is None or isinstance(data, dict | list)

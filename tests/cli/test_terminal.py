@@ -47,7 +47,6 @@ def assert_as_it_was(terminal: Terminal) -> None:
 
 @pytest.fixture
 def deck() -> Iterator[Terminal]:
-    """A deck on the embedded service that shows its list."""
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("local service", "No conversations.")
         yield terminal

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.conversation import StartTask
+from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.server import Server
@@ -46,6 +46,16 @@ async def ended(client: Client, task_id: str) -> StartTask | None:
 
     tasks: list[StartTask | None] = await until(found, LONGEST)
     return tasks[0]
+
+
+async def started(client: Client, conversation: NewConversation) -> StartTask:
+    """Ask for a conversation, which is always taken and listed as a start task; gives that as it ended."""
+    created = await client.conversations.create(conversation)
+    assert isinstance(created, StartTask)
+    assert created.id in await listed_tasks(client)
+    task = await ended(client, created.id)
+    assert task is not None
+    return task
 
 
 async def delete_sandbox_left_by(client: Client, task_id: str) -> None:

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.conversation import NewConversation, StartTask
+from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.entries import EntryKind, Outcome
@@ -26,7 +26,7 @@ from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.conversation.question import Question
 from tests.live.conftest import Target
-from tests.live.kit import changed, delete_sandbox_left_by, ended, listed_tasks, refused, settings_of
+from tests.live.kit import changed, delete_sandbox_left_by, ended, listed_tasks, refused, settings_of, started
 from tests.local.conftest import until
 from tests.tui.seat import Seat, connecting, seated_at
 
@@ -37,8 +37,6 @@ SOON = 60.0
 
 
 class Chat:
-    """One client at a conversation."""
-
     def __init__(self, client: Client, conversation_id: str) -> None:
         self.client = client
         self.following = Following(client, conversation_id, lambda: None, lambda: datetime.now(UTC))
@@ -58,14 +56,12 @@ class Chat:
         return self.transcript.open_actions
 
     def outcome(self, command: str) -> Outcome | None:
-        """What came of the last command of that name."""
         return next((each.outcome for each in reversed(self.transcript.entries) if each.title == command), None)
 
     def said(self, words: str) -> bool:
         return any(each.text.strip() == words for each in self.transcript.entries if each.id != STREAMED)
 
     async def ends_with(self, words: str) -> None:
-        """Wait until it has finished and said that."""
         await self.comes(lambda: self.transcript.status == "finished" and self.said(words))
 
 
@@ -95,19 +91,15 @@ async def scripted(editable: Client) -> None:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def talk(client: Client, target: Target, scripted: None) -> AsyncIterator[str]:
     """A conversation that all tests go on with; its sandbox is deleted in the end."""
-    created = await client.conversations.create(NewConversation(message="stub:\ntext ready"))
-    assert isinstance(created, StartTask)
-    task = await ended(client, created.id)
-    assert task is not None
+    task = await started(client, NewConversation(message="stub:\ntext ready"))
     if task.app_conversation_id is None:
         pytest.skip(f"no agent runs here: {task.detail}")
     yield task.app_conversation_id
-    await delete_sandbox_left_by(client, created.id)
+    await delete_sandbox_left_by(client, task.id)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def chat(talk: str, target: Target) -> AsyncIterator[Chat]:
-    """Somebody at that conversation, which rests."""
     async with chatting(target, talk) as chat:
         if chat.transcript.running:
             await chat.answering.stop()

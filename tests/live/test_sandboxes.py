@@ -1,11 +1,12 @@
-"""The life of a sandbox on a real server, whose idle sandboxes may read STARTING for ever."""
+"""The life of sandboxes and conversations on a real server, whose idle sandboxes may read STARTING for ever."""
 
 import pytest
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind
-from quarterdeck.client.models.enums import SandboxStatus
-from tests.live.kit import refused
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
+from tests.live.kit import delete_sandbox_left_by, refused, started
 from tests.local.conftest import until
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -53,3 +54,41 @@ async def test_a_sandbox_is_started_read_paused_resumed_and_deleted(client: Clie
 
 async def listed(client: Client) -> set[str]:
     return {sandbox.id async for page in client.sandboxes.pages() for sandbox in page.items}
+
+
+# Asking for a conversation: a server always says yes, and what became of it stands in the start task
+
+
+async def test_a_sandbox_that_is_not_there_is_an_error_of_the_start_task(client: Client) -> None:
+    task = await started(client, NewConversation(sandbox_id="surely-not-there"))
+    assert task.status == StartTaskStatus.ERROR
+    assert "surely-not-there" in (task.detail or "")
+
+
+async def test_one_is_started_and_listed_and_deleted_or_its_failure_is_told(client: Client, notes: list[str]) -> None:
+    task = await started(client, NewConversation())
+    if task.status == StartTaskStatus.ERROR:
+        assert task.app_conversation_id is None
+        assert task.detail is not None
+        first_line = task.detail.partition("\n")[0][:100]
+        notes.append(f"conversation: its start failed, and the start task says {first_line!r}")
+    else:
+        assert task.app_conversation_id is not None
+        notes.append(f"conversation: started, listed, {await deleted(client, task.app_conversation_id)}")
+    await delete_sandbox_left_by(client, task.id)
+
+
+async def deleted(client: Client, conversation_id: str) -> str:
+    unknown, found = await client.conversations.read(("0" * 32, conversation_id)) or ()
+    assert (unknown, found and found.id) == (None, conversation_id)
+    assert conversation_id in {item.id async for page in client.conversations.pages() for item in page.items}
+    try:
+        await client.conversations.delete(conversation_id)
+    except ServiceError as error:
+        if error.kind is not ErrorKind.NOT_OFFERED:
+            raise
+        return "but this server cannot delete it"
+    assert await client.conversations.read((conversation_id,)) == (None,)
+    with refused(ErrorKind.MISSING):
+        await client.conversations.delete(conversation_id)
+    return "deleted"

@@ -1,3 +1,5 @@
+"""Every setting on real servers: set, unset, and no other changed."""
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -6,17 +8,63 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer, listed, name_of
 from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
+from quarterdeck.client.nested_mcp import secrets_lost
 from quarterdeck.client.options import SchemaField
 from quarterdeck.client.settings import losses
+from quarterdeck.settings.catalogue import CATALOGUE
 from tests.live.kit import FLAGS, changed, has, refused, settings_of, shown, told, unlike
-from tests.live.test_values import LEAVES, VALUES
 
-pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+VALUES: Mapping[str, tuple[Any, Any]] = {
+    "llm_model": ("openai/gpt-4o", "anthropic/claude-sonnet-4-5"),
+    "llm_api_key": (SecretStr("live-check-1"), SecretStr("live-check-2")),
+    "llm_base_url": ("https://llm.example/v1", "https://gateway.example/v1"),
+    "search_api_key": (SecretStr("tvly-live-check-1"), SecretStr("tvly-live-check-2")),
+    "agent": ("CodeActAgent", "BrowsingAgent"),
+    "max_iterations": (77, 1),
+    "max_budget_per_task": (2.5, 40.0),
+    "confirmation_mode": (True, False),
+    "security_analyzer": ("llm", "none"),
+    "enable_default_condenser": (False, True),
+    "condenser_max_size": (20, 131),
+    "sandbox_base_container_image": ("registry.example:5000/base/image:1.0", "python:3.13"),
+    "sandbox_runtime_container_image": ("registry.example/runtime:2", "runtime:latest"),
+    "remote_runtime_resource_factor": (2, 1),
+    "sandbox_api_key": (SecretStr("live-check-3"), SecretStr("live-check-4")),
+    "sandbox_grouping_strategy": ("ADD_TO_ANY", "NO_GROUPING"),
+    "git_user_name": ("Åsa Öberg", "Quarterdeck"),
+    "git_user_email": ("asa@example.org", "deck@example.org"),
+    "language": ("de", "zh-CN"),
+    "enable_sound_notifications": (True, False),
+    "enable_proactive_conversation_starters": (False, True),
+    "enable_solvability_analysis": (False, True),
+    "user_consents_to_analytics": (True, False),
+    "email": ("ann@example.org", "bob@example.org"),
+    "email_verified": (True, False),
+    "disabled_skills": (["github"], ["docker", "npm"]),
+    "git_full_clone": (True, False),
+}
+"""Two for each field that is typed in one line; MCP servers and provider tokens have tests of their own."""
+LEAVES: Mapping[str, tuple[Any, ...]] = {
+    "agent_settings.verification.critic_model_name": ("live-check", "Åsa's critic"),
+    "agent_settings.verification.critic_api_key": (SecretStr("live-check-5"), SecretStr("live-check-6")),
+    "agent_settings.condenser.keep_first": (3, 4),
+    "agent_settings.llm.temperature": (0.25, 1),
+    "agent_settings.llm.reasoning_effort": ("low", "medium", "high"),
+    "agent_settings.enable_sub_agents": (True, False),
+    "agent_settings.tools": ([], [{"name": "terminal", "params": {}}]),
+    "agent_settings.llm.extra_headers": ({"X-One": "1", "X-Two": "2"}, {"X-Two": "3"}),
+}
+"""Values for a setting of each type that only a server's own forms know, and that it only keeps.
 
+It acts on some others at every load: one that names a tokenizer is looked up on the network, for minutes where none is.
+"""
 TRIED: Mapping[str, Sequence[Any]] = {**VALUES, **LEAVES}
 
 
+@pytest.mark.live
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("name", TRIED)
 async def test_each_is_set_and_unset_and_no_other_changes(
     editable: Client, schema: Mapping[str, SchemaField], notes: list[str], name: str
@@ -65,3 +113,81 @@ async def unset(client: Client, record: Settings, name: str) -> bool:
     with refused(ErrorKind.INVALID, unsent=True):
         await client.settings.store(record, changes)
     return False
+
+
+def test_every_field_of_the_catalogue_is_tried_on_real_servers() -> None:
+    assert {entry.key for entry in CATALOGUE} - VALUES.keys() == {"mcp_config", "secrets_store"}
+
+
+HELD = McpConfig.of(
+    (
+        SseServer(url="https://one.example/sse", api_key=SecretStr("live-check-1")),
+        ShttpServer(url="https://two.example/mcp", api_key=SecretStr("live-check-2"), timeout=30),
+        StdioServer(name="three", command="npx", args=("-y", "tool"), env={"TOKEN": SecretStr("live-check-3")}),
+    )
+)
+EVENTS = SseServer(url="https://four.example/events/sse", api_key=SecretStr("live-check-4"))
+TOOLS = ShttpServer(url="https://five.example/mcp", timeout=3600)
+COMMAND = StdioServer(name="six", command="uvx", args=("tool", "--port", "1"), env={})
+
+
+@pytest.mark.live
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize(
+    ("added", "edit"),
+    [(EVENTS, {"api_key": SecretStr("live-check-7")}), (TOOLS, {"timeout": 1}), (COMMAND, {"args": ("--quiet",)})],
+    ids=["SSE", "HTTP", "stdio"],
+)
+async def test_a_tool_server_comes_changes_and_goes_alone(
+    editable: Client, added: McpServer, edit: Mapping[str, Any]
+) -> None:
+    record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
+    others = servers_of(record)
+    typed = HELD if editable.server.nested else record.mcp_config
+    for new in ((added,), (added.model_copy(update=edit),), ()):
+        sent = McpConfig.of((*listed(typed), *new))
+        before, record = record, await changed(editable, record, {"mcp_config": sent})
+        assert unlike(before, record) <= {"mcp_config"}
+        now = servers_of(record)
+        assert {at: now.get(at) for at in others} == others
+        assert now.keys() - others.keys() == set(map(name_of, new))
+        shown = listed(told(editable, "mcp_config", McpConfig.of(new)))
+        assert all(holds(now[name_of(server)], server) for server in shown)
+    before, record = record, await changed(editable, record, {"mcp_config": None})
+    assert (servers_of(record), unlike(before, record)) == ({}, {"mcp_config"})
+
+
+@pytest.mark.live
+@pytest.mark.asyncio(loop_scope="session")
+async def test_what_a_save_of_tool_servers_may_lose_is_named_before(editable: Client, notes: list[str]) -> None:
+    if not editable.server.nested:
+        pytest.skip("this server tells the secrets of MCP servers, so an edit loses none")
+    record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
+    loaded = record.mcp_config
+    assert loaded is not None
+    typed_again = loaded.shttp_servers[0].model_copy(update={"api_key": SecretStr("live-check-8"), "timeout": 31})
+    changes = {"mcp_config": loaded.model_copy(update={"shttp_servers": (typed_again,)})}
+    lost = set(secrets_lost(record, changes))
+    now = await changed(editable, record, changes)
+    assert signing_in(record) - signing_in(now) == {"one-example"}
+    assert lost == {"one-example", "two-example", "three"}
+    two, was = (servers_of(each)["https://two.example/mcp"] for each in (now, record))
+    assert two == was.model_copy(update={"timeout": 31})
+    notes.append(
+        f"mcp_config: {len(lost)} of 3 servers were said to lose what is not typed; the one that tells of a key lost it"
+    )
+
+
+def servers_of(record: Settings) -> dict[str, McpServer]:
+    return {name_of(server): server for server in listed(record.mcp_config)}
+
+
+def holds(found: McpServer, sent: McpServer) -> bool:
+    """Whether all that was sent of a server is there; what else is, the real server filled in."""
+    members = found.model_dump()
+    return all(members.get(name) == value for name, value in sent.model_dump(exclude_unset=True).items())
+
+
+def signing_in(record: Settings) -> set[str]:
+    members = ((server.model_extra or {}) for server in listed(record.mcp_config))
+    return {str(extra["name"]) for extra in members if extra.get("auth")}

@@ -11,11 +11,10 @@ from quarterdeck.fleet import watch
 from quarterdeck.tui.glyphs import in_ascii
 from quarterdeck.tui.kept_state import KeptState
 from tests.local.conftest import folder
-from tests.tui.desk import desk, urls
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import Seat, local, seated
 
-__all__ = ["desk", "folder", "urls"]
+__all__ = ["folder"]
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
@@ -35,7 +34,6 @@ def sit(folder: Path) -> Sit:
 
 @pytest.fixture
 def fleet() -> FakeFleet:
-    """One conversation in its sandbox."""
     fleet = FakeFleet()
     fleet.talk("c1", fleet.add("box"), "Fix login")
     return fleet
@@ -43,7 +41,6 @@ def fleet() -> FakeFleet:
 
 @pytest.fixture
 def state(tmp_path: Path) -> KeptState:
-    """What decks keep for the next run."""
     return KeptState(tmp_path / "state")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from quarterdeck.config.connections import Connection
@@ -139,6 +140,12 @@ class FakeFleet:
         running = [record for record in self.sandboxes.values() if record["status"] == "RUNNING"]
         if self.cap is not None and len(running) >= self.cap:
             min(running, key=lambda record: str(record["created_at"]))["status"] = "PAUSED"
+
+
+def start_task(task_id: str = "f" * 32, status: str = "WORKING", *, hours: float = 0, **more: object) -> Record:
+    """What is told of the start of a conversation that was asked for so long ago."""
+    moment = (datetime.now(UTC) - timedelta(hours=hours)).isoformat()
+    return {"id": task_id, "status": status, "created_at": moment, "updated_at": moment, **more}
 
 
 def page(items: Iterable[Record], more: str | None = None) -> Answer:

@@ -62,7 +62,6 @@ class Seat:
         assert not [words for words in _each(lacks) if words in self.text]
 
     async def _taken(self) -> None:
-        """Wait until the deck has taken in what was pressed."""
         looked_at = asyncio.Event()
         if self.deck.call_later(looked_at.set):
             with suppress(TimeoutError):
@@ -87,14 +86,12 @@ class Seat:
             await self.pilot.mouse_up(offset=end)
 
     async def click(self, words: str, *, sees: Words = (), until: Until = lambda: True) -> None:
-        """Click on words of the screen."""
         y = self.text.splitlines().index(self.line_of(words))
         with self.deck._context():
             await self.pilot.click(offset=(self.line(y).index(words) + 1, y))
         await self.press(sees=sees, until=until)
 
     async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
-        """Type text, then press keys."""
         await self.press(*words, *keys, sees=sees, until=until)
 
     async def retype(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
@@ -128,7 +125,6 @@ class Seat:
             await self.pause()
 
     async def sees(self, *words: str) -> None:
-        """Wait until all these words are on the screen."""
         await self.until(lambda: all(word in self.text for word in words))
 
     @property
@@ -147,13 +143,11 @@ class Seat:
 
     @property
     def session(self) -> Session:
-        """The open session."""
         assert self.deck.session is not None
         return self.deck.session
 
     @property
     def list_screen(self) -> ListScreen[Any]:
-        """The list on the screen."""
         screen = self.deck.screen
         assert isinstance(screen, ListScreen)
         return screen
@@ -197,7 +191,6 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
 
 
 def served_by(service: LocalService) -> Connect:
-    """Connects to a service that is open already."""
 
     def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
         access = Access(read_only=endpoint.read_only, app=service.app)
@@ -236,7 +229,6 @@ async def _ended(deck: Deck) -> None:
 async def seated(
     connect: Connect, endpoint: Connection = LOCAL, *, size: tuple[int, int] = NARROW, state: KeptState | None = None
 ) -> AsyncIterator[Seat]:
-    """A deck on that connection, with somebody at it."""
     deck = Deck(endpoint, connecting(connect, state), crash_folder=find_folders(os.environ).state)
     async with seated_at(deck, size) as seat:
         yield seat

@@ -10,6 +10,7 @@ import pytest
 
 from quarterdeck.fleet.conversations import DECK_GRAMMAR
 from quarterdeck.fleet.filters import parse
+from quarterdeck.tui.external import can_open_browser
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.lists import screen
 from quarterdeck.tui.lists.conversation_commands import title_words
@@ -190,6 +191,20 @@ async def test_without_a_browser_an_address_is_copied_and_what_it_holds_is_said(
         assert ("password" in seat.text) is ("password" in said)
         assert "hush" not in seat.text
         assert seat.deck.clipboard == url
+
+
+@pytest.mark.parametrize(
+    ("environ", "platform", "opens"),
+    [
+        ({}, "linux", False),
+        ({"DISPLAY": ":0"}, "linux", True),
+        ({"WAYLAND_DISPLAY": "w"}, "linux", True),
+        ({}, "darwin", True),
+        ({"SSH_CONNECTION": "x"}, "darwin", False),
+    ],
+)
+def test_a_browser_is_opened_only_where_one_would_show(environ: dict[str, str], platform: str, opens: bool) -> None:
+    assert can_open_browser(environ, platform) is opens
 
 
 @pytest.fixture

@@ -32,7 +32,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def agent() -> FakeAgent:
-    """One that was told something once."""
     agent = FakeAgent("1.34.0")
     agent.says("first wish", "user")
     return agent
@@ -65,7 +64,6 @@ def composer(seat: Seat) -> TextArea:
 
 
 async def left_and_entered(seat: Seat) -> None:
-    """Go back to the list, and open the conversation again."""
     await seat.press("q", until=lambda: not seat.deck.screen.query(Log))
     await seat.press("enter", until=lambda: seat.deck.screen.query(Log))
 

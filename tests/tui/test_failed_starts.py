@@ -1,6 +1,6 @@
 """Starts that failed: told in full until they are put away, copied, and asked for again."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Gated, to
 from tests.conftest import Home
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, start_task
 from tests.tui.seat import answering, seated
 
 DETAIL = "500: Failed to start agent process: no such file"
@@ -20,12 +20,7 @@ REQUEST: dict[str, Any] = {
 
 
 def failed(hours: float = 2, **request: Any) -> dict[str, Any]:
-    moment = (datetime.now(UTC) - timedelta(hours=hours)).isoformat()
-    asked = REQUEST | request
-    return {
-        "id": "f" * 32, "status": "ERROR", "detail": DETAIL, "app_conversation_id": None, "sandbox_id": None,
-        "request": asked, "created_at": moment, "updated_at": moment,
-    }  # fmt: skip
+    return start_task(status="ERROR", hours=hours, detail=DETAIL, request=REQUEST | request)
 
 
 @pytest.fixture
@@ -103,8 +98,7 @@ async def test_several_are_put_away_after_a_plan(fleet: FakeFleet) -> None:
 
 
 async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_come(fleet: FakeFleet) -> None:
-    ended = {"status": "READY", "detail": None, "app_conversation_id": "talk", "sandbox_id": "box"}
-    fleet.tasks = [failed(hours=0.01) | ended]
+    fleet.tasks = [start_task(status="READY", app_conversation_id="talk", sandbox_id="box")]
     fleet.talk("talk", "box", "Bug")
     server = Gated(fleet.answer, to(f"{CONVERSATIONS}/search"))
     async with seated(answering(server), PROD) as seat:
@@ -136,8 +130,7 @@ def starting() -> FakeFleet:
     fleet.add("box")
     fleet.talk("asks", "box", "Which port?", execution_status="waiting_for_confirmation")
     fleet.talk("old", "box", "Long done")
-    started = {"status": "PREPARING_REPOSITORY", "detail": None, "sandbox_id": "box", "request": {"title": "Port it"}}
-    fleet.tasks = [failed(hours=0) | started]
+    fleet.tasks = [start_task(status="PREPARING_REPOSITORY", sandbox_id="box", request={"title": "Port it"})]
     return fleet
 
 

@@ -24,7 +24,7 @@ from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui.conftest import Sit
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, page
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, page, start_task
 from tests.tui.seat import LOCAL, WIDE, answering, local, seated
 
 
@@ -106,9 +106,7 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself(monkeypa
 
 async def test_a_page_in_front_of_a_server_is_no_other_server() -> None:
     page: Answer | None = None
-    now = datetime.now(UTC).isoformat()
-    fleet = FakeFleet(tasks=[{"id": "f" * 32, "status": "ERROR", "detail": "no such file", "created_at": now}])
-
+    fleet = FakeFleet(tasks=[start_task(status="ERROR")])
     server = FakeServer(lambda asked: page or fleet.answer(asked))
     async with seated(answering(server), PROD) as seat:
         await seat.sees("live now", "✗ 1 failed")
@@ -138,14 +136,12 @@ async def test_no_row_of_the_server_before_is_left_when_another_answers_at_the_a
 
 @pytest.mark.parametrize("nested", [False, True], ids=["of one release", "of two"])
 async def test_rows_of_two_servers_at_one_address_are_not_mixed(nested: bool) -> None:
-    now = datetime.now(UTC).isoformat()
-    failed = {"status": "ERROR", "detail": "no such file", "created_at": now}
-    started = {"id": "a" * 32, "status": "READY", "app_conversation_id": "c1", "created_at": now}
-    server = fleet = FakeFleet(tasks=[started, {"id": "b" * 32, **failed}])
+    a, b, c, d = (letter * 32 for letter in "abcd")
+    server = fleet = FakeFleet(tasks=[start_task(a, "READY", app_conversation_id="c1"), start_task(b, "ERROR")])
     fleet.talk("c1", fleet.add("box"), "Fix login")
     async with seated(answering(FakeServer(lambda asked: server.answer(asked))), PROD) as seat:
         await seat.sees("Fix login", "✗ 1 failed", "prod 1.8.1")
-        server = FakeFleet(nested=nested, tasks=[{"id": "c" * 32, **failed}, {"id": "d" * 32, **failed}])
+        server = FakeFleet(nested=nested, tasks=[start_task(c, "ERROR"), start_task(d, "ERROR")])
         seat.session.conversations.refresh()
         await seat.sees("✗ 2 failed", *["Another server answers at this address than before"] * nested)
         assert "Fix login" not in seat.text

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -14,7 +13,16 @@ from quarterdeck.tui import app, screen
 from quarterdeck.tui.connections import Connect
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer, FakeServer, Gated
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, Record, at_conversations, at_sandboxes
+from tests.tui.fake_fleet import (
+    CONVERSATIONS,
+    PROD,
+    SANDBOXES,
+    FakeFleet,
+    Record,
+    at_conversations,
+    at_sandboxes,
+    start_task,
+)
 from tests.tui.seat import WIDE, Seat, answering, seated
 
 CREATION = {"initial_message": {"content": [{"type": "text", "text": "port it"}]}}
@@ -169,8 +177,7 @@ async def test_a_creation_that_hangs_goes_on_behind_and_says_what_came_of_it(fle
         await seat.press("j", "k")
         at = seat.table.cursor_id
         if not refused:
-            now = datetime.now(UTC).isoformat()
-            fleet.tasks = [{"id": "task1", "status": "WORKING", "created_at": now, "updated_at": now}]
+            fleet.tasks = [start_task("task1")]
         server.gate.set()
         await seat.sees("Not so" if refused else "Created.")
         await seat.press("ctrl+r", until=lambda: refused or "task1" in seat.table.ids)
@@ -206,11 +213,10 @@ async def test_a_start_whose_answer_was_lost_is_gone_to_and_n_has_words_that_are
     server = slow(fleet, posts(CONVERSATIONS), lost=True)
     async with at_conversations(fleet, server=server, size=WIDE, state=state) as seat:
         await seat.press("n", *"port it", "ctrl+s", until=lambda: fleet.created)
-        now = datetime.now(UTC).isoformat()
-        fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now, **request_told}]
+        fleet.tasks = [start_task(**request_told)]
         server.gate.set()
         await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
-        await seat.until(lambda: seat.table.cursor_id == "t" * 32)
+        await seat.until(lambda: seat.table.cursor_id == "f" * 32)
         await seat.press("n", sees="First message")
         assert ("Try it again" in seat.text) is ("Unknown whether it happened." in seat.text) is keeps
         await seat.until(lambda: len([*tmp_path.rglob("unsent-conversations/*.json")]) == keeps)
@@ -220,11 +226,10 @@ async def test_a_start_with_another_message_is_not_taken_for_the_one_whose_answe
     server = slow(fleet, posts(CONVERSATIONS), lost=True)
     async with at_conversations(fleet, server=server, size=WIDE) as seat:
         await seat.press("n", *"name it", "ctrl+s", until=lambda: server.waited)
-        now = datetime.now(UTC).isoformat()
-        fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now, "request": CREATION}]
+        fleet.tasks = [start_task(request=CREATION)]
         server.gate.set()
         await seat.sees("Unknown whether it happened.")
-        await seat.press("ctrl+r", until=lambda: "t" * 32 in seat.rows, lacks="it was created")
+        await seat.press("ctrl+r", until=lambda: "f" * 32 in seat.rows, lacks="it was created")
         await seat.press("n", sees=("Try it again", "name it"))
 
 
@@ -285,8 +290,7 @@ async def test_what_was_created_after_all_is_not_offered(fleet: FakeFleet, tmp_p
     server = slow(fleet, posts(CONVERSATIONS))
     async with at_conversations(fleet, server=server, state=state) as seat:
         await seat.press("n", *"port it", "ctrl+s", until=lambda: server.waited)
-    now = datetime.now(UTC).isoformat()
-    fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "request": CREATION}]
+    fleet.tasks = [start_task(request=CREATION)]
     async with at_conversations(fleet, state=state) as seat:
         await seat.until(lambda: not list(tmp_path.rglob("unsent-conversations/*.json")))
         assert "perhaps not created" not in seat.text

@@ -45,8 +45,6 @@ FULL: SettingsChanges = {
 
 
 class FormSeat(Seat):
-    """A deck on its settings screen."""
-
     @classmethod
     async def at(cls, seat: Seat, *, loaded: bool = True) -> Self:
         """Go to the settings and wait until they are there."""
@@ -60,7 +58,6 @@ class FormSeat(Seat):
 
     @property
     def settings(self) -> SettingsScreen:
-        """The settings screen, whatever is above it."""
         return next(screen for screen in self.deck.opened if isinstance(screen, SettingsScreen))
 
     @property
@@ -83,7 +80,6 @@ class FormSeat(Seat):
 
     @property
     def posts(self) -> int:
-        """How many stores were sent."""
         return sum(request.method == "POST" for request in self.client.log)
 
     async def pause(self) -> None:
@@ -92,7 +88,6 @@ class FormSeat(Seat):
         assert "sentinel" not in self.text
 
     async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
-        """Type text, as fast as the deck takes it in, then press keys."""
         self.at_once(*words)
         await self.press(*keys, sees=sees, until=until)
 
@@ -152,7 +147,6 @@ class FormSeat(Seat):
         await self.save(sees=(f"Saved · {count} of {count} verified", "As stored"))
 
     async def save(self, *, sees: Words = ()) -> None:
-        """Save, and agree to what the review says, even where something is lost."""
         await self.press("ctrl+s")
         await self.agree(sees=sees)
 
@@ -196,7 +190,6 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
 
 @pytest_asyncio.fixture
 async def seat(sit: Sit) -> AsyncIterator[FormSeat]:
-    """A deck on the settings of that somebody."""
     async with sit(stored=FULL) as seat:
         yield seat
 

@@ -1,20 +1,25 @@
-"""Text of a server: what is painted acts on no terminal and hides nothing; signs and words tell what happened."""
+"""Text of a server: what is painted or lent to another program acts on no terminal and hides nothing."""
 
 import json
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.app import App
 from wcwidth import wcswidth, wcwidth
 
 from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome, Task
 from quarterdeck.tui import text
 from quarterdeck.tui.conversation.entry_lines import Layout
 from quarterdeck.tui.conversation.markdown import markdown_lines
+from quarterdeck.tui.external import CannotRunError, edit, view
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
 
@@ -217,3 +222,45 @@ def test_it_looks_like_what_it_means() -> None:
         "",
         "(a picture: a plot, http://plot)",
     ]
+
+
+# A text in the person's own editor or pager
+
+
+class Lending(App[None]):
+    """An app that lends the terminal that a test has not."""
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        yield
+
+
+def program(folder: Path, *lines: str) -> str:
+    path = folder / "program"
+    path.write_text("\n".join(("#!/bin/sh", f"cd '{folder}'", *lines)))
+    path.chmod(0o700)
+    return str(path)
+
+
+def test_it_is_given_cleaned_text_in_a_private_file_that_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep = program(tmp_path, 'stat -c %a "$1" > mode', 'cp "$1" seen', 'echo "$1" > name', 'printf "new\\n" > "$1"')
+    monkeypatch.setenv("EDITOR", keep)
+    monkeypatch.setenv("PAGER", keep)
+    assert edit(Lending(), "old \x1b[2J\u202e\n\tline") == "new"
+    assert (tmp_path / "mode").read_text() == "600\n"
+    assert (tmp_path / "seen").read_text() == "old \\u001b[2J\\u202e\n\tline"
+    assert not Path((tmp_path / "name").read_text().strip()).exists()
+    view(Lending(), "all \x07")
+    assert (tmp_path / "seen").read_text() == "all \\u0007"
+    assert not Path((tmp_path / "name").read_text().strip()).exists()
+
+
+def test_one_that_fails_or_is_not_there_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for named, words in {
+        program(tmp_path, "exit 3"): "ended with 3",
+        "/nowhere/vi": "cannot be run",
+        "'": "read",
+    }.items():
+        monkeypatch.setenv("VISUAL", named)
+        with pytest.raises(CannotRunError, match=words):
+            edit(Lending(), "text")
