@@ -160,20 +160,12 @@ def watching() -> Iterator[Figure]:
             plain_memory = plain_memory or plain.most_memory
             if size == 100:
                 yield Figure("bytes, 1 % change place, default order", written / SECONDS, SCREENFUL / 2, "bytes/s")
-    yield from _rows_that_stay()
-    yield from _local(plain_memory)
-
-
-def _rows_that_stay() -> Iterator[Figure]:
     with (
         programs.server(100, "--churn", "0.01", "--tick", "2", "--changing", "spec") as address,
         programs.deck(address) as deck,
     ):
         programs.at_sandboxes(deck, 10)
         yield Figure("bytes, 1 % change, no row its place", deck.count(SECONDS) / SECONDS, 100, "bytes/s")
-
-
-def _local(plain_memory: float) -> Iterator[Figure]:
     with programs.deck() as deck:
         programs.at_sandboxes(deck, 15, after=programs.NO_CONVERSATION)
         yield Figure("memory on the local service / plain", deck.most_memory / plain_memory, 1.8)

@@ -13,11 +13,7 @@ from tests.cli import pty_kit
 
 COLUMNS, LINES = 120, 40
 PATIENCE = 30.0
-ANSWERS = {
-    b"\x1b[c": b"\x1b[?62;22c",
-    b"\x1b[?2026$p": b"\x1b[?2026;0$y",
-    b"\x1b[?2048$p": b"\x1b[?2048;0$y",
-}
+ANSWERS = {b"\x1b[c": b"\x1b[?62;22c", b"\x1b[?2026$p": b"\x1b[?2026;0$y", b"\x1b[?2048$p": b"\x1b[?2048;0$y"}
 """What a plain xterm answers to the questions of Textual: it has no synchronised output and no in-band resize."""
 LOOK = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
 COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}

@@ -145,9 +145,6 @@ async def test_the_key_of_the_environment_goes_to_the_url_alone(tmp_path: Path) 
         assert await key_for(tmp_path, given, {"QUARTERDECK_API_KEY": value}) == key
 
 
-# `serve` on a real port, and what `doctor` says of it
-
-
 def test_doctor_tells_a_wrong_key_and_prints_none(run: Run, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "runs no agent" in run("doctor").out
     with answering(keeping(home.data)) as url:
@@ -170,14 +167,17 @@ def test_doctor_tells_a_wrong_key_and_prints_none(run: Run, home: Home, monkeypa
     assert "sentinel" not in right.out + right.err + wrong.out + wrong.err
 
 
-def test_doctor_says_that_nothing_answers(run: Run) -> None:
+def test_doctor_says_that_nothing_answers_and_where_a_key_travels_in_clear(run: Run) -> None:
     ended = run("doctor", "--url", "http://127.0.0.1:9", "--json", status=1)
     assert ended.json["healthy"] is False
     found = {each["name"]: (each["good"], each["words"]) for each in ended.json["findings"]}
     assert (found["answer"][0], "127.0.0.1:9" in found["answer"][1]) == (False, True)
     words = "could not be checked; from: none (QUARTERDECK_API_KEY is not set)"
     assert found["key"] == (None, words)
-    assert f"unknown  key         {words}\n" in run("doctor", "--url", "http://127.0.0.1:9", status=1).out
+    shown = {url: run("doctor", "--url", f"{url}:9", status=1).out for url in ("http://127.0.0.1", "https://0.0.0.0")}
+    assert f"unknown  key         {words}\n" in shown["http://127.0.0.1"]
+    assert not any("unencrypted" in out for out in shown.values())
+    assert run("doctor", "--url", "http://0.0.0.0:9", status=1).out.count("unencrypted") == 1
 
 
 def test_doctor_says_no_key_is_accepted_where_none_was_sent(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,12 +195,6 @@ def test_doctor_says_no_key_is_accepted_where_none_was_sent(run: Run, monkeypatc
     assert "unknown  key            nothing proves the key right or wrong; from: environment" in with_key.out
 
 
-def test_doctor_says_where_a_key_travels_in_clear(run: Run) -> None:
-    assert run("doctor", "--url", "http://0.0.0.0:9", status=1).out.count("unencrypted") == 1
-    for address in ("https://0.0.0.0:9", "http://127.0.0.1:9"):
-        assert "unencrypted" not in run("doctor", "--url", address, status=1).out
-
-
 def test_serve_makes_a_key_and_shares_its_data(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving() as (url, program):
         word, key = program.out.readline().split()
@@ -209,7 +203,9 @@ def test_serve_makes_a_key_and_shares_its_data(run: Run, folder: Path, monkeypat
         run("doctor", "--url", url)
         run("settings", "set", "language=fr", "--url", url)
         assert run("settings", "show", "--json").json["language"] == "fr"
-        run("sandboxes", "start", "--url", url)
+        started = run("sandboxes", "start", "--json", "--url", url).json["id"]
+        for verb, status in {"pause": "Paused", "resume": "Running"}.items():
+            assert run("sandboxes", verb, started, "--url", url).out == f"{started} {status}\n"
         second = run("serve", "--port", url.rpartition(":")[2], status=1)
         assert (second.out, len(second.err.splitlines())) == ("", 1)
         assert "cannot be used: Address already in use. Name another one" in second.err

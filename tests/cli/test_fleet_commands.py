@@ -248,7 +248,7 @@ def test_a_filter_that_is_not_understood_whole_or_names_nothing_is_wrong_usage_a
     assert "--yes deletes 0 of 1." in on("sandboxes", "delete", "nobody", status=2).err
 
 
-def test_a_dry_run_tells_the_plan_and_does_nothing(on: Run) -> None:
+def test_a_dry_run_does_nothing_and_what_a_filter_lets_through_is_paused_and_read_so(on: Run) -> None:
     before = listed(on)
     told = on("sandboxes", "pause", "--filter", "age>1s", "--dry-run", "--json")
     planned = {one["id"]: (one["result"], one["done"]) for one in told.json}
@@ -259,9 +259,6 @@ def test_a_dry_run_tells_the_plan_and_does_nothing(on: Run) -> None:
     assert "simulated-node" in on("sandboxes", "start", "simulated-node", "--dry-run").out
     on("sandboxes", "start", "no-such", "--dry-run", status=1)
     assert listed(on) == before
-
-
-def test_what_a_filter_lets_through_is_paused_and_read_so(on: Run) -> None:
     running = ids(on, "RUNNING")[:2]
     other = ids(on, "PAUSED")[0]
     ended = on("sandboxes", "pause", *running, other, "--filter", f"status:running,paused !id:{running[1]}", "--json")

@@ -212,21 +212,18 @@ def test_secrets_of_servers_are_lost_only_where_somebody_says_so(nested: Run) ->
     assert "if there were any, of the MCP servers tools-example: cannot be brought back" in gone
 
 
-def test_variables_beside_those_that_are_typed_are_lost_only_where_somebody_says_so(nested: Run) -> None:
+def test_a_server_that_was_added_is_taken_back_and_untyped_variables_are_lost_only_after_a_yes(nested: Run) -> None:
     one, two = ({"mcpServers": {"files": {"command": "npx", "env": env}}} for env in ({"A": "1"}, {"B": "2"}))
     change = ("settings", "set", "mcp_config=-")
+    nested(*change, typed=json.dumps(one))
+    assert nested("settings", "undo").out.endswith("1 of 1 changes verified\n")
     nested(*change, typed=json.dumps(one))
     refused = nested(*change, typed=json.dumps(two), status=2).err
     assert "files: its key and hidden values, if it has any that are not given again." in refused
     nested(*change, "--accept-losses", typed=json.dumps(two))
     gone = nested("settings", "undo", status=1).err
     assert ("of the MCP servers files: cannot be brought back" in gone, "changed again" in gone) == (True, False)
-
-
-def test_a_server_that_was_added_with_secrets_is_taken_back(nested: Run) -> None:
-    servers = {"mcpServers": {"files": {"command": "npx", "env": {"A": "1"}}}}
-    nested("settings", "set", "mcp_config=-", typed=json.dumps(servers))
-    assert nested("settings", "undo").out.endswith("1 of 1 changes verified\n")
+    assert "Nothing of the last save can be undone." in gone
 
 
 def test_the_first_save_keeps_all_that_is_given_of_a_server(run: Run) -> None:

@@ -96,7 +96,9 @@ def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path:
     assert run("settings", "show", "--json").json is None
 
 
-def test_a_plan_says_what_would_change_and_sends_nothing(run: Run) -> None:
+def test_a_plan_sends_nothing_and_a_save_is_taken_back_and_brought_back(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     fill(run)
     before = stored(run)
     planned = run("settings", "set", "language=de", "max_iterations=", "--dry-run").out
@@ -104,10 +106,6 @@ def test_a_plan_says_what_would_change_and_sends_nothing(run: Run) -> None:
     data = run("settings", "set", "language=de", "--dry-run", "--json").json
     assert [change["what"] for change in data["changes"]] == ["Language"]
     assert stored(run) == before
-
-
-def test_a_save_is_taken_back_and_brought_back(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fill(run)
     run("settings", "set", "language=de", "max_iterations=60")
     assert run("settings", "undo").out.splitlines() == [
         "set: Max iterations: 60 -> 30 (Stored only: this local service runs no agent.)",
@@ -131,17 +129,3 @@ def test_a_save_that_could_not_be_noted_says_that_it_cannot_be_undone(run: Run, 
     assert saved.out == "1 of 1 changes verified\n"
     assert saved.err.startswith("quarterdeck: This save cannot be undone: ")
     assert stored(run)["language"] == "de"
-
-
-def test_the_journal_is_private_and_holds_no_secret(run: Run, home: Home) -> None:
-    fill(run)
-    for key in ("sentinel-llm", "sentinel-other"):
-        run("settings", "set", "llm_api_key=-", typed=key)
-    pages = list((home.state / "state").rglob("*.json"))
-    assert pages
-    for page in pages:
-        assert "sentinel" not in page.read_text()
-        assert S_IMODE(page.stat().st_mode) == 0o600
-    undone = run("settings", "undo", status=1)
-    assert "API key: cannot be brought back, for secrets are not kept." in undone.err
-    assert "Nothing of the last save can be undone." in undone.err

@@ -74,18 +74,14 @@ _OF_PROFILES = frozenset({"llm_profiles", "active_agent_profile_id", "active_age
 """Members that profiles own: a change of the LLM settings ends the active one."""
 
 
-def shown_after_store(config: McpConfig) -> McpConfig:
-    """What a nested server tells of tool servers once they are stored: named, and without any secret."""
-    stored = {name: StoredServer.model_validate(members) for name, members in map_of(config).items()}
-    return config_of({name: server.model_dump(mode="json", context=TOLD) for name, server in stored.items()})
-
-
 def told(client: Client, name: str, value: Any) -> Any:
-    """What a load says of a value that was sent."""
+    """What a load says of a value that was sent; a nested server tells of tool servers no secret, but a name."""
     if isinstance(value, SecretStr):
         return True if name in FLAGS else None
-    hidden = isinstance(value, McpConfig) and client.server.nested
-    return shown_after_store(value) if hidden else value
+    if not (isinstance(value, McpConfig) and client.server.nested):
+        return value
+    stored = {name: StoredServer.model_validate(members) for name, members in map_of(value).items()}
+    return config_of({name: server.model_dump(mode="json", context=TOLD) for name, server in stored.items()})
 
 
 async def settings_of(client: Client) -> Settings:

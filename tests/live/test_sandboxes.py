@@ -1,4 +1,4 @@
-"""The life of sandboxes and conversations on a real server, whose idle sandboxes may read STARTING for ever."""
+"""Sandboxes on a real server, whose idle ones may read STARTING for ever, and starts of conversations: always taken."""
 
 import pytest
 
@@ -54,9 +54,6 @@ async def test_a_sandbox_is_started_read_paused_resumed_and_deleted(client: Clie
 
 async def listed(client: Client) -> set[str]:
     return {sandbox.id async for page in client.sandboxes.pages() for sandbox in page.items}
-
-
-# Asking for a conversation: a server always says yes, and what became of it stands in the start task
 
 
 async def test_a_sandbox_that_is_not_there_is_an_error_of_the_start_task(client: Client) -> None:

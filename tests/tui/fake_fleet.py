@@ -96,19 +96,17 @@ class FakeFleet:
             case "POST", "/api/v1/app-conversations":
                 self.created.append(asked.body)
                 return Answer({"id": f"task{len(self.created)}", "status": "WORKING", "request": asked.body})
-            case method, path if path.startswith(f"{CONVERSATIONS}/"):
-                return self._about_conversation(method, path.removeprefix(f"{CONVERSATIONS}/"), asked)
+            case (("PATCH" | "DELETE"), path) if self.nested and path.startswith(f"{CONVERSATIONS}/"):
+                return self._change_conversation(asked, path.removeprefix(f"{CONVERSATIONS}/"))
             case (("POST" | "DELETE"), path) if path.startswith(f"{SANDBOXES}/"):
                 sandbox_id, _, verb = path.removeprefix(f"{SANDBOXES}/").partition("/")
                 return self._order(sandbox_id, verb or "delete")
         return NO_ROUTE
 
-    def _about_conversation(self, method: str, conversation_id: str, asked: Asked) -> Answer:
-        if not self.nested or method not in ("PATCH", "DELETE"):
-            return NO_ROUTE
-        if (refusal := self._refusal(method.lower(), conversation_id, self.conversations)) is not None:
+    def _change_conversation(self, asked: Asked, conversation_id: str) -> Answer:
+        if (refusal := self._refusal(asked.method.lower(), conversation_id, self.conversations)) is not None:
             return refusal
-        if method == "DELETE" and conversation_id not in self.deaf:
+        if asked.method == "DELETE" and conversation_id not in self.deaf:
             return Answer(self.conversations.pop(conversation_id))
         if conversation_id not in self.deaf:
             self.conversations[conversation_id] |= asked.body

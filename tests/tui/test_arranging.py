@@ -193,18 +193,12 @@ async def test_without_a_browser_an_address_is_copied_and_what_it_holds_is_said(
         assert seat.deck.clipboard == url
 
 
-@pytest.mark.parametrize(
-    ("environ", "platform", "opens"),
-    [
-        ({}, "linux", False),
-        ({"DISPLAY": ":0"}, "linux", True),
-        ({"WAYLAND_DISPLAY": "w"}, "linux", True),
-        ({}, "darwin", True),
-        ({"SSH_CONNECTION": "x"}, "darwin", False),
-    ],
-)
-def test_a_browser_is_opened_only_where_one_would_show(environ: dict[str, str], platform: str, opens: bool) -> None:
-    assert can_open_browser(environ, platform) is opens
+def test_a_browser_is_opened_only_where_one_would_show() -> None:
+    assert can_open_browser({}, "darwin")
+    assert not can_open_browser({"SSH_CONNECTION": "x"}, "darwin")
+    assert not can_open_browser({}, "linux")
+    for display in ({"DISPLAY": ":0"}, {"WAYLAND_DISPLAY": "w"}):
+        assert can_open_browser(display, "linux")
 
 
 @pytest.fixture

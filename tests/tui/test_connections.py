@@ -245,9 +245,6 @@ async def test_however_much_is_wrong_in_the_file_the_line_of_the_cursor_is_in_si
         await seat.press("g", sees="inside this deck")
 
 
-# Adding and keys
-
-
 async def add(seat: Seat, name: str, address: str, *, sees: Words) -> None:
     """Fill in a new connection and save it; its key is asked for next."""
     await at_list(seat, "a", sees="New connection")
@@ -366,9 +363,6 @@ async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> N
             await seat.until(lambda: not seat.deck.screen.is_modal)
     finally:
         hanging.go_on.set()
-
-
-# Editing
 
 
 async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(desk: Desk) -> None:

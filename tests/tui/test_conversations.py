@@ -249,9 +249,6 @@ async def test_a_sandbox_that_is_not_listed_may_be_unread(fleet: FakeFleet, stat
         await seat.press("D", sees="Its sandbox is gone already." if gone else "Its sandbox goes too")
 
 
-# Sub-conversations: folded under their parent, opened, found by the filter, kept together by every order
-
-
 @pytest.fixture
 def family() -> FakeFleet:
     family = FakeFleet()

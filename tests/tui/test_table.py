@@ -1,4 +1,4 @@
-"""The table of a list: keys, mouse, colours, what is painted for a change; long lists say what short ones say."""
+"""The table of a list: keys, mouse, colours, which columns have room, what is painted for a change."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -257,9 +257,6 @@ async def test_the_row_of_the_cursor_stays_on_its_line_until_it_is_left_or_a_ref
         assert (seat.table.ids[:2], seat.table.cursor_id) == (["box38", third], "box39")
 
 
-# Which columns are shown, and how wide each is
-
-
 def column(width: int, *, flex: int = 0, priority: int = 0, key: str = "key") -> Column[Keyed]:
     return Column(key, "TITLE", width, lambda _row, _now: EMPTY, flex=flex, priority=priority)
 
@@ -279,14 +276,6 @@ def room_for(*sizes: int) -> int:
 LAYOUTS = st.lists(
     st.builds(column, st.integers(1, 40), flex=st.integers(0, 3), priority=st.integers(0, 4)), min_size=1, max_size=10
 )
-
-
-def test_the_highest_priority_number_is_dropped_first() -> None:
-    columns = [column(10), column(10, priority=1), column(10, priority=3), column(10, priority=2)]
-    assert shown(columns, room_for(10, 10, 10, 10)) == [0, 1, 2, 3]
-    assert shown(columns, room_for(10, 10, 10, 10) - 1) == [0, 1, 3]
-    assert shown(columns, room_for(10, 10, 10) - 1) == [0, 1]
-    assert shown(columns, room_for(10, 10) - 1) == [0]
 
 
 def test_a_column_with_a_share_takes_what_it_wants_and_the_largest_share_the_rest() -> None:

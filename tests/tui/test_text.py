@@ -126,40 +126,37 @@ def drawn(entry: Entry, width: int = 60, *, waiting: bool = False, unfolded: boo
 
 
 def test_what_happened_is_told_in_signs_and_words() -> None:
-    plan = tool("plan", Outcome.DONE, who="task_tracker", tasks=(Task("one", "done"), Task("two", "todo")))
     condensed = Entry("e", EntryKind.QUIET, AT, "", "30 events summarised", "what\nwas")
-    for entry, lines in (
-        (tool("sleep 20", Outcome.OPEN), ["09:14 ◔ terminal       sleep 20"]),
-        (
-            tool("pytest", Outcome.FAILED, exit_code=1, seconds=8.2, text="E  assert"),
-            ["09:14 ✗ terminal       pytest                    exit 1 8.2s", "         E  assert"],
-        ),
-        (
-            tool("make", Outcome.RUNS_ON, exit_code=-1, seconds=90),
-            ["09:14 ◔ terminal       make                     runs on 1:30"],
-        ),
-        (tool("x" * 99, Outcome.DONE, seconds=0.1), [f"09:14 ✓ terminal       {'x' * 31}… 0.1s"]),
-        (
-            tool("a.py", Outcome.DONE, who="file_editor", edit=EDIT),
-            [
-                "09:14 ✓ file_editor    a.py                            +1 -1",
-                "           41 - return url",
-                "           41 + return url, query",
-                "           42",
-            ],
-        ),
-        (plan, ["09:14 ✓ task_tracker   plan", "         [x] one", "         [ ] two"]),
-        (
-            Entry("e", EntryKind.AGENT, AT, "agent", text="**Done**", thought="a b c"),
-            ["09:14 agent   thought 3 words, enter", "              Done"],
-        ),
-        (
-            Entry("e", EntryKind.ERROR, AT, "error", "LLMAuthenticationError", "bad key"),
-            ["09:14 ✗ LLMAuthenticationError", "         bad key"],
-        ),
-        (condensed, ["09:14 · 30 events summarised, 2 lines, enter"]),
-    ):
-        assert drawn(entry) == lines
+    entries = (
+        tool("sleep 20", Outcome.OPEN),
+        tool("pytest", Outcome.FAILED, exit_code=1, seconds=8.2, text="E  assert"),
+        tool("make", Outcome.RUNS_ON, exit_code=-1, seconds=90),
+        tool("x" * 99, Outcome.DONE, seconds=0.1),
+        tool("a.py", Outcome.DONE, who="file_editor", edit=EDIT),
+        tool("plan", Outcome.DONE, who="task_tracker", tasks=(Task("one", "done"), Task("two", "todo"))),
+        Entry("e", EntryKind.AGENT, AT, "agent", text="**Done**", thought="a b c"),
+        Entry("e", EntryKind.ERROR, AT, "error", "LLMAuthenticationError", "bad key"),
+        condensed,
+    )
+    assert [line for entry in entries for line in drawn(entry)] == [
+        "09:14 ◔ terminal       sleep 20",
+        "09:14 ✗ terminal       pytest                    exit 1 8.2s",
+        "         E  assert",
+        "09:14 ◔ terminal       make                     runs on 1:30",
+        f"09:14 ✓ terminal       {'x' * 31}… 0.1s",
+        "09:14 ✓ file_editor    a.py                            +1 -1",
+        "           41 - return url",
+        "           41 + return url, query",
+        "           42",
+        "09:14 ✓ task_tracker   plan",
+        "         [x] one",
+        "         [ ] two",
+        "09:14 agent   thought 3 words, enter",
+        "              Done",
+        "09:14 ✗ LLMAuthenticationError",
+        "         bad key",
+        "09:14 · 30 events summarised, 2 lines, enter",
+    ]
     assert drawn(condensed, unfolded=True) == ["09:14 · 30 events summarised", "         what", "         was"]
     asked = tool("rm -r build", Outcome.OPEN, risk="HIGH")
     assert drawn(asked, waiting=True) == ["09:14 ◆ terminal       rm -r build                      HIGH"]
@@ -181,8 +178,6 @@ def test_an_edit_shows_what_changed_and_little_around_it() -> None:
     ]
     assert len(drawn(entry, unfolded=True)) == len(edit.lines) + len(drawn(entry)[:1]) + 1
 
-
-# Markdown
 
 EVIL = (
     *("&#x202E;", "&#27;[31m", "&rlm;", "&#x1b;]8;;http://x\x07", "\x1b[2J", "\u202e", "&NewLine;", "&Tab;", "&#0;"),
@@ -222,9 +217,6 @@ def test_it_looks_like_what_it_means() -> None:
         "",
         "(a picture: a plot, http://plot)",
     ]
-
-
-# A text in the person's own editor or pager
 
 
 class Lending(App[None]):

@@ -46,7 +46,7 @@ class SlowToClose(PageDialog):
         await self.gate.wait()
 
 
-async def test_a_dialog_that_closes_slowly_holds_the_next_keys_only_for_a_moment_and_still_closes(
+async def test_a_slow_end_of_a_dialog_holds_keys_for_a_moment(
     fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keys_in_order, "PATIENCE", 0.1)

@@ -205,32 +205,30 @@ async def test_what_is_typed_until_a_creation_is_answered_and_right_after_runs_n
 
 
 @pytest.mark.parametrize(
-    ("request_told", "keeps"), [({}, False), ({"request": {"title": "Port"}}, True), ({"request": CREATION}, False)]
+    ("typed", "request_told", "followed", "keeps"),
+    [
+        ("port it", {}, True, False),
+        ("port it", {"request": {"title": "Port"}}, True, True),
+        ("port it", {"request": CREATION}, True, False),
+        ("name it", {"request": CREATION}, False, True),
+    ],
 )
 async def test_a_start_whose_answer_was_lost_is_gone_to_and_n_has_words_that_are_in_none(
-    fleet: FakeFleet, tmp_path: Path, state: KeptState, request_told: Record, keeps: bool
+    fleet: FakeFleet, tmp_path: Path, state: KeptState, typed: str, request_told: Record, followed: bool, keeps: bool
 ) -> None:
     server = slow(fleet, posts(CONVERSATIONS), lost=True)
     async with at_conversations(fleet, server=server, size=WIDE, state=state) as seat:
-        await seat.press("n", *"port it", "ctrl+s", until=lambda: fleet.created)
+        await seat.press("n", *typed, "ctrl+s", until=lambda: fleet.created)
         fleet.tasks = [start_task(**request_told)]
         server.gate.set()
-        await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
-        await seat.until(lambda: seat.table.cursor_id == "f" * 32)
-        await seat.press("n", sees="First message")
+        lost = "The answer was lost, but it was created: its start is followed in the list."
+        await seat.sees(lost if followed else "Unknown whether it happened.")
+        await seat.press("ctrl+r", until=lambda: "f" * 32 in seat.rows)
+        await seat.until(lambda: (seat.table.cursor_id == "f" * 32) is followed)
+        assert followed or "it was created" not in seat.text
+        await seat.press("n", sees=("Try it again", typed) if keeps else "First message")
         assert ("Try it again" in seat.text) is ("Unknown whether it happened." in seat.text) is keeps
         await seat.until(lambda: len([*tmp_path.rglob("unsent-conversations/*.json")]) == keeps)
-
-
-async def test_a_start_with_another_message_is_not_taken_for_the_one_whose_answer_was_lost(fleet: FakeFleet) -> None:
-    server = slow(fleet, posts(CONVERSATIONS), lost=True)
-    async with at_conversations(fleet, server=server, size=WIDE) as seat:
-        await seat.press("n", *"name it", "ctrl+s", until=lambda: server.waited)
-        fleet.tasks = [start_task(request=CREATION)]
-        server.gate.set()
-        await seat.sees("Unknown whether it happened.")
-        await seat.press("ctrl+r", until=lambda: "f" * 32 in seat.rows, lacks="it was created")
-        await seat.press("n", sees=("Try it again", "name it"))
 
 
 @pytest.mark.parametrize("left", ["after the refusal", "before the answer"])

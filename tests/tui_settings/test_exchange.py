@@ -1,4 +1,4 @@
-"""Settings as a file: written without secrets, read as edits, and never written over unasked."""
+"""Settings as a file and MCP servers as JSON, without secrets and never over anything unasked; servers checked."""
 
 import asyncio
 import json
@@ -82,9 +82,6 @@ async def test_what_of_a_file_cannot_be_taken_over_is_said_and_left_alone(seat: 
     await seat.sees("Read from odd.toml", "Left alone: max_iterations: This is not a whole", "Left alone: shoe_size")
     await seat.press("escape", sees="1 edited")
     assert seat.form.draft.changes == {"language": "fr"}
-
-
-# MCP servers checked from here, pasted as JSON, copied and written without secrets
 
 
 NOBODY = "http://127.0.0.1:1/mcp"

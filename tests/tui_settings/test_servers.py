@@ -1,4 +1,4 @@
-"""MCP servers in the form and in their dialog: what is left alone stays to the last letter, also what is kept here."""
+"""MCP servers in the form and in their dialog: what is left alone stays to the last letter, here or on the server."""
 
 from pathlib import Path
 
@@ -177,9 +177,6 @@ async def test_a_hidden_argument_stays_hidden_when_the_word_before_it_is_edited(
     await seat.go_to("mcp:2", "enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
     await seat.sees("A hidden argument would be shown")
     await seat.type("d", "ctrl+s", sees="As stored")
-
-
-# Disabled, converted and rid of duplicates: at no moment is one nowhere, here or there
 
 
 async def test_one_disabled_without_its_key_asks_for_it_when_enabled(seat: FormSeat, tmp_path: Path) -> None:
