@@ -268,16 +268,13 @@ def test_a_dry_run_does_nothing_and_what_a_filter_lets_through_is_paused_and_rea
     assert running[1] in ids(on, "RUNNING")
 
 
-def test_what_is_named_and_cannot_be_done_is_a_failure_and_an_unknown_id_too(on: Run) -> None:
+def test_what_is_named_and_cannot_be_done_is_a_failure_and_deleting_needs_its_word(on: Run) -> None:
     failed = ids(on, "ERROR")[0]
     ended = on("sandboxes", "resume", failed, "nobody", "-dash", "--json", status=1)
     assert {one["id"]: one["result"] for one in ended.json} == {failed: "skipped", "nobody": "gone", "-dash": "gone"}
     told = [line.split()[1:3] for line in ended.err.splitlines()]
     assert told == [[f"{failed}:", "It"], ["nobody:", "There"], ["-dash:", "There"]]
     on("sandboxes", "resume", "--filter", f"id:{failed}")
-
-
-def test_deleting_needs_its_word(on: Run) -> None:
     doomed, *others = ids(on, "PAUSED")[:9]
     refused = on("sandboxes", "delete", doomed, status=2)
     assert (doomed in refused.out, "--yes" in refused.err) == (True, True)

@@ -91,6 +91,8 @@ def test_an_escape_and_the_key_after_it_are_two_keys_also_when_they_come_togethe
     deck.quit()
 
 
+COLOURED_LOG = b"\x1b[31mD p y\x1b[0m\x1b[1;32m:q\x1b[0m\x1b\x1b[201\x1b[20"
+"""A log with colours, as it is copied; what a deck took for keys of it would delete, pause and copy."""
 ANSWERS = b"\x1b[12;40R\x1b[?2026;0$y\x1b]11;rgb:1010/1515/1c1c\x07\x1b]10;?\x1b\\\x1bP>|tmux 3.4\x1b\\\x1b[?62;22c"
 """What a terminal says of its cursor, modes, colours, name and attributes."""
 
@@ -107,14 +109,7 @@ def test_what_comes_in_pieces_is_put_together_and_what_is_no_letter_or_an_answer
     deck.send(b"\x15\x1b[200~" + "ö".encode() * 3_000 + b"the end\x1b[201~")  # longer than one reading
     deck.shows("öö")
     deck.press("!", shows="the end!")
-    deck.quit()
-
-
-COLOURED_LOG = b"\x1b[31mD p y\x1b[0m\x1b[1;32m:q\x1b[0m\x1b\x1b[201\x1b[20"
-"""A log with colours, as it is copied; what a deck took for keys of it would delete, pause and copy."""
-
-
-def test_a_pasted_coloured_log_presses_no_key_however_it_is_split(deck: Terminal) -> None:
+    deck.press("escape", shows="? Help")
     for key, shown in (("/", "/ words, tokens"), ("!", "/ D p y:q[201[20!")):
         deck.send(b"\x1b[200~")
         for byte in COLOURED_LOG + b"\x1b[201~":

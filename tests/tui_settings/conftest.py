@@ -44,6 +44,11 @@ FULL: SettingsChanges = {
 """Settings of somebody who has used the service for a while; each secret in them begins with "sentinel"."""
 
 
+def written(folder: Path, kind: str) -> str:
+    """What the state files of a kind hold."""
+    return "".join(file.read_text() for file in (folder / "state" / kind).glob("*.json"))
+
+
 class FormSeat(Seat):
     @classmethod
     async def at(cls, seat: Seat, *, loaded: bool = True) -> Self:

@@ -151,6 +151,10 @@ async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, st
     async with sit(stored=FULL, store=store) as seat:
         await seat.go_to("secret:", sees=("changes act at once", "a Add"))
         await add_secret(seat, "API_TOKEN")
+        await seat.press("a", *"API-TOKEN", "enter", sees="letters, digits and _ only")
+        await seat.retype("API_TOKEN", "enter", sees="Nothing is typed.")
+        await seat.type("sentinel-value", "enter", sees="A secret with the name API_TOKEN is there already.")
+        await seat.press("escape", sees="value stored")
         await seat.go_to("secret:API_TOKEN", sees=("enter Describe", "D Delete"))
         await seat.press("enter", "end", "!", "enter", sees=("for tests!", "The secret API_TOKEN is changed."))
         await seat.press("i", sees=("Sandboxes get it as a variable", "for tests!", "value stored"))
@@ -162,15 +166,6 @@ async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, st
         assert [secret.name for secret in await seat.client.secrets.list()] == ["API_TOKEN"]
         await seat.press("d", "y", sees=("The secret API_TOKEN is deleted.", "As stored"))
         assert await seat.client.secrets.list() == ()
-
-
-async def test_a_bad_name_and_a_taken_one_are_said_at_their_place(nested: FormSeat) -> None:
-    await nested.go_to("secret:")
-    await add_secret(nested, "API_TOKEN")
-    await nested.press("a", *"API-TOKEN", "enter", sees="letters, digits and _ only")
-    await nested.retype("API_TOKEN", "enter", sees="Nothing is typed.")
-    await nested.type("sentinel-value", "enter", sees="A secret with the name API_TOKEN is there already.")
-    await nested.press("escape", sees="value stored")
 
 
 async def set_token(seat: FormSeat, downs: int, token: str) -> None:
@@ -195,7 +190,9 @@ async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cle
         assert not (await seat.stored()).provider_tokens_set
 
 
-async def test_profiles_are_saved_activated_renamed_and_deleted(nested: FormSeat) -> None:
+async def test_profiles_are_saved_activated_renamed_and_deleted_ten_at_most_and_not_beside_edits(
+    nested: FormSeat,
+) -> None:
     await nested.go_to("profile:", "a", sees="room for 10")
     await nested.type("my model", "enter", sees="A name has 1 to 64 letters")
     await nested.retype("claude", "enter", sees="The profile claude is saved.")
@@ -209,9 +206,6 @@ async def test_profiles_are_saved_activated_renamed_and_deleted(nested: FormSeat
     await nested.press("end", *"-2", "enter", sees="The profile is called claude-2.")
     await nested.go_to("profile:claude-2", "d", sees="It is the active one: none is active then.")
     await nested.press("y", sees="None yet. a saves the LLM settings as one.")
-
-
-async def test_profiles_wait_for_edits_of_the_llm_and_there_are_ten_at_most(nested: FormSeat) -> None:
     for number in range(10):
         await nested.client.profiles.save(f"p{number}")
     await nested.press("ctrl+r", sees="p0")

@@ -14,7 +14,7 @@ from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.servers import Mode
 from tests.settings.flat_server import LOST, STORED, FlatServer
 from tests.tui.seat import answering, connecting, seated_at
-from tests.tui_settings.conftest import FULL, FormSeat, Sit
+from tests.tui_settings.conftest import FULL, FormSeat, Sit, written
 
 
 async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: FormSeat) -> None:
@@ -276,10 +276,6 @@ def remote(config: McpConfig) -> tuple[SseServer | ShttpServer, ...]:
     return (*config.sse_servers, *config.shttp_servers)
 
 
-def journal(folder: Path) -> str:
-    return "".join(file.read_text() for file in (folder / "state" / "journal").glob("*.json"))
-
-
 @pytest.mark.parametrize("store", ["replace", "nested"])
 async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: Mode) -> None:
     async with sit(stored=FULL, store=store) as seat:
@@ -308,8 +304,8 @@ async def test_no_secret_is_in_the_journal_and_what_is_not_taken_back_is_named(s
     await seat.edit("git_user_name", "Grace")
     await seat.edit("language", "French")
     await seat.save(sees="Saved · 2 verified, 1 accepted")
-    assert "fr" in journal(tmp_path)
-    assert "sentinel" not in journal(tmp_path)
+    assert "fr" in written(tmp_path, "journal")
+    assert "sentinel" not in written(tmp_path, "journal")
     assert {S_IMODE(file.stat().st_mode) for file in (tmp_path / "state").rglob("*.json")} == {0o600}
     await seat.client.settings.store(await seat.stored(), {"git_user_name": "Ann"})
     await seat.choose("Undo save")
@@ -323,8 +319,8 @@ async def test_a_deleted_server_comes_back_with_its_secrets_to_be_typed(seat: Fo
     await seat.press("r", sees="curl", until=lambda: "it listens on no port" in seat.unwrapped)
     await seat.press("r", sees="show the request")
     await seat.agree(sees="Saved · 1 of 1 verified")
-    assert "@acme/db" in journal(tmp_path)
-    assert "sentinel" not in journal(tmp_path)
+    assert "@acme/db" in written(tmp_path, "journal")
+    assert "sentinel" not in written(tmp_path, "journal")
     await seat.choose("Undo save", sees=("The last save, taken back as edits", "Type what is missing"))
     await seat.press("escape", sees=("1 edited · 1 error", "Type the hidden part again"))
     assert seat.posts == 1

@@ -10,7 +10,7 @@ from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import FakeServer
 from tests.settings.flat_server import FlatServer
 from tests.tui.seat import LOCAL
-from tests.tui_settings.conftest import FULL, FormSeat, Sit
+from tests.tui_settings.conftest import FULL, FormSeat, Sit, written
 
 
 async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_anew(seat: FormSeat) -> None:
@@ -187,8 +187,8 @@ async def test_one_disabled_without_its_key_asks_for_it_when_enabled(seat: FormS
     await seat.choose("Disable", sees="After the next save this machine keeps it, not the service")
     await seat.press("w", sees=("will be disabled", "to type"))
     await seat.save_verified(1)
-    assert "events.example.org" in kept_text(tmp_path)
-    assert "sentinel" not in kept_text(tmp_path)
+    assert "events.example.org" in written(tmp_path, "disabled")
+    assert "sentinel" not in written(tmp_path, "disabled")
     await seat.sees("disabled", "kept here")
     await seat.choose("Enable", sees=("next save. Still to be typed: key.", "! Still to be typed: key.", "error"))
     await seat.press("i", sees=("Reached over the network", "Still to be typed: key."))
@@ -267,10 +267,6 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit, si
         await seat.choose("Remove duplicates", sees="What the server's own config.toml")
 
 
-def kept_text(folder: Path) -> str:
-    return "".join(path.read_text() for path in (folder / "state" / "disabled").glob("*.json"))
-
-
 async def kept(folder: Path) -> tuple[McpServer, ...]:
     return disabled_in(await KeptState(folder / "state").read(DisabledServers, LOCAL.about))
 
@@ -329,4 +325,4 @@ async def test_two_decks_disable_without_losing_what_the_other_keeps(sit: Sit, t
         stored = await ann.servers()
         assert sum(entry.disabled for entry in ben.form.draft.servers.entries) == 2
     assert (stored.stdio_servers, stored.sse_servers) == ((), ())
-    assert "sentinel" in kept_text(tmp_path)
+    assert "sentinel" in written(tmp_path, "disabled")
