@@ -154,7 +154,7 @@ async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, st
         await seat.press("a", *"API-TOKEN", "enter", sees="letters, digits and _ only")
         await seat.retype("API_TOKEN", "enter", sees="Nothing is typed.")
         await seat.type("sentinel-value", "enter", sees="A secret with the name API_TOKEN is there already.")
-        await seat.press("escape", sees="value stored")
+        await seat.press("escape", "escape", until=lambda: not seat.deck.screen.is_modal)
         await seat.go_to("secret:API_TOKEN", sees=("enter Describe", "D Delete"))
         await seat.press("enter", "end", "!", "enter", sees=("for tests!", "The secret API_TOKEN is changed."))
         await seat.press("i", sees=("Sandboxes get it as a variable", "for tests!", "value stored"))
