@@ -1,11 +1,13 @@
 """The form: how fields stand, editing them by keys, one by one or in a burst, and what no way out of it loses."""
 
 import asyncio
+from pathlib import Path
 
 from quarterdeck.config.connections import Connection
+from quarterdeck.tui.screens.settings import SettingsScreen
 from tests.client.fakes import Answer, FakeServer, Gated, to
 from tests.settings.flat_server import FlatServer
-from tests.tui.seat import WIDE, answering, seated
+from tests.tui.seat import WIDE, answering, local, seated
 from tests.tui_settings.conftest import FULL, FormSeat, Sit
 
 
@@ -312,6 +314,18 @@ async def test_fields_are_edited_pasted_into_and_reviewed_by_one_burst_of_keys(s
     await seat.sees("Grace", "x@d.org", "show the request")
     await seat.press("enter", sees="Saved · 4 of 4 verified")
     assert ((await seat.stored()).git_user_name, (await seat.stored()).git_user_email) == ("Grace", "x@d.org")
+
+
+async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
+    connect = local(tmp_path / "data")
+    async with seated(connect) as seat:
+        await seat.sees("No conversations.")
+        seat.at_once("3")
+        own = FormSeat(seat.deck, seat.pilot)
+        await seat.until(lambda: any(isinstance(screen, SettingsScreen) for screen in seat.deck.opened))
+        await own.until(lambda: own.form.draft)
+        seat.at_once("enter", *"duty", "enter", "j")
+        await seat.until(lambda: own.form.draft.edits == {"llm_model": "duty"})
 
 
 async def test_a_filter_may_be_typed_while_the_settings_are_still_read() -> None:
