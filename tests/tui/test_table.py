@@ -15,7 +15,7 @@ from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.tui.cells import EMPTY
 from quarterdeck.tui.lists import screen as list_screen
 from quarterdeck.tui.widgets.table import Table
-from quarterdeck.tui.widgets.table_layout import GAP, GUTTER, MARGIN, Column, Keyed, fit
+from quarterdeck.tui.widgets.table_layout import GAP, GUTTER, MARGIN, Column, fit
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE, Seat
 
@@ -252,15 +252,15 @@ async def test_the_row_of_the_cursor_stays_on_its_line_until_it_is_left_or_a_ref
         assert (seat.table.ids[:2], seat.table.cursor_id) == (["box38", third], "box39")
 
 
-def column(width: int, *, flex: int = 0, priority: int = 0, key: str = "key") -> Column[Keyed]:
+def column(width: int, *, flex: int = 0, priority: int = 0, key: str = "key") -> Column[None]:
     return Column(key, "TITLE", width, lambda _row, _now: EMPTY, flex=flex, priority=priority)
 
 
-def shown(columns: Sequence[Column[Keyed]], room: int) -> list[int]:
+def shown(columns: Sequence[Column[None]], room: int) -> list[int]:
     return [place.number for place in fit(columns, room)]
 
 
-def widths(columns: Sequence[Column[Keyed]], room: int, content: Mapping[str, int] | None = None) -> list[int]:
+def widths(columns: Sequence[Column[None]], room: int, content: Mapping[str, int] | None = None) -> list[int]:
     return [place.width for place in fit(columns, room, content)]
 
 
@@ -291,7 +291,7 @@ def test_a_column_is_as_wide_as_what_stands_in_it_and_one_without_gives_its_plac
 
 
 @given(LAYOUTS, st.integers(0, 250))
-def test_columns_never_overlap_nor_leave_the_table(columns: list[Column[Keyed]], room: int) -> None:
+def test_columns_never_overlap_nor_leave_the_table(columns: list[Column[None]], room: int) -> None:
     edge = GUTTER
     for place in fit(columns, room):
         assert place.x >= edge
