@@ -300,6 +300,14 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_a
         assert "at work" not in seat.text, "the conversation was read before its sandbox was paused"
 
 
+async def test_a_single_row_that_the_filter_hides_is_left_out_too(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet) as seat:
+        await seat.go_to("box00", "space", "slash", *"id:box01", "enter", sees="1 marked, 1 hidden by the filter")
+        await seat.press("p", sees=("Nothing to pause", "1 marked, but hidden by the filter"))
+        await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
+        assert (fleet.orders, seat.table.marks) == ([], frozenset({"box00"}))
+
+
 async def test_an_error_stays_and_goes_with_the_cursor(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     fleet.fails = {"box00"}
     async with at_sandboxes(fleet) as seat:
