@@ -91,7 +91,7 @@ def test_a_wrong_member_is_named_and_the_rest_is_used_and_kept(home: Home, entry
         (b'[connections.work]\nurl = "http://x"\nbroken broken\n', "line 3"),
         *((garbage, "") for garbage in (b"\x00", b"[" * 100_000, b"a" * (files.LARGEST + 1))),
         (b"[connections.work\n", "line 1"),
-        *((b"connections = 5\n", ""), (b"[connections]\nwork = 5\n", ""), (b"[[connections]]\n", "")),
+        *((b"connections = 5\nlast = 1\n", ""), (b"[connections]\nwork = 5\n", ""), (b"[[connections]]\n", "")),
     ],
 )
 def test_garbage_is_named_with_its_line_and_left_as_it_is(home: Home, content: bytes, line: str) -> None:

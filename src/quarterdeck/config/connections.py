@@ -11,7 +11,7 @@ colour = "red"             # red, orange, green, teal, blue, violet or grey
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -88,19 +88,14 @@ def read(path: Path, problems: list[str], remarks: list[str]) -> tuple[Mapping[s
 
     For whatever is wrong, a sentence is added to `problems`, or to `remarks` if a connection is used without it.
     """
-    entries, why = None, f"{path}: connections are written as tables, like [connections.work]"
     try:
         text = files.read(path) or ""
-        content = files.parsed_toml(path, text)
-        entries = content.pop(TABLE, {})
-        problems += [
-            f"{path}: {name!a} is not known; known are tables like [{TABLE}.work]; the rest is used" for name in content
-        ]
+        entries, others = _entries(path, text)
     except ConfigError as error:
-        why = str(error)
-    if not isinstance(entries, dict):
-        problems.append(f"{why}; defaults are used")
-        return {}, {"": why}
+        problems.append(f"{error}; defaults are used")
+        return {}, {"": str(error)}
+    known = f"known are tables like [{TABLE}.work]"
+    problems += [f"{path}: {name!a} is not known; {known}; the rest is used" for name in others]
     found: dict[str, Connection] = {}
     left_out: dict[str, str] = {}
     for name, entry in entries.items():
@@ -112,6 +107,15 @@ def read(path: Path, problems: list[str], remarks: list[str]) -> tuple[Mapping[s
             left_out[name] = str(error)
             problems.append(f"{where}: {error}; it is left out")
     return found, left_out
+
+
+def _entries(path: Path, text: str) -> tuple[Mapping[str, Any], Iterable[str]]:
+    """Return the tables of the connections by name, and what else the file names; raises ConfigError."""
+    content = files.parsed_toml(path, text)
+    entries = content.pop(TABLE, {})
+    if not isinstance(entries, dict):
+        raise ConfigError(f"{path}: connections are written as tables, like [{TABLE}.work]")
+    return entries, content
 
 
 def check(connection: Connection) -> None:
