@@ -225,13 +225,13 @@ async def test_a_check_says_that_the_key_went_in_clear() -> None:
         await seat.press("c", "t", sees=("the key is accepted, and was", "sent unencrypted"))
 
 
-async def test_however_much_is_wrong_in_the_file_the_line_of_the_cursor_is_in_sight(desk: Desk) -> None:
-    wrong = "".join(f'[connections.more{each}]\nurl = "{NOBODY}"\ncolour = "rainbow"\n' for each in range(6))
+async def test_however_long_the_list_the_line_of_the_cursor_and_what_is_known_of_it_are_in_sight(desk: Desk) -> None:
+    wrong = "".join(f'[connections.more{each}]\nurl = "{NOBODY}"\ncolour = "rainbow"\n' for each in range(14))
     desk.write(wrong)
     async with desk.sit(size=(60, 20)) as seat:
-        await seat.press("c", sees=("local service", "Remarks on the file: 6; `quarterdeck doctor` says all."))
-        for each in range(6):
-            await seat.press("j", sees=(f"more{each}  ", "file       colour is one of"))
+        await seat.press("c", sees=("local service", "Remarks on the file: 14"))
+        for each in range(14):
+            await seat.press("j", sees=(f"more{each} ", "file       colour is one of", "esc close"))
         await seat.press("t", sees="check      ")
         await seat.press("g", sees="inside this deck")
 

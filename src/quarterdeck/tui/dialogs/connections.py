@@ -91,9 +91,12 @@ class ConnectionsDialog(Dialog[Connection]):
         return self.app.connections
 
     def body(self) -> Iterable[Widget]:
-        """What is wrong, the list, and everything about the connection under the cursor."""
+        """What is wrong, and the list."""
         yield from super().body()
         yield self._list
+
+    def foot(self) -> Iterable[Widget]:
+        """Everything about the connection under the cursor, in sight beside a long list."""
         yield self._about
 
     def on_mount(self) -> None:
