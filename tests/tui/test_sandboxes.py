@@ -83,6 +83,14 @@ async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_
         assert seat.table.marks == {"box00"}
 
 
+async def test_how_many_conversations_live_in_one_is_seen_however_long_the_title() -> None:
+    fleet = FakeFleet.of(1)
+    for number in range(3):
+        fleet.talk(f"talk{number}", "box00", "Migrate the schema " * 9)
+    async with at_sandboxes(fleet) as seat:
+        await seat.sees("Migrate the schema", "… +2 ")
+
+
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_screen, "AGED_AFTER", 0.5)
     fleet = FakeFleet()

@@ -91,7 +91,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
     Column("status", "STATUS", 24, status, sort=lambda row: row.memory.word),
     Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.since, right=True),
     Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
-    Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3),
+    Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3, whole_end=True),
     Column("agent", "AGENT", 12, agent, sort=_agent_word, priority=1),
     Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
     cost_column(lambda row: row.cost, priority=3),

@@ -118,15 +118,20 @@ def cell_length(cell: Cell) -> int:
     return sum(cell_len(text) for text, _ in cell)
 
 
-def fit_cell(cell: Cell, width: int, *, right: bool = False) -> list[Span]:
-    """Cut the spans of a cell to `width` cells together, or fill them up with spaces."""
-    shown, cells = clip("".join([text for text, _ in cell]), width)
-    blank = Shown(" " * (width - cells)), Tone.PLAIN
+def fit_cell(cell: Cell, width: int, *, right: bool = False, whole_end: bool = False) -> list[Span]:
+    """Cut the spans of a cell to `width` cells together, or fill them up with spaces.
+
+    With `whole_end`, the last of several spans is not cut, but those before it.
+    """
+    end = cell[1:][-1:] if whole_end else ()
+    rest, room = cell[: len(cell) - len(end)], width - cell_length(end)
+    shown, cells = clip("".join([text for text, _ in rest]), room)
+    blank = Shown(" " * (room - cells)), Tone.PLAIN
     pieces: list[Span] = []
-    for text, tone in cell:
+    for text, tone in rest:
         pieces.append((Shown(shown[: len(text)]), tone))
         shown = shown[len(text) :]
-    return [blank, *pieces] if right else [*pieces, blank]
+    return [blank, *pieces, *end] if right else [*pieces, *end, blank]
 
 
 def joined(spans: Sequence[Span], width: int, tones: Mapping[Tone, RichStyle]) -> Strip:

@@ -385,8 +385,9 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         line: list[Span] = [(CURSOR if at_cursor else BLANK, Tone.BUSY), (MARK if marked else BLANK, Tone.EDITED)]
         end = len(line)
         for place in self._places:
+            shown, column = self._lines[at][place.number], self._columns[place.number]
             line.append((Shown(" " * (place.x - end)), Tone.PLAIN))
-            line += fit_cell(self._lines[at][place.number], place.width, right=self._columns[place.number].right)
+            line += fit_cell(shown, place.width, right=column.right, whole_end=column.whole_end)
             end = place.x + place.width
         highlight = Highlight(at_cursor, at_cursor and self.has_focus, marked)
         return joined(line, self.size.width, self.tones(highlight))

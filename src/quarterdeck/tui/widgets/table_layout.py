@@ -38,6 +38,8 @@ class Column(NamedTuple, Generic[R]):
     flex: int = 0
     priority: int = 0
     right: bool = False
+    whole_end: bool = False
+    """Whether a cell that is too long is cut before its last span, which is a count for example."""
 
 
 class Placed(NamedTuple):
