@@ -1,7 +1,7 @@
 """The screen of conversations: watching and creating them, and following their start."""
 
 import asyncio
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from datetime import datetime
 from typing import ClassVar
 
@@ -46,6 +46,9 @@ from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.filter_bar import FilterBar
 
 THERE = (SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED)
+DISMISS = command_at(Place.CONVERSATIONS, "delete")._replace(
+    label="Dismiss", help="Dismiss the failed start, or all marked"
+)
 SETTLED = 0.4
 """Seconds without a key after which the server is searched for the typed title."""
 
@@ -156,10 +159,15 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         retry, delete = (command_at(self.PLACE, name).key for name in ("retry", "delete"))
         starts = self._are_only_starts()
         return tuple(
-            (key, "Dismiss" if starts and key == delete else label, works)
+            (key, DISMISS.label if starts and key == delete else label, works)
             for key, label, works in super().hints()
             if works or not (starts or key == retry)
         )
+
+    def row_commands(self) -> Iterable[Command]:
+        """The commands of the row's menu; what deletes conversations dismisses starts."""
+        starts = self._are_only_starts()
+        return (DISMISS if starts and each.name == DISMISS.name else each for each in super().row_commands())
 
     def _are_only_starts(self) -> bool:
         """Whether a command is only for start tasks, which no longer concern the server."""
