@@ -29,8 +29,9 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
     assert (changed.out, changed.err) == ("3 of 3 changes verified\n", "")
     odd = run("settings", "set", "max_budget_per_task=0.5")
     assert odd.err.startswith("quarterdeck: Budget per task, USD: The service's web page")
-    assert "stored already" in run("settings", "set", "language=fr").out
+    assert "it is so already" in run("settings", "set", "language=fr").out
     run("settings", "set", "language=")
+    assert "it is so already" in run("settings", "set", "language=").out, "where nothing is stored, too"
     stored = run("settings", "show", "--json").json
     assert (stored["language"], stored["max_iterations"], stored["confirmation_mode"]) == (None, 30, True)
 

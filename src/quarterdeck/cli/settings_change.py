@@ -244,7 +244,7 @@ def _report(result: SaveResult, *, as_data: bool) -> int:
 
 def _outcome(result: SaveResult, seen: Verified) -> str:
     if result.meant is None:
-        return "nothing to change: stored already"
+        return "nothing to change: it is so already"
     return seen.counted if seen.accepted else f"{seen.good} of {seen.asked} changes verified"
 
 
