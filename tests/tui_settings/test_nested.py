@@ -65,6 +65,9 @@ async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(nested: Fo
     for key in ("enter", "x"):
         await nested.press(key, sees=("This server has no such setting.", "As stored"))
     await nested.go_to(f"{VERIFICATION}.critic_api_key", sees=("needs Enable critic", "It has no effect while"))
+    await nested.go_to(f"{VERIFICATION}.enable_iterative_refinement", sees="▌ Enable iterative refin… off")
+    await nested.press("enter", sees="▌ Enable iterative refin… ( ) on  (•) off")
+    await nested.press("escape")
     await nested.go_to(f"{VERIFICATION}.critic_enabled", "enter", "left", "enter", "down", "down")
     await nested.sees("was off", "edited", "Critic API Key")
     assert "needs Enable critic" not in nested.text

@@ -40,7 +40,7 @@ class FieldEditor(FormRow):
         self.draft = draft
         self._hints = hints
         self._suggested: Sequence[str] = ()
-        mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
+        mark = ((Shown(CURSOR), Tone.BUSY), (Shown(f" {text.line(entry.label)}"), Tone.STRONG))
         super().__init__(content(mark), control, *below)
         self.add_class("field-editor")
 
