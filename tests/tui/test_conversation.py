@@ -386,6 +386,15 @@ async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: Fak
         await seat.until(lambda: composer(seat).text == "more")
 
 
+async def test_a_terminal_resized_while_a_message_is_typed_has_its_cursor_in_sight(agent: FakeAgent) -> None:
+    async with opened(agent) as seat:
+        await seat.press("m")
+        seat.paste_at_once("words and more of them, " * 30 + "the end")
+        await seat.sees("the end")
+        await seat.pilot.resize_terminal(60, 20)
+        await seat.sees("the end")
+
+
 async def test_leaving_does_not_end_what_is_sent_and_keeps_what_is_typed(agent: FakeAgent, state: KeptState) -> None:
     agent.set("running")
     server = Gated(agent, to(EVENTS))

@@ -206,6 +206,9 @@ async def test_a_resized_terminal_keeps_the_field_that_is_edited(sit: Sit) -> No
         await seat.type("e", sees="Grace")
         await seat.pilot.resize_terminal(*WIDE)
         await seat.press("enter", sees=("Grace", "was Ada Lovelace", "edited"))
+        await seat.fill("git_user_name", "Grace " * 5 + "Hopper", sees="Hopper")
+        await seat.pilot.resize_terminal(60, 20)
+        await seat.sees("Hopper")
 
 
 async def test_a_terminal_resized_while_another_list_is_shown_has_the_cursor_in_sight(sit: Sit) -> None:

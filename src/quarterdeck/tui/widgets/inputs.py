@@ -105,6 +105,11 @@ class LineInput(Input):
             return strip
         return Strip([*strip.crop(0, width - 1), Segment("…", self.rich_style)])
 
+    def on_resize(self) -> None:
+        """Keep the cursor in sight."""
+        if self.has_focus:
+            self.call_after_refresh(self.mutate_reactive, Input.selection)
+
     def on_paste(self, event: events.Paste) -> None:
         """Insert pasted text as one line."""
         event.prevent_default()
@@ -172,6 +177,10 @@ class PlainArea(TextArea):
     def entered(self) -> Any:
         """The content without surrounding whitespace."""
         return self.text.strip()
+
+    def on_resize(self) -> None:
+        """Keep the cursor in sight."""
+        self.call_after_refresh(self.scroll_cursor_visible)
 
     def on_paste(self, event: events.Paste) -> None:
         """Insert pasted text at the cursor."""
