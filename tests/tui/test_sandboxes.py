@@ -100,6 +100,10 @@ async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypat
         began = seat.deck.clock
         seat.deck.clock = lambda: began() + timedelta(minutes=7)
         await seat.sees("quiet for       7m")
+        monkeypatch.setattr(list_screen, "AGED_AFTER", 1e9)
+        await seat.press("3", sees="[3 Settings]")
+        seat.deck.clock = lambda: began() + timedelta(minutes=9)
+        await seat.press("2", sees="quiet for       9m")
 
 
 async def test_a_start_that_takes_too_long_rises_although_nothing_new_is_read() -> None:

@@ -102,6 +102,7 @@ class ListScreen(DeckScreen, Generic[R]):
         """Show what is already known, and what happened while another screen was shown."""
         self._follow()
         self.table.fit_anew()
+        self.call_after_refresh(self._describe_row)  # the list is painted first
 
     def on_news(self, news: News) -> None:
         """Queue the rows that the news is about; a hidden list catches up when it is shown."""
