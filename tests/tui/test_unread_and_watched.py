@@ -92,6 +92,13 @@ async def watch(seat: Seat, *ids: str) -> None:
     await seat.sees("watching: ")
 
 
+async def test_a_very_long_title_pushes_nothing_out_of_sight(fleet: FakeFleet) -> None:
+    fleet.conversations["c2"]["title"] = "Migrate " + "one more table, " * 60
+    async with at_conversations(fleet, size=(60, 20)) as seat:
+        await seat.go_to("c2", "w", sees=("Watching Migrate one more", "bell"))
+        await seat.press("D", sees=("Migrate one more", "so that stays", "Type c2 to go on"))
+
+
 @pytest.mark.parametrize("size", [(60, 20), WIDE])
 async def test_a_line_says_on_every_screen_how_the_watched_one_is(fleet: FakeFleet, size: tuple[int, int]) -> None:
     fleet.add("lonely")

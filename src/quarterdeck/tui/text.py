@@ -17,6 +17,8 @@ Shown = NewType("Shown", str)
 _SPACES = re.compile(r"[ \n]+")
 _LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _JOINTS = re.compile(r"\s*\n\s*|\t")
+LONGEST_NAME = 100
+"""Characters of a name in a sentence, so that what is said about it is in sight, too."""
 LONGEST = 20_000
 """Characters of one text that are painted at most; the rest is cut off with an ellipsis."""
 _JOINER = "\u200d"
@@ -41,6 +43,12 @@ def line(value: str) -> Shown:
     if len(value) <= LONGEST and value.isascii() and value.isprintable() and "  " not in value:
         return Shown(value.strip())  # the usual case
     return Shown(_SPACES.sub(" ", _harmless(_cut(value))).strip())
+
+
+def name(value: str) -> Shown:
+    """Return what something is called, for a sentence: one safe line, whose end is cut where it is very long."""
+    shown = line(value)
+    return shown if len(shown) <= LONGEST_NAME else Shown(f"{shown[: LONGEST_NAME - 1]}…")
 
 
 def block(value: str) -> Shown:

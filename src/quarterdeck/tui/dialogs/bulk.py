@@ -228,7 +228,7 @@ def _named(rows: Sequence[tuple[NamedRow, str]], tone: Tone) -> list[Cell]:
 
 def name_of(row: NamedRow, why: str = "") -> Shown:
     """Return the short id of a row, its name, and why it is left out or failed."""
-    return Shown(f"{text.line(row.short_id):<7} {text.line(': '.join(filter(None, (row.title, why))))}")
+    return Shown(f"{text.line(row.short_id):<7} {text.line(': '.join(filter(None, (text.name(row.title), why))))}")
 
 
 def stranding(rows: Iterable[SandboxRow], risk: str = STRANDS) -> list[Cell]:
@@ -242,7 +242,7 @@ def stranding(rows: Iterable[SandboxRow], risk: str = STRANDS) -> list[Cell]:
     if not named:
         return []
     others = f", and {len(named) - 1:,} more," if len(named) > 1 else ""
-    words = f"The agent of {named[0]}{others} is at work or waits for an answer. {risk}"
+    words = f"The agent of {text.name(named[0])}{others} is at work or waits for an answer. {risk}"
     return [cell(text.line(words), Tone.WARN), EMPTY]
 
 

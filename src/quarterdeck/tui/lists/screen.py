@@ -438,7 +438,7 @@ class ListScreen(DeckScreen, Generic[R]):
             return
         what = f"{len(found)} conversations"
         if len(found) == 1:
-            what = next(record.title or record.id for record in found.values())
+            what = next(text.name(record.title or record.id) for record in found.values())
         if found.keys() <= session.unread.watched.keys():
             session.unread.unwatch(found)
             self.say(text.line(f"No longer watching {what}."))
