@@ -203,7 +203,7 @@ class DeckScreen(Screen[None]):
         def offers() -> Iterator[Offer]:
             gone = NO_ROW if self.row_id != opened_for else None
             reasons = ((command, gone or self.why_not(command)) for command in self.row_commands())
-            return ((each, reason and reason.removeprefix(f"{each.label}: ")) for each, reason in reasons)
+            return ((each, reason and _alone(reason, each)) for each, reason in reasons)
 
         chosen = await self.app.push_screen_wait(menu(self.row_title(), offers))
         if chosen is not None and self.row_id == opened_for:
@@ -212,3 +212,9 @@ class DeckScreen(Screen[None]):
     async def may_leave(self) -> bool:
         """Ask about unsaved edits, if there are any. Runs inside a worker."""
         return True
+
+
+def _alone(reason: str, command: Command) -> str:
+    """Return why a command cannot be done, as a sentence that stands beside its label."""
+    words = reason.removeprefix(f"{command.label}: ")
+    return words[:1].upper() + words[1:]
