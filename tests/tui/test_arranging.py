@@ -31,6 +31,14 @@ def fleet() -> FakeFleet:
     return fleet
 
 
+async def test_a_long_filter_is_seen_while_it_is_typed(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet, size=(60, 20)) as seat:
+        await seat.press("slash", *"!status:paused", sees="status:  spec:")
+        await seat.type(",error build", sees="/ !status:paused,error build ", until=lambda: "spec:" not in seat.text)
+        await seat.pilot.resize_terminal(120, 36)
+        await seat.retype("build", sees="spec:")
+
+
 async def test_a_filter_lets_through_as_one_types_and_says_what_means_nothing(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=WIDE) as seat:
         await seat.sees("Fix the build")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -20,6 +21,8 @@ from quarterdeck.tui.widgets.lines import CellLines
 NO_TOKENS = Shown("")
 BETWEEN = "  "
 """What stands between two counts."""
+LONG = 20
+"""Cells of a filter that takes the room of its tokens, too: in 60 columns its field has no more beside them."""
 FILTERING: tuple[Hint, ...] = (("enter", "keep it", True), ("esc", "show all", True), ("f4", "$EDITOR", True))
 """What the key bar says while a filter is typed."""
 
@@ -82,9 +85,10 @@ class FilterBar(Vertical):
         self._counts.paint([self._problem or (whole_counts(self._all_counts, width) if width else self._all_counts)])
 
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
-        """Show how many rows match, what is wrong with the filter, and its tokens while it is typed."""
+        """Show how many rows match, what is wrong with the filter, and its tokens while it is typed and short."""
         chip = cell(Shown(f" {shown:,} of {known:,} "), Tone.EDITED) if self.words.strip() else ()
-        kept = not problems and self.screen.focused is not self._field
+        typing = self.screen.focused is self._field
+        kept = cell_len(self.words) >= LONG or not (problems or typing)
         self._problem = cell(problems[0], Tone.BAD) if problems else ()
         self._fit()
         self._found.paint([(*chip, (Shown(f" {NO_TOKENS if kept else self._tokens}"), Tone.MUTED))])
