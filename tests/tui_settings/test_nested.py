@@ -235,6 +235,8 @@ async def test_nothing_is_edited_on_a_read_only_connection(sit: Sit) -> None:
         refused = [("token:", "a", "Add"), ("language", "a", "Add MCP"), ("language", "enter", "Edit")]
         for row, key, label in (*refused, ("language", "x", "Not set"), ("mcp:0", "d", "Delete")):
             await seat.go_to(row, key, sees=f"{label}: this connection is read-only, nothing is changed")
+        await seat.press("f2", sees="Delete            This connection is read-only")
+        await seat.press("escape")
         await seat.go_to("more:LLM", "enter", sees=("part of a label", "As stored"))
         assert seat.posts == 0
 
