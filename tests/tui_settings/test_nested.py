@@ -264,7 +264,7 @@ async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormSeat
     await nested.type("o", "down", "enter")  # what begins so comes before what only has it somewhere
     assert nested.form.draft.changes == {"llm_model": "openai/gpt-5"}
     await nested.pilot.resize_terminal(60, 20)
-    await nested.go_to("llm_model", "enter", "ctrl+u", sees="50929")  # the end of a name that is longer than its line
+    await nested.go_to("llm_model", "enter", "ctrl+u", sees="anthropic/claude-sonnet-4-5-20250929")
     assert len([request for request in nested.client.log if "models" in request.path]) == 1
 
 

@@ -338,8 +338,8 @@ class SecretControl(Compound):
 FormControl = LineInput | PlainArea | ChoiceLine | OneOf | Compound
 
 
-class FormRow(Horizontal):
-    """A label with its control, and below it a hint and the sentence about what is wrong."""
+class FormRow(Vertical):
+    """A label with its control, below that a hint and the sentence about what is wrong, and below all other widgets."""
 
     def __init__(self, label: Content, control: FormControl, *below: Widget, hint: str = "") -> None:
         super().__init__(classes="form-row")
@@ -351,14 +351,15 @@ class FormRow(Horizontal):
         self.note = Static(classes="row-note")
 
     def compose(self) -> ComposeResult:
-        """Label on the left; control, hint and sentence on the right."""
-        yield Static(self._label, classes="row-label")
-        with Vertical(classes="row-right"):
-            yield self.control
-            yield from self._below
-            if self._hint:
-                yield Static(plain(self._hint, Tone.MUTED), classes="row-hint")
-            yield self.note
+        """Label on the left; control, hint and sentence on the right; the rest over the whole width."""
+        with Horizontal(classes="row-line"):
+            yield Static(self._label, classes="row-label")
+            with Vertical(classes="row-right"):
+                yield self.control
+                if self._hint:
+                    yield Static(plain(self._hint, Tone.MUTED), classes="row-hint")
+                yield self.note
+        yield from self._below
 
     @property
     def value(self) -> Any:

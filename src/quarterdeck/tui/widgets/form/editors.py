@@ -5,6 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from rich.cells import cell_len
 from textual import on
 from textual.message import Message
 from textual.widget import Widget
@@ -24,6 +25,8 @@ from quarterdeck.tui.widgets.strips import CURSOR
 
 MOST = 200
 """How many suggestions are listed; typing narrows them down."""
+LABEL, BESIDE = 25, 4
+"""Cells of the label, and of what stands beside the suggestions."""
 AS_TYPED = "as typed"
 OFFERED = "offered by this server"
 
@@ -103,7 +106,10 @@ class TextEditor(FieldEditor):
         wanted = "" if self._field.untouched else self._field.value.strip().casefold()
         found = [value for value in self._suggested if wanted in value.casefold()]
         self._offered = sorted(found, key=lambda value: not value.casefold().startswith(wanted))[:MOST]
-        self._choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._offered])
+        shown = [text.line(value) for value in self._offered]
+        self._choices.set_options([plain(each, Tone.PLAIN) for each in shown])
+        room = self.size.width - max(map(cell_len, shown), default=0) - BESIDE
+        self._choices.styles.margin = (0, 1, 0, max(1, min(LABEL, room)))  # below the line, if they are not too long
         self._choices.highlighted = None
         self._choices.display = bool(self._offered)
 
