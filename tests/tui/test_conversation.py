@@ -543,14 +543,14 @@ async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(
 async def test_a_question_that_cannot_be_answered_now_names_no_keys(agent: FakeAgent) -> None:
     agent.asks("rm -r build")
     async with opened(agent, endpoint=replace(PROD, read_only=True)) as seat:
-        await seat.press("tab", "y", sees=("read-only", "needs you: 1 action━"), lacks="m writes")
+        await seat.press("tab", "y", sees=("read-only", "needs you: 1 action ━"), lacks="m writes")
         await seat.press("m")
         assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
     async with opened(agent) as seat:
         await seat.sees("tab answers")
         agent.sandbox, agent.unreached = "PAUSED", True
-        await seat.press("ctrl+r", sees="needs you: 1 action━")
-        await seat.press("tab", sees=("needs you: 1 action━", "Its sandbox is paused. r resumes it."))
+        await seat.press("ctrl+r", sees="needs you: 1 action ━")
+        await seat.press("tab", sees=("needs you: 1 action ━", "Its sandbox is paused. r resumes it."))
     assert agent.ran == []
 
 

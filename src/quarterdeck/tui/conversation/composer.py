@@ -60,11 +60,11 @@ class Composer(PlainArea):
     def _entitle(self) -> None:
         perhaps_sent = self._drafts.of(self._conversation_id).perhaps_sent
         if any(each.conversation == self._conversation_id for each in self._drafts.sending):
-            self.border_title = "a message is being sent"
+            self.border_title = " a message is being sent "
         elif perhaps_sent and all(part in self.text for part in perhaps_sent):
-            self.border_title = "perhaps sent before: look above"
+            self.border_title = " perhaps sent before: look above "
         else:
-            self.border_title = "a draft, not sent" if self.text.strip() and not self.has_focus else ""
+            self.border_title = " a draft, not sent " if self.text.strip() and not self.has_focus else ""
 
     async def on_unmount(self) -> None:
         """Give the draft to whoever opens the conversation next."""

@@ -93,10 +93,10 @@ class Question(TextScroll, can_focus=True):
         count = counted(len(self.actions), "action")
         if self.answerable and self.has_focus:
             more = "" if self._shown_to_end else ", j more"
-            self.border_title = f"{count}{more}: y accept  n reject  a all from here  esc back"
+            self.border_title = f" {count}{more}: y accept  n reject  a all from here  esc back "
         else:
             tab = "; tab answers" if self.answerable else ""
-            self.border_title = f"needs you: {count}{tab}"
+            self.border_title = f" needs you: {count}{tab} "
 
     watch_answerable = entitle
 
