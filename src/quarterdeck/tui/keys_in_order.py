@@ -103,12 +103,16 @@ class KeysInOrder(CrashSafe):
     async def _answer(self, event: Typed) -> None:
         if not self.screen_stack or self.return_code is not None:  # the deck is ending
             return
-        self._last, self._settled = event, None
+        self._last = event
+        clicked: Widget | None = None
         if isinstance(event, events.MouseEvent):
             with suppress(NoWidget):
-                self._clicked = self.screen.get_widget_at(event.x, event.y)[0]
+                clicked = self.screen.get_widget_at(event.x, event.y)[0]
         if not isinstance(event, events.Key) or not await self._run_bound(event):
             await super().on_event(event)
+        if self._settling is not None:
+            self._settling.cancel()  # it would take the effects of this event as over with those of an earlier one
+        self._clicked, self._settled = clicked, None
         if self.return_code is None:
             self.screen.call_after_refresh(self._settle)
 
