@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from quarterdeck.client.request import LoggedRequest
-from quarterdeck.fleet.ages import JUST_NOW, age_of, age_or_date
+from quarterdeck.fleet.ages import age_of, age_or_date
 from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.fleet.watch import ON_SCREEN
 from quarterdeck.tui import text
@@ -128,15 +128,16 @@ def heading(title: str) -> Cell:
 
 
 def moment_fact(label: str, told: datetime | None, moment: datetime | None, now: datetime) -> Cell:
-    """Return one line of a detail with a moment: the server's time in UTC, and how long ago that was by our clock."""
+    """Return one line of a detail with a moment: how long ago it was by our clock, and the server's time in UTC.
+
+    It is at most 25 cells wide, as much as there is beside a list on 120 columns.
+    """
     if told is None:
         return fact(label)
     time = f"{told:%Y-%m-%d %H:%M}Z"
     if moment is None:
         return fact(label, (Shown(time), Tone.PLAIN), (Shown("  ahead of any clock"), Tone.WARN))
-    age = age_of(moment, now)
-    said = Shown(age if age == JUST_NOW else f"{age} ago")
-    return fact(label, (said, Tone.PLAIN), (Shown(f"  {time}"), Tone.MUTED))
+    return fact(label, (Shown(age_of(moment, now)), Tone.PLAIN), (Shown(f"  {time}"), Tone.MUTED))
 
 
 # Requests
