@@ -7,9 +7,9 @@ is used in addition and counts as live only after its first frame, which may be 
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from types import MappingProxyType
 
 from pydantic import SecretStr
 
@@ -25,11 +25,6 @@ from quarterdeck.fleet.transcript import Transcript
 
 POLL = 2.0
 """Seconds between two polls while the agent works."""
-POLL_AT_REST = 4.0
-CHECK = 15.0
-"""The same while a socket is live."""
-COPY = 10.0
-"""The same for the app server's copy, which the server reads as a whole for each response."""
 TOGETHER = 0.25
 """Seconds to collect frames of the socket before the log is read."""
 REOPENED_AFTER = 5.0
@@ -50,10 +45,15 @@ class Origin(StrEnum):
     GONE = "deleted"
 
 
+RESTS = {Origin.LIVE: 15.0, Origin.POLLING: 4.0, Origin.SILENT: 4.0}
+"""Seconds between two polls while no agent is polled that works, by origin; an open socket needs few."""
+COPY_RESTS = 10.0
+"""The same wherever the app server is asked, which reads its copy as a whole for each response."""
 AgentAccess = tuple[SecretStr, SecretStr]
 """The address of a conversation on its agent server, and the key of that server."""
 
 
+@dataclass(eq=False)
 class Following:
     """One conversation, kept up to date while `run` runs; `changed` is called whenever there may be something new.
 
@@ -61,15 +61,13 @@ class Following:
     only while the sandbox reads as running.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        conversation_id: str,
-        changed: Callable[[], None],
-        clock: Callable[[], datetime],
-        memories: Mapping[str, SandboxMemory] = MappingProxyType({}),
-    ) -> None:
-        self.conversation_id = conversation_id
+    client: Client
+    conversation_id: str
+    changed: Callable[[], None]
+    clock: Callable[[], datetime]
+    memories: Mapping[str, SandboxMemory] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
         self.transcript = Transcript()
         self.record: Conversation | None = None
         """The app server's record, as last read."""
@@ -87,10 +85,6 @@ class Following:
         """When something new was last received."""
         self.zone = timedelta()
         """How far the sandbox's clock is ahead of UTC: its times have no zone."""
-        self._client = client
-        self._changed = changed
-        self._clock = clock
-        self._memories = memories
         self._access: AgentAccess | None = None
         self._of_agent = False
         """Whether the known events come from the agent server and not from a copy."""
@@ -124,7 +118,7 @@ class Following:
                     self.unread = error.words
                 if self.agent is not None and self.safe_socket and (listening is None or listening.done()):
                     listening = group.create_task(self._listen(self.agent))
-                self._changed()
+                self.changed()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._rest()):
                         await self._wake.wait()
@@ -155,20 +149,20 @@ class Following:
             if page_id is None:
                 return False
             if not self._of_agent:
-                copy = await copied_events(self._client.transport, self.conversation_id, page_id)
+                copy = await copied_events(self.client.transport, self.conversation_id, page_id)
                 self.transcript.copied(copy, older=True)
             elif self.agent is not None:
                 self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
             else:
                 return False
-        self._changed()
+        self.changed()
         return True
 
     async def catch_up(self) -> None:
         """Read new events from the agent server; raises ServiceError."""
         async with self._reading:
             await self._catch_up()
-        self._changed()
+        self.changed()
 
     def refresh(self, *, gone: bool = False) -> None:
         """Poll now, because something happened to the conversation or its sandbox; `gone` means that no list has it."""
@@ -178,7 +172,7 @@ class Following:
     @property
     def now(self) -> datetime:
         """The time by the sandbox's clock."""
-        return self._clock() + self.zone
+        return self.clock() + self.zone
 
     def moment(self, at: datetime | None) -> datetime | None:
         """Convert a time of the sandbox's clock to UTC."""
@@ -191,19 +185,12 @@ class Following:
     # Reading
 
     def _rest(self) -> float:
-        match self.origin:
-            case Origin.LIVE:
-                return CHECK
-            case Origin.POLLING if self.transcript.running:
-                return POLL
-            case Origin.POLLING | Origin.SILENT:
-                return POLL_AT_REST
-            case _:
-                return COPY
+        works = self.origin is Origin.POLLING and self.transcript.running
+        return POLL if works else RESTS.get(self.origin, COPY_RESTS)
 
     async def _find(self) -> None:
         """Find the agent server and read from it; otherwise record why it cannot be the source."""
-        record = await self._client.conversations.find(self.conversation_id, background=True)
+        record = await self.client.conversations.find(self.conversation_id, background=True)
         if record is None:
             self._lose(Origin.GONE, "The server does not have this conversation any more.")
             return
@@ -223,7 +210,7 @@ class Following:
 
     async def _reach(self, access: AgentAccess) -> None:
         try:
-            agent = AgentServer.at(self._client.transport, *access)
+            agent = AgentServer.at(self.client.transport, *access)
             if not await agent.alive():
                 self._lose(Origin.SILENT, "Its agent server does not answer.")
                 return
@@ -247,9 +234,9 @@ class Following:
             transcript.begin(await agent.events(newest_first=True))
         self._of_agent = True
         if transcript.known != before:
-            self.heard_at = self._clock()
+            self.heard_at = self.clock()
         self.origin, self.note = Origin.LIVE if self._live else Origin.POLLING, ""
-        self.as_of = self._clock()
+        self.as_of = self.clock()
 
     async def _read_newer(self, agent: AgentServer) -> bool:
         """Read what the log has after the last known event; false if it is another log, without that event."""
@@ -265,7 +252,7 @@ class Following:
         return False
 
     async def _read_copy(self) -> None:
-        self.transcript.copied(await copied_events(self._client.transport, self.conversation_id))
+        self.transcript.copied(await copied_events(self.client.transport, self.conversation_id))
         if self.record is not None and self.record.execution_status:
             self.transcript.status = self.record.execution_status
         if self.as_of is None:
@@ -279,7 +266,7 @@ class Following:
         """Return the address and key from the record, or those last read while the sandbox was up."""
         if record.conversation_url is not None and record.session_api_key is not None:
             return record.conversation_url, record.session_api_key
-        memory = self._memories.get(record.sandbox_id or "")
+        memory = self.memories.get(record.sandbox_id or "")
         if memory is None or memory.agent_server is None or memory.key is None:
             return self._access
         base = memory.agent_server.get_secret_value().partition("?")[0].rstrip("/")
@@ -299,16 +286,16 @@ class Following:
         await asyncio.sleep(REOPENED_AFTER)
 
     def _hear(self, event: Event) -> None:
-        self.heard_at = self._clock()
+        self.heard_at = self.clock()
         self.transcript.hear(event)
         if isinstance(event, StateEvent) and event.key == FULL_STATE:
             self._compare_clocks(event)
         if not self._live or not isinstance(event, DeltaEvent):
             self._live = True
             self._wake.set()
-        self._changed()
+        self.changed()
 
     def _compare_clocks(self, event: Event) -> None:
         """Compute the zone of the sandbox's clock from an event that has just happened."""
         if event.timestamp is not None:
-            self.zone = round((event.timestamp - self._clock()) / QUARTER) * QUARTER
+            self.zone = round((event.timestamp - self.clock()) / QUARTER) * QUARTER

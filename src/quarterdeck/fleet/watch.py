@@ -5,6 +5,7 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.client.errors import ServiceError
@@ -134,6 +135,7 @@ class Viewport(NamedTuple):
         return tuple(dict.fromkeys((*sorted(self.transitional), *(() if self.hidden else self.visible))))
 
 
+@dataclass(eq=False)
 class Watch(Generic[R]):
     """Polls a list while `run` runs, and publishes after each reading and each failure.
 
@@ -144,24 +146,17 @@ class Watch(Generic[R]):
     returns a number in [0, 1).
     """
 
-    def __init__(
-        self,
-        source: Source[R],
-        publish: Callable[[Changes[R]], None],
-        look: Callable[[], Viewport] = Viewport,
-        *,
-        carry: Callable[[R, R], R] = _as_read,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        self._source = source
-        self._publish = publish
-        self._look = look
-        self._clock = clock
-        self._sleep = sleep
-        self._jitter = jitter
-        self._store = Store(carry)
+    source: Source[R]
+    publish: Callable[[Changes[R]], None]
+    look: Callable[[], Viewport] = Viewport
+    _: KW_ONLY
+    carry: Callable[[R, R], R] = _as_read
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[], float] = random.random
+
+    def __post_init__(self) -> None:
+        self._store = Store(self.carry)
         self.health = Health()
         """Whether the readings succeed, and how old they are."""
         self._nap: asyncio.Future[None] | None = None
@@ -201,10 +196,10 @@ class Watch(Generic[R]):
 
     async def run(self) -> None:
         """Poll until cancelled."""
-        self._tick_at = self._clock()
+        self._tick_at = self.clock()
         while True:
             due, whole = self._due()
-            if self._clock() < due:
+            if self.clock() < due:
                 await self._rest_until(due)
             else:
                 await self._read(whole=whole)
@@ -217,32 +212,32 @@ class Watch(Generic[R]):
             return math.inf, True
         if self.health.next_try_at is not None:
             return self.health.next_try_at, True
-        tick = self._tick_at + self._look().interval
+        tick = self._tick_at + self.look().interval
         whole = (self.health.whole_at or -math.inf) + self._pass_interval()
         return (whole, True) if whole <= tick + REFRESH / 2 or not self._ticks else (tick, False)
 
     @property
     def _ticks(self) -> bool:
         """Whether there is anything to read by batch between two full passes."""
-        return self._by_batch and not self._one_page and bool(self._look().ids)
+        return self._by_batch and not self._one_page and bool(self.look().ids)
 
     def _pass_interval(self) -> float:
         """Return the rest after a full pass; it grows with the rows and the time it took: a long list costs little."""
         if self.health.doubted:
             return IN_TRANSITION
         if self._one_page or not self._by_batch:
-            return max(self._look().interval, self._pass_took)
-        rest = FULL_PASS if self._look().hidden else min(FULL_PASS, len(self.records) / ROWS_A_SECOND)
+            return max(self.look().interval, self._pass_took)
+        rest = FULL_PASS if self.look().hidden else min(FULL_PASS, len(self.records) / ROWS_A_SECOND)
         return max(ON_SCREEN, rest, PASS_REST * self._pass_took)
 
     async def _rest_until(self, due: float) -> None:
-        self._nap = asyncio.ensure_future(self._sleep(due - self._clock()))
+        self._nap = asyncio.ensure_future(self.sleep(due - self.clock()))
         try:
             await asyncio.wait((self._nap,))
         finally:
             self._nap.cancel()
             self._nap = None
-        if self._clock() - due > 2 * self._look().interval:
+        if self.clock() - due > 2 * self.look().interval:
             # The machine or the program was suspended: one whole reading replaces all that were missed.
             self.refresh()
 
@@ -252,38 +247,38 @@ class Watch(Generic[R]):
             await (self.read_all() if whole else self._read_viewport())
         except ServiceError as error:
             all_known = not self.health.incomplete
-            wait = backoff(self.health.failures + 1, self._jitter(), error.retry_after)
+            wait = backoff(self.health.failures + 1, self.jitter(), error.retry_after)
             broken = self._pages_read > 0
-            self.health = self.health.failed(error, next_try_at=self._clock() + wait, broken=broken)
-            self._publish(Changes(all_known=all_known))
+            self.health = self.health.failed(error, next_try_at=self.clock() + wait, broken=broken)
+            self.publish(Changes(all_known=all_known))
         finally:
-            self._ended_at = self._clock()
+            self._ended_at = self.clock()
 
     async def read_all(self) -> None:
         """Read the whole list once and publish it page by page; raises ServiceError."""
-        self._asked, began = False, self._clock()
+        self._asked, began = False, self.clock()
         listed: list[str] = []
         unreadable, partial = 0, False
         last: Changes[R] = Changes()
-        async for page in self._source.pages(background=True):
+        async for page in self.source.pages(background=True):
             self._pages_read += 1
             unreadable += page.unreadable
             partial = partial or page.perhaps_partial
             listed += [record.id for record in page.items]
-            self.health = self.health.answered(self._clock())
+            self.health = self.health.answered(self.clock())
             for start in range(0, max(len(page.items), 1), SLICE):
                 last = self._store.take(page.items[start : start + SLICE])
                 if not page.more and start + SLICE >= len(page.items):
                     break  # the changes of the last slice are published together with those of the whole list
                 self._tell(last)
-                if self._ticks and self._clock() >= max(self._tick_at + self._look().interval, began + REFRESH):
+                if self._ticks and self.clock() >= max(self._tick_at + self.look().interval, began + REFRESH):
                     await self._read_viewport()
                 await asyncio.sleep(0)
-        self._pass_took = self._clock() - began
+        self._pass_took = self.clock() - began
         self._tick_at = max(self._tick_at, began)
         self._one_page = self._pages_read <= 1
         if not listed and self.records and not self.health.doubted:
-            self.health = self.health._replace(whole_at=self._clock(), doubted=True, refreshing=False)
+            self.health = self.health._replace(whole_at=self.clock(), doubted=True, refreshing=False)
             self._tell(Changes())
             return
         try:
@@ -292,26 +287,26 @@ class Watch(Generic[R]):
             self._tell(last)
             raise
         gone, all_known = self._store.keep_only(listed), not self.health.incomplete
-        self.health = self.health.passed(self._clock(), unreadable, partial=partial)
-        self._publish(last._replace(gone=gone, all_known=all_known))
+        self.health = self.health.passed(self.clock(), unreadable, partial=partial)
+        self.publish(last._replace(gone=gone, all_known=all_known))
 
     async def _left_out(self, listed: list[str]) -> list[str]:
         """Return ids that a pass of several pages lacked but that still exist: a removed row shifts the later pages."""
         unlisted = list(self.records.keys() - set(listed))
         if self._one_page or not self._by_batch or not 0 < len(unlisted) <= ASKED_AGAIN:
             return []
-        answers = await self._source.read(unlisted, background=True)
+        answers = await self.source.read(unlisted, background=True)
         return [record.id for record in answers or () if record is not None]
 
     async def _read_viewport(self) -> None:
-        ids = self._look().ids
-        answers = await self._source.read(ids, background=True)
-        self._tick_at = self._clock()
+        ids = self.look().ids
+        answers = await self.source.read(ids, background=True)
+        self._tick_at = self.clock()
         if answers is None:
             self._by_batch = False
             return
         known = [record for record in answers if record is not None]
-        self.health = self.health.answered(self._clock())
+        self.health = self.health.answered(self.clock())
         if not known and len(self.records.keys() & set(ids)) > 1:
             self.refresh()  # it is unlikely that all of them are gone at once: the whole list decides
             self._tell(Changes())
@@ -320,4 +315,4 @@ class Watch(Generic[R]):
             self._tell(self._store.take(known, unknown))
 
     def _tell(self, changes: Changes[R]) -> None:
-        self._publish(changes._replace(all_known=not self.health.incomplete))
+        self.publish(changes._replace(all_known=not self.health.incomplete))
