@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
@@ -174,6 +174,7 @@ class BulkAction:
     """Whether the rows are paused because they are quiet."""
 
 
+@dataclass(eq=False)
 class BulkJob:
     """A bulk command and its progress: `await run()`, and again after `retry()`.
 
@@ -181,25 +182,20 @@ class BulkJob:
     `clock` is monotonic, in seconds; `sleep` is `asyncio.sleep` or a replacement.
     """
 
-    def __init__(
-        self,
-        action: BulkAction,
-        planned: Plan[N],
-        *,
-        progress: Callable[[BulkRow], None] = lambda row: None,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self.action = action
+    action: BulkAction
+    planned: Plan[Any]
+    progress: Callable[[BulkRow], None] = lambda row: None
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def __post_init__(self) -> None:
+        planned = self.planned
         left_out = (*planned.skipped, *((row, "The filter hides it.") for row in planned.hidden))
         self.named: Mapping[str, NamedRow] = {row.id: row for row in (*planned.rows, *(row for row, _ in left_out))}
         """The rows of the plan as they were when the command was given."""
         self.rows = {row.id: BulkRow(row.id) for row in planned.rows}
         """The result of each row by id, the left-out rows last."""
         self.rows |= {row.id: BulkRow(row.id, RowState.SKIPPED, reason) for row, reason in left_out}
-        self._progress = progress
-        self._clock = clock
-        self._sleep = sleep
         self.stopped = False
         """No more requests are sent."""
         self._resume_at = 0.0
@@ -222,7 +218,7 @@ class BulkJob:
     @property
     def waits(self) -> float:
         """Seconds that the server still asks to wait."""
-        return max(0.0, self._resume_at - self._clock())
+        return max(0.0, self._resume_at - self.clock())
 
     @property
     def title(self) -> str:
@@ -287,7 +283,7 @@ class BulkJob:
     async def _send_all(self) -> None:
         while (row_id := self._next) is not None:
             if (wait := self.waits) > 0:
-                await self._sleep(min(wait, CHECK_EVERY))  # in short waits, because it may be stopped meanwhile
+                await self.sleep(min(wait, CHECK_EVERY))  # in short waits, because it may be stopped meanwhile
             else:
                 await self._send(row_id)
 
@@ -323,13 +319,13 @@ class BulkJob:
             self._say(row_id, RowState.FAILED, words)
             self.stop(f"Not tried: {words}")
             return
-        self._resume_at = max(self._resume_at, self._clock() + asked)
+        self._resume_at = max(self._resume_at, self.clock() + asked)
         self._say(row_id, RowState.STOPPED if self.stopped else RowState.WAITING, words)
 
     # Results from readings
 
     def _decide_by_reading(self, row_id: str, within: float, otherwise: str = "") -> None:
-        self._pending[row_id] = self._clock() + within, otherwise
+        self._pending[row_id] = self.clock() + within, otherwise
 
     async def _follow(self) -> None:
         """Check the readings until every row is in a final state."""
@@ -338,7 +334,7 @@ class BulkJob:
                 self._judge(row)
             if self.ended:
                 return
-            await self._sleep(CHECK_EVERY)
+            await self.sleep(CHECK_EVERY)
 
     def _judge(self, row: BulkRow) -> None:
         """Apply what the readings say of one row; a row that is done may be changed back while the others continue."""
@@ -347,7 +343,7 @@ class BulkJob:
         if row.id not in self._pending:
             return
         (until, otherwise), verdict = self._pending[row.id], self.action.verdict(row.id)
-        if verdict is None and self._clock() < until:
+        if verdict is None and self.clock() < until:
             return
         del self._pending[row.id]
         if verdict is None and otherwise:
@@ -358,7 +354,7 @@ class BulkJob:
 
     def _say(self, row_id: str, state: RowState, words: str = "") -> None:
         row = self.rows[row_id] = BulkRow(row_id, state, words)
-        self._progress(row)
+        self.progress(row)
 
 
 def _concerns_all(error: ServiceError) -> bool:

@@ -72,6 +72,7 @@ class ConversationState(NamedTuple):
         return self.attention or self.category is Category.DONE
 
 
+DELETING = ConversationState(ConversationWord.DELETING, Category.BUSY)
 _AGENT: dict[str, ConversationState] = {
     ExecutionStatus.RUNNING: ConversationState(ConversationWord.WORKING, Category.BUSY),
     ExecutionStatus.WAITING_FOR_CONFIRMATION: ConversationState(ConversationWord.NEEDS_YOU, Category.WAITING),
@@ -80,7 +81,7 @@ _AGENT: dict[str, ConversationState] = {
     ExecutionStatus.PAUSED: ConversationState(ConversationWord.AGENT_PAUSED, Category.RESTING),
     ExecutionStatus.STUCK: ConversationState(ConversationWord.STUCK, Category.TROUBLE),
     ExecutionStatus.ERROR: ConversationState(ConversationWord.ERROR, Category.TROUBLE),
-    ExecutionStatus.DELETING: ConversationState(ConversationWord.DELETING, Category.BUSY),
+    ExecutionStatus.DELETING: DELETING,
 }
 _SANDBOX: dict[str, ConversationState] = {
     StateWord.PAUSING: ConversationState(ConversationWord.SANDBOX_PAUSING, Category.BUSY),
@@ -235,28 +236,19 @@ class ConversationRow(NamedTuple):
 
 
 def conversation_row(
-    record: Conversation,
-    *,
-    sandboxes: Container[str] | None = None,
-    newer: str | None = None,
-    deleting: bool = False,
-    unread: bool = False,
-    watched: bool = False,
-    clock: ServerClock = AS_TOLD,
+    record: Conversation, sandboxes: Container[str] | None = None, newer: str = "", clock: ServerClock = AS_TOLD
 ) -> ConversationRow:
-    """Return the row of a conversation.
+    """Return the row of a conversation, without what only a deck knows of it.
 
     `sandboxes` are the ids of all sandboxes, None until they have been read completely; `newer` is the word of its own
-    one, if that is newer than the record, and `deleting` means that its deletion was requested; `unread` means that it
-    has a result that nobody has looked at, `watched` that a person wants to be notified of it.
+    one, if that is newer than the record.
     """
-    outdated, shown = _NEWER.get(newer or "", ((), None))
+    outdated, shown = _NEWER.get(newer, ((), None))
     state = conversation_state(record, shown if record.sandbox_status in outdated else None)
-    state = _AGENT[ExecutionStatus.DELETING] if deleting else state
     lost = sandboxes is not None and record.sandbox_id not in sandboxes
     unlinked = record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)
     created, updated = clock.here(record.created_at), clock.here(record.changed_at)
-    return ConversationRow(record.id, record, state, created, updated, unlinked, unread, watched)
+    return ConversationRow(record.id, record, state, created, updated, unlinked)
 
 
 _ALSO_CALLED: dict[str, str] = {

@@ -46,7 +46,7 @@ class Origin(StrEnum):
 
 
 RESTS = {Origin.LIVE: 15.0, Origin.POLLING: 4.0, Origin.SILENT: 4.0}
-"""Seconds between two polls while no agent is polled that works, by origin; an open socket needs few."""
+"""Seconds between two polls where `POLL` does not apply, by origin; beside a live socket few are needed."""
 COPY_RESTS = 10.0
 """The same wherever the app server is asked, which reads its copy as a whole for each response."""
 AgentAccess = tuple[SecretStr, SecretStr]

@@ -19,7 +19,7 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkAction, BulkJob, change_verdict
-from quarterdeck.fleet.conversations import ConversationRow, conversation_row, with_last_status
+from quarterdeck.fleet.conversations import DELETING, ConversationRow, conversation_row, with_last_status
 from quarterdeck.fleet.displacement import Displacement
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.kept import Keeper, StateFiles
@@ -145,17 +145,13 @@ class Session:
         if record is None:
             task = self.start_tasks.records.get(conversation_id)
             return start_row(task, self.server_clock) if task is not None and self._is_shown(task) else None
-        memory = self.memories.by_id.get(record.sandbox_id or "")
-        is_newer = memory is not None and (memory.asked is not None or record.sandbox_id in self._viewports.unsettled)
-        return conversation_row(
-            record,
-            sandboxes=None if self.sandboxes.health.incomplete else self.sandboxes.records,
-            newer=memory.state(self._clock()).word if memory is not None and is_newer else None,
-            deleting=conversation_id in self._deleting,
-            unread=conversation_id in self.unread.ids,
-            watched=conversation_id in self.unread.watched,
-            clock=self.server_clock,
-        )
+        sandboxes = None if self.sandboxes.health.incomplete else self.sandboxes.records
+        memory, newer = self.memories.by_id.get(record.sandbox_id or ""), ""
+        if memory is not None and (memory.asked is not None or record.sandbox_id in self._viewports.unsettled):
+            newer = memory.state(self._clock()).word
+        row = conversation_row(record, sandboxes, newer, self.server_clock)
+        row = row._replace(unread=record.id in self.unread.ids, watched=record.id in self.unread.watched)
+        return row._replace(state=DELETING) if record.id in self._deleting else row
 
     @property
     def conversation_rows(self) -> list[ConversationRow]:
