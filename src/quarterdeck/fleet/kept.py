@@ -94,27 +94,25 @@ class Keeper:
 
         What another deck saved is restored with each saving.
         """
-        saving = False
         try:
             while True:
                 await part.changed.wait()
                 await asyncio.sleep(REST)
-                part.changed.clear()
-                saving = True
-                theirs = await self._write(part)
-                saving = False
-                if theirs is not None:
+                if (theirs := await self._write(part)) is not None:
                     part.recall(theirs)
-        except asyncio.CancelledError:
-            if saving or part.changed.is_set():
+        finally:
+            if part.changed.is_set():
                 await self._write(part)
-            raise
 
     async def _write(self, part: KeptPart[M]) -> M | None:
-        """Save a part; returns what the file has then. After a failure it counts as changed, so it is tried again."""
+        """Save a part; returns what the file has then. What was not written still counts as changed."""
+        part.changed.clear()
         mine = part.kept()
         try:
             return None if mine is None else await self._files.change(part.model, self._server, mine.joined)
+        except asyncio.CancelledError:
+            part.changed.set()
+            raise
         except ServiceError as error:
             part.changed.set()
             self._complain(error)
