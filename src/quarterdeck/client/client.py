@@ -33,6 +33,8 @@ class Client:
         """The transport to the server, for requests about a single conversation."""
         self.url = transport.url
         """The server's address, without a trailing slash."""
+        self.has_key = transport.has_key
+        """Whether requests carry a key."""
         self.log = transport.log
         """The latest requests, newest last."""
         self.conversations = ConversationsResource(transport)
@@ -47,11 +49,6 @@ class Client:
     def server(self) -> Server:
         """The result of `describe()`."""
         return self.transport.server
-
-    @property
-    def has_key(self) -> bool:
-        """Whether requests carry a key."""
-        return self.transport.has_key
 
     @property
     def clock_offset(self) -> timedelta:

@@ -49,6 +49,7 @@ class RequestedStart:
         self.sandbox_id, self.until = sandbox_id, now + LOOKED_FOR
 
 
+@dataclass(eq=False)
 class Displacement(KeptPart[KeptCap]):
     """Finds out what starts and resumes of this deck displaced, and learns the server's cap from it.
 
@@ -56,19 +57,13 @@ class Displacement(KeptPart[KeptCap]):
     """
 
     model = KeptCap
+    records: Callable[[], Mapping[str, Sandbox]]
+    memories: SandboxMemories
+    title_in: Callable[[str], str | None]
 
-    def __init__(
-        self,
-        records: Callable[[], Mapping[str, Sandbox]],
-        memories: SandboxMemories,
-        title_in: Callable[[str], str | None],
-    ) -> None:
+    def __post_init__(self) -> None:
         super().__init__()
         self.learned: KeptCap | None = None
-        self._records = records
-        self._memories = memories.by_id
-        self._timelines = memories.timelines
-        self._title_in = title_in
         self._recent: list[RequestedStart] = []
 
     # Before
@@ -78,7 +73,7 @@ class Displacement(KeptPart[KeptCap]):
         """About how many sandboxes the server lets run, None if not known; until learned, guessed from an id."""
         if self.learned is not None:
             return self.learned.cap
-        return DOCKER_CAP if next(iter(self._records()), "").startswith(DOCKER) else None
+        return DOCKER_CAP if next(iter(self.records()), "").startswith(DOCKER) else None
 
     def forecast(self, count: int = 1) -> str:
         """Return a sentence about which running sandboxes starting or resuming `count` more will likely pause.
@@ -101,7 +96,7 @@ class Displacement(KeptPart[KeptCap]):
 
         Those with an action under way are left out; those of unknown age count as the youngest.
         """
-        known = ((record, self._memories.get(record.id)) for record in self._records().values())
+        known = ((record, self.memories.by_id.get(record.id)) for record in self.records().values())
         running = [
             (record.created_at or _LAST, record.id)
             for record, memory in known
@@ -133,15 +128,15 @@ class Displacement(KeptPart[KeptCap]):
         """
         for start in reversed([each for each in self._recent if each.sandbox_id]):
             by = short_id(start.sandbox_id)
-            if ids := made_room(start.running, start.sandbox_id, self._timelines.of):
-                self._timelines.displaced(ids, by)
+            if ids := made_room(start.running, start.sandbox_id, self.memories.timelines.of):
+                self.memories.timelines.displaced(ids, by)
                 start.displaced += len(ids)
                 self._learn(start)
                 words = f"Paused, probably to make room for {by}: {self._named(ids)}."
                 yield News(About.SANDBOXES, frozenset(ids), words=words)
             elif now >= start.until:
                 self._recent.remove(start)
-                events = self._timelines.of(start.sandbox_id)
+                events = self.memories.timelines.of(start.sandbox_id)
                 if not start.displaced and events and events[-1].what == StateWord.RUNNING:
                     self._learn(start)
 
@@ -157,7 +152,7 @@ class Displacement(KeptPart[KeptCap]):
 
     def _named(self, ids: Iterable[str]) -> str:
         """Return the short ids of these sandboxes, each with a title if known."""
-        titled = ((short_id(sandbox_id), self._title_in(sandbox_id)) for sandbox_id in ids)
+        titled = ((short_id(sandbox_id), self.title_in(sandbox_id)) for sandbox_id in ids)
         return ", ".join(f"{each} ({title})" if title else each for each, title in titled)
 
     def kept(self) -> KeptCap | None:

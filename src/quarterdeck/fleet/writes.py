@@ -23,30 +23,26 @@ class Writes:
     """Requests that are not answered yet, each with a phrase such as "start of python"."""
 
     def __init__(self) -> None:
-        self._words: list[str] = []
-        self._all_answered = asyncio.Event()
-
-    @property
-    def words(self) -> tuple[str, ...]:
+        self.words: list[str] = []
         """The phrases, the oldest first."""
-        return tuple(self._words)
+        self._all_answered = asyncio.Event()
 
     @contextmanager
     def under_way(self, words: str) -> Iterator[None]:
         """Count the request made inside the block as unanswered."""
-        self._words.append(words)
+        self.words.append(words)
         try:
             yield
         finally:
-            self._words.remove(words)
-            if not self._words:
+            self.words.remove(words)
+            if not self.words:
                 self._all_answered.set()
 
     async def all_answered(self, within: float) -> None:
         """Wait until no request is under way, at most some seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
-                while self._words:
+                while self.words:
                     self._all_answered.clear()
                     await self._all_answered.wait()
 
