@@ -31,7 +31,7 @@ from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import in_progress, is_recent, start_row
 from quarterdeck.fleet.unread import Unread
 from quarterdeck.fleet.viewports import Viewports
-from quarterdeck.fleet.watch import Changes, Watch
+from quarterdeck.fleet.watch import Changes, Store, Watch
 from quarterdeck.fleet.writes import RESPONSE_LOST, AskedTitles, Starts, Writes
 
 
@@ -68,9 +68,8 @@ class Session:
         self.unread = Unread(self._publish)
         self._viewports = looking = Viewports(self.memories, self.by_sandbox, self.unread, clock)
         self.sandboxes = Watch(client.sandboxes, self._sandboxes_read, looking.of_sandboxes)
-        self.conversations = Watch(
-            client.conversations, self._conversations_read, looking.of_conversations, carry=with_last_status
-        )
+        store = Store(with_last_status)
+        self.conversations = Watch(client.conversations, self._conversations_read, looking.of_conversations, store)
         self.start_tasks = Watch(client.start_tasks, self._start_tasks_read, looking.of_start_tasks)
         # What the person looks at first is read first: each response takes some milliseconds to process.
         self._watches: dict[str, Watch[Any]] = {

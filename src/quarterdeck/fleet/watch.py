@@ -5,7 +5,7 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.client.errors import ServiceError
@@ -149,14 +149,13 @@ class Watch(Generic[R]):
     source: Source[R]
     publish: Callable[[Changes[R]], None]
     look: Callable[[], Viewport] = Viewport
+    store: Store[R] = field(default_factory=Store)
     _: KW_ONLY
-    carry: Callable[[R, R], R] = _as_read
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
 
     def __post_init__(self) -> None:
-        self._store = Store(self.carry)
         self.health = Health()
         """Whether the readings succeed, and how old they are."""
         self._nap: asyncio.Future[None] | None = None
@@ -172,7 +171,7 @@ class Watch(Generic[R]):
     @property
     def records(self) -> Mapping[str, R]:
         """The known records by id, in the server's order."""
-        return self._store.by_id
+        return self.store.by_id
 
     def refresh(self, *, asked: bool = False) -> None:
         """Request a reading of the whole list now; a current one ends first, and a second lies between two.
@@ -192,7 +191,7 @@ class Watch(Generic[R]):
 
     def take(self, records: Sequence[R]) -> None:
         """Store records that were read by another request, as if a reading had returned them."""
-        self._tell(self._store.take(records))
+        self._tell(self.store.take(records))
 
     async def run(self) -> None:
         """Poll until cancelled."""
@@ -267,7 +266,7 @@ class Watch(Generic[R]):
             listed += [record.id for record in page.items]
             self.health = self.health.answered(self.clock())
             for start in range(0, max(len(page.items), 1), SLICE):
-                last = self._store.take(page.items[start : start + SLICE])
+                last = self.store.take(page.items[start : start + SLICE])
                 if not page.more and start + SLICE >= len(page.items):
                     break  # the changes of the last slice are published together with those of the whole list
                 self._tell(last)
@@ -286,7 +285,7 @@ class Watch(Generic[R]):
         except ServiceError:
             self._tell(last)
             raise
-        gone, all_known = self._store.keep_only(listed), not self.health.incomplete
+        gone, all_known = self.store.keep_only(listed), not self.health.incomplete
         self.health = self.health.passed(self.clock(), unreadable, partial=partial)
         self.publish(last._replace(gone=gone, all_known=all_known))
 
@@ -312,7 +311,7 @@ class Watch(Generic[R]):
             self._tell(Changes())
         else:
             unknown = (each for each, record in zip(ids, answers, strict=False) if record is None)
-            self._tell(self._store.take(known, unknown))
+            self._tell(self.store.take(known, unknown))
 
     def _tell(self, changes: Changes[R]) -> None:
         self.publish(changes._replace(all_known=not self.health.incomplete))
