@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 from pydantic import AwareDatetime
 
 from quarterdeck.fleet.kept import KeptModel, KeptPart
-from quarterdeck.fleet.sandbox_state import DONE_IN, UP, Action, PendingAction, SandboxMemory
+from quarterdeck.fleet.sandbox_state import DONE_IN, Action, PendingAction, SandboxMemory
 
 EVENTS = 20
 """How many events of one sandbox are kept, the newest."""
@@ -170,10 +170,9 @@ class Timelines(KeptPart[KeptTimelines]):
         if before is None and ours:
             asked = PendingAction(Action.START, now, here=False)
         if asked is not None and (asked.here or ours) and now - asked.at <= ANSWERED_BY:
-            if after.word in DONE_IN[asked.action]:
-                return Cause.YOU, _ASKED
-            if asked.action is not Action.PAUSE:
-                return Cause.SERVER, _became_of(asked.action)
+            explains = asked.action is not Action.PAUSE or after.word in DONE_IN[Action.PAUSE]
+            if explains:
+                return _cause_if_asked(asked.action, after.word)
         if self.perhaps_ours(sandbox_id):
             return Cause.UNKNOWN, _PERHAPS
         if before is not None:
@@ -243,10 +242,11 @@ def _from_start(event: Event) -> Event:
     """Return an event observed before the response to its start came, with the start as its cause."""
     if event.words not in (_PERHAPS, _NOT_ASKED):
         return event
-    if event.what in UP:
-        return event._replace(cause=Cause.YOU, words=_ASKED)
-    return event._replace(cause=Cause.SERVER, words=_became_of(Action.START))
+    cause, words = _cause_if_asked(Action.START, event.what)
+    return event._replace(cause=cause, words=words)
 
 
-def _became_of(action: Action) -> str:
-    return f"what became of the {action} you asked for"
+def _cause_if_asked(action: Action, word: str) -> tuple[Cause, str]:
+    """Return the cause of a state after an action that was requested here."""
+    done = word in DONE_IN[action]
+    return (Cause.YOU, _ASKED) if done else (Cause.SERVER, f"what became of the {action} you asked for")
