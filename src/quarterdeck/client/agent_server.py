@@ -8,9 +8,9 @@ from typing import Any, Self
 
 from pydantic import SecretStr
 
+from quarterdeck.client.describe import read_object, release_in
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.base import Wire
-from quarterdeck.client.models.event import AgentState, EventPage, Policy, Text
+from quarterdeck.client.models.event import AgentState, EventPage, Policy
 from quarterdeck.client.network import is_loopback, shown_host
 from quarterdeck.client.request import Query, Request, Response, segment
 from quarterdeck.client.transport import Transport
@@ -24,10 +24,6 @@ MOST = "100"
 NEVER = Policy(kind="NeverConfirm")
 ALWAYS = Policy(kind="AlwaysConfirm")
 RISKY = Policy(kind="ConfirmRisky", threshold="MEDIUM", confirm_unknown=True)
-
-
-class _About(Wire):
-    version: Text = ""
 
 
 class AgentServer:
@@ -65,11 +61,9 @@ class AgentServer:
 
     async def safe_socket(self) -> bool:
         """Whether a socket may be opened at any time (SERVERS.md: its socket); not if the version is unknown."""
-        try:
-            about = (await self._read("/server_info")).read_as(_About, UNREADABLE)
-        except ServiceError:
-            return False
-        return tuple(int(each) for each in about.version.split(".") if each.isdecimal()) >= SAFE_SOCKETS
+        request = Request("GET", "/server_info", seconds=self.transport.limits.quick, background=True)
+        version = release_in(await read_object(self.transport, request))
+        return tuple(int(each) for each in version.split(".") if each.isdecimal()) >= SAFE_SOCKETS
 
     async def state(self) -> AgentState:
         """Return the current state of the conversation."""

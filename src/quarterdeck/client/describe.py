@@ -30,15 +30,15 @@ async def describe(transport: Transport) -> Server:
     # A refusal or failure at this path may come from something in front of the service.
     if key is not KeyState.ACCEPTED and (flat := await _key_state(transport, FLAT_SETTINGS)) is not None:
         generation, key = Generation.FLAT, flat
-    about = await _object(transport, Request("GET", "/server_info"), raised=_MOMENTARY)
+    about = await read_object(transport, Request("GET", "/server_info"), raised=_MOMENTARY)
     if key is None:
-        return Server(Generation.NONE, KeyState.UNPROVEN, release=_release(about))
+        return Server(Generation.NONE, KeyState.UNPROVEN, release=release_in(about))
     local = about.get("service") == LOCAL_SERVICE
     merges = generation is Generation.NESTED or (local and about.get("settings_store") == "merge")
     return Server(
         generation,
         key,
-        release=_release(about),
+        release=release_in(about),
         local=local,
         simulated=local and about.get("simulated_sandboxes") is not None,
         merges=merges,
@@ -49,8 +49,8 @@ async def describe(transport: Transport) -> Server:
 async def release_of(transport: Transport) -> str:
     """Return the release from the server's description of its interface, half a megabyte; empty if there is none."""
     request = Request("GET", "/openapi.json", seconds=transport.limits.release, background=True)
-    info = (await _object(transport, request)).get("info")
-    return _release(info) if isinstance(info, dict) else ""
+    info = (await read_object(transport, request)).get("info")
+    return release_in(info) if isinstance(info, dict) else ""
 
 
 async def _key_state(transport: Transport, path: str) -> KeyState | None:
@@ -75,7 +75,7 @@ async def _key_state(transport: Transport, path: str) -> KeyState | None:
     return KeyState.ACCEPTED if is_record else None
 
 
-async def _object(
+async def read_object(
     transport: Transport, request: Request, *, raised: Container[int | None] = frozenset()
 ) -> dict[str, Any]:
     """Return an optional object; an empty one if it cannot be read, unless that ends with a status that is raised."""
@@ -88,7 +88,8 @@ async def _object(
     return content if isinstance(content, dict) else {}
 
 
-def _release(about: dict[str, Any]) -> str:
+def release_in(about: dict[str, Any]) -> str:
+    """Return the release that a server tells of itself; empty if it does not."""
     version = about.get("version")
     return version if isinstance(version, str) else ""
 

@@ -68,14 +68,12 @@ FIELDS: Mapping[str, NestedField] = {
     "condenser_max_size": NestedField(Whole, _SET, f"{AGENT}.condenser.max_size"),
     "max_iterations": NestedField(Whole, _SET, f"{CONVERSATION}.max_iterations"),
     "confirmation_mode": NestedField(bool, _SET, f"{CONVERSATION}.confirmation_mode"),
+    MCP: NestedField(Any, place=f"{AGENT}.{MCP}"),
     "security_analyzer": NestedField(Literal["llm", "none"], _SET, f"{CONVERSATION}.security_analyzer"),
 }
-"""Everything that may be sent, except MCP servers and leaves (SERVERS.md: the top level is stored unread)."""
+"""Everything that may be sent, except leaves (SERVERS.md: the top level is stored unread)."""
 
-PLACES: Mapping[str, str] = {
-    **{name: field.place for name, field in FIELDS.items() if field.place},
-    MCP: f"{AGENT}.{MCP}",
-}
+PLACES: Mapping[str, str] = {name: field.place for name, field in FIELDS.items() if field.place}
 CANONICAL: Mapping[str, str] = {place: name for name, place in PLACES.items()}
 NESTED_RULES: Mapping[str, FieldRules] = {
     **{name: field.rules for name, field in FIELDS.items()},

@@ -7,10 +7,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from quarterdeck.client.models.mcp import (
+    LISTS,
     McpConfig,
     McpServer,
     ShttpServer,
-    SseServer,
     StdioServer,
     free_name,
     listed,
@@ -24,12 +24,8 @@ from quarterdeck.client.redact import as_secrets, invalid
 UNLISTED = "unlisted"
 """The member of a configuration that keeps, by name, the servers that fit into none of the three lists."""
 
-_MODELS: Mapping[str, type[McpServer]] = {
-    "stdio": StdioServer,
-    "sse": SseServer,
-    "http": ShttpServer,
-    "streamable-http": ShttpServer,
-}
+_MODELS = {model.kind.lower(): model for model in LISTS.values()} | {"streamable-http": ShttpServer}
+"""The models by what a stored server calls its transport."""
 _OPEN_STRATEGIES = ("none", "oauth2")
 """Authentication strategies that are meaningful without a secret."""
 _AUTH_LOADED = ("strategy", "header_name", "username")

@@ -1,22 +1,15 @@
 """The server's descriptions of its settings, and suggestions for fields (SERVERS.md: schemas)."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from quarterdeck.client.models.base import Wire
-from quarterdeck.client.nested import AGENT, CONVERSATION, PLACES
+from quarterdeck.client.nested import CONVERSATION, NESTED_SETTINGS, PLACES
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.client.request import Request
 from quarterdeck.client.transport import Transport
-
-SCHEMA_PATHS: Mapping[str, str] = {
-    AGENT: "/api/v1/settings/agent-schema",
-    CONVERSATION: "/api/v1/settings/conversation-schema",
-}
-"""The path of the schema of each section."""
 
 
 class SchemaChoice(Wire):
@@ -55,7 +48,8 @@ async def read_schema(transport: Transport, section: str) -> tuple[SchemaField, 
 
     A place occurs once for each agent kind that has it. Raises ServiceError(WRONG_API) if the response is not a schema.
     """
-    response = await transport.send_if_offered(Request("GET", SCHEMA_PATHS[section]))
+    path = f"{NESTED_SETTINGS}/{section.removesuffix('_settings')}-schema"
+    response = await transport.send_if_offered(Request("GET", path))
     if response is None:
         return ()
     content = response.json()
