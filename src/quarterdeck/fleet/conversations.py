@@ -11,7 +11,7 @@ from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, Star
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
 from quarterdeck.fleet.filters import Grammar, Kind, Token
 from quarterdeck.fleet.order import Rank
-from quarterdeck.fleet.sandbox_state import StateWord
+from quarterdeck.fleet.sandbox_state import WORDS, StateWord
 
 
 class ConversationWord(StrEnum):
@@ -86,10 +86,10 @@ _AGENT: dict[str, ConversationState] = {
 _SANDBOX: dict[str, ConversationState] = {
     StateWord.PAUSING: ConversationState(ConversationWord.SANDBOX_PAUSING, Category.BUSY),
     StateWord.RESUMING: ConversationState(ConversationWord.SANDBOX_RESUMING, Category.BUSY),
-    SandboxStatus.PAUSED: ConversationState(ConversationWord.SANDBOX_PAUSED, Category.RESTING),
-    SandboxStatus.STARTING: ConversationState(ConversationWord.SANDBOX_STARTING, Category.BUSY),
-    SandboxStatus.ERROR: ConversationState(ConversationWord.SANDBOX_ERROR, Category.RESTING),
-    SandboxStatus.MISSING: ConversationState(ConversationWord.SANDBOX_MISSING, Category.GONE),
+    StateWord.PAUSED: ConversationState(ConversationWord.SANDBOX_PAUSED, Category.RESTING),
+    StateWord.STARTING: ConversationState(ConversationWord.SANDBOX_STARTING, Category.BUSY),
+    StateWord.ERROR: ConversationState(ConversationWord.SANDBOX_ERROR, Category.RESTING),
+    StateWord.MISSING: ConversationState(ConversationWord.SANDBOX_MISSING, Category.GONE),
 }
 _OF_SANDBOX = frozenset(state.word for state in _SANDBOX.values())
 _NO_ANSWER = ConversationState(
@@ -102,17 +102,15 @@ _LAST_TOLD = "Its sandbox is idle; this is what the agent last said."
 
 
 _HEARD = frozenset({SandboxStatus.RUNNING, SandboxStatus.STARTING})
-_STOPPED = frozenset({SandboxStatus.PAUSED})
-_NEWER: dict[str, tuple[Container[str | None], str]] = {
-    StateWord.PAUSING: (_HEARD, StateWord.PAUSING),
-    StateWord.PAUSED: (_HEARD, SandboxStatus.PAUSED),
-    StateWord.ERROR: (_HEARD, SandboxStatus.ERROR),
-    StateWord.MISSING: (_HEARD, SandboxStatus.MISSING),
-    StateWord.RESUMING: (_STOPPED, StateWord.RESUMING),
-    StateWord.STARTING: (_STOPPED, StateWord.RESUMING),
-    StateWord.RUNNING: (_STOPPED, StateWord.RESUMING),
-}
-"""Newer words of a sandbox, each with the statuses in readings that do not show it yet and what is shown then."""
+_STOPS = frozenset({StateWord.PAUSING, StateWord.PAUSED, StateWord.ERROR, StateWord.MISSING})
+_COMES_BACK = frozenset({StateWord.RESUMING, StateWord.STARTING, StateWord.RUNNING})
+
+
+def _not_read_yet(record: Conversation, newer: str) -> str | None:
+    """Return what to show of the sandbox if the record does not show its `newer` word yet."""
+    if record.sandbox_status in _HEARD and newer in _STOPS:
+        return newer
+    return StateWord.RESUMING if record.sandbox_status == SandboxStatus.PAUSED and newer in _COMES_BACK else None
 
 
 def with_last_status(before: Conversation, record: Conversation) -> Conversation:
@@ -125,15 +123,16 @@ def with_last_status(before: Conversation, record: Conversation) -> Conversation
 
 def conversation_state(record: Conversation, sandbox: str | None = None) -> ConversationState:
     """Return the status to show; `sandbox` replaces the record's sandbox status, if a newer one is shown beside it."""
-    sandbox, agent = sandbox or record.sandbox_status, record.execution_status
-    if sandbox == SandboxStatus.STARTING and agent is not None:
+    told, agent = sandbox or record.sandbox_status, record.execution_status
+    word = WORDS.get(told or "", told)
+    if word == StateWord.STARTING and agent is not None:
         return _agent_state(agent)._replace(note=_LAST_TOLD)
-    if sandbox in _SANDBOX:
-        return _SANDBOX[sandbox]
-    if sandbox is not None and sandbox != SandboxStatus.RUNNING:
-        return ConversationState(sandbox, Category.RESTING)
+    if word in _SANDBOX:
+        return _SANDBOX[word]
+    if word is not None and word != StateWord.RUNNING:
+        return ConversationState(word, Category.RESTING)
     if agent is None:
-        return _UNTOLD if sandbox is None else _NO_ANSWER
+        return _UNTOLD if word is None else _NO_ANSWER
     return _agent_state(agent)
 
 
@@ -243,8 +242,7 @@ def conversation_row(
     `sandboxes` are the ids of all sandboxes, None until they have been read completely; `newer` is the word of its own
     one, if that is newer than the record.
     """
-    outdated, shown = _NEWER.get(newer, ((), None))
-    state = conversation_state(record, shown if record.sandbox_status in outdated else None)
+    state = conversation_state(record, _not_read_yet(record, newer))
     lost = sandboxes is not None and record.sandbox_id not in sandboxes
     unlinked = record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)
     created, updated = clock.here(record.created_at), clock.here(record.changed_at)
