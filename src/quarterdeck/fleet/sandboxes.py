@@ -38,12 +38,8 @@ class SandboxRow(NamedTuple):
     """The conversations in it, in the server's order (newest first)."""
     complete: bool = True
     """Whether all conversations in it are known."""
-    working: bool = False
-    """Whether an agent in it is working, as last read."""
     quiet_since: datetime | None = None
     """Since when nothing has happened in it; None while an agent works, while it is not up, or if it is not known."""
-    cost: float = 0.0
-    """The cost of its conversations so far, in US dollars."""
     created: datetime | None = None
     asked: tuple[str, ...] = ()
     """The titles of the conversations that a command was given for; empty if it was given for the sandbox itself."""
@@ -52,6 +48,17 @@ class SandboxRow(NamedTuple):
     def short_id(self) -> str:
         """The beginning of the id, without the prefix that all ids of a server share."""
         return short_id(self.id)
+
+    @property
+    def working(self) -> bool:
+        """Whether an agent in it is working, as last read."""
+        told = (each.execution_status for each in self.conversations)
+        return self.memory.word in UP and ExecutionStatus.RUNNING in told
+
+    @property
+    def cost(self) -> float:
+        """The cost of its conversations so far, in US dollars."""
+        return sum(each.cost or 0.0 for each in self.conversations)
 
     @property
     def unlinked(self) -> bool:
@@ -123,19 +130,10 @@ def sandbox_row(
     clock: ServerClock = AS_TOLD,
 ) -> SandboxRow:
     """Return the row of a sandbox; `complete` means that all conversations in it are known."""
-    told = {each.execution_status for each in conversations}
-    working = memory.word in UP and ExecutionStatus.RUNNING in told
-    return SandboxRow(
-        record.id,
-        record,
-        memory,
-        conversations,
-        complete,
-        working,
-        _quiet_since(memory, conversations, clock) if complete and not working else None,
-        sum(each.cost or 0.0 for each in conversations),
-        clock.here(record.created_at),
-    )
+    row = SandboxRow(record.id, record, memory, conversations, complete, created=clock.here(record.created_at))
+    if not complete or row.working:
+        return row
+    return row._replace(quiet_since=_quiet_since(memory, conversations, clock))
 
 
 def _quiet_since(memory: SandboxMemory, conversations: tuple[Conversation, ...], clock: ServerClock) -> datetime | None:
