@@ -52,10 +52,10 @@ async def test_a_key_that_can_do_nothing_says_why_and_what_would() -> None:
     fleet = FakeFleet.of(1)
     async with at_sandboxes(fleet) as seat:
         await seat.press("r", sees="It is running already. p pauses it.")
-        await seat.press("o", sees="no conversation lives in it")
+        await seat.press("o", sees="No conversation lives in it")
         await seat.press("p", sees="‖ Paused")
         await seat.press("p", sees="It is paused already. r resumes it.")
-        await seat.press("f2", sees=("It is paused already", "do it"))
+        await seat.press("f2", sees=("Pause             It is paused already", "do it"))
         fleet.sandboxes["box00"]["status"] = "RUNNING"
         await seat.reread(sees=("It is running already", "do it"))
         await seat.press("p", sees="‖ Paused", until=lambda: not seat.deck.screen.is_modal)

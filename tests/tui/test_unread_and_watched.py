@@ -120,7 +120,7 @@ async def test_a_line_says_on_every_screen_how_the_watched_one_is(fleet: FakeFle
         await seat.go_to("c2", "space", "w", sees="No longer watching 2 conversations.")
         await seat.until(lambda: "watching: " not in seat.text and "◉" not in seat.text)
         await seat.press("2")
-        await seat.go_to("lonely", "w", sees="no conversation lives in it.")
+        await seat.go_to("lonely", "w", sees="No conversation lives in it.")
         await watch(seat, "box")
         assert list(seat.session.unread.watched) == ["c1"]
         await seat.press("w", until=lambda: not seat.session.unread.watched)

@@ -60,8 +60,8 @@ def _why_not(session: Session, name: str, row: SandboxRow, now: datetime) -> str
     """Return why a command cannot be applied to a sandbox."""
     reason = refusal(name, row.state(now), OWN_REMEDIES)
     if reason is None and name in ("other", "notify_me") and not row.conversations:
-        reason = "no conversation lives in it."
-    return f"{row.short_id}: {reason}" if reason is not None else None
+        reason = "No conversation lives in it."
+    return reason
 
 
 SANDBOXES: ListDefinition[SandboxRow] = ListDefinition(
