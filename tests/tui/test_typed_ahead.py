@@ -299,3 +299,11 @@ async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(doze
         assert not dozen.created
         await seat.press("escape", sees=("esc again drops what you typed", "go"))
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
+
+
+async def test_scrolling_is_hinted_at_only_where_something_scrolls(dozen: FakeFleet) -> None:
+    async with at_sandboxes(dozen, size=(80, 24)) as seat:
+        await seat.sees("box01", "live")
+        await seat.press("D", sees=("Delete sandbox box00?", "enter do it  esc cancel"), lacks="scroll")
+        await seat.press("escape", "question_mark", sees="↑ ↓ scroll  esc close")
+        await seat.press("escape", "asterisk", "p", sees="n no (enter too)", lacks="scroll")

@@ -25,6 +25,8 @@ from quarterdeck.tui.widgets.lines import TextScroll
 
 Result = TypeVar("Result")
 Answer = TypeVar("Answer")
+SCROLL = ("↑ ↓", "scroll")
+"""The hint that is shown only while not all of the body is in sight."""
 
 
 class Dialog(ModalScreen[Result | None]):
@@ -47,6 +49,7 @@ class Dialog(ModalScreen[Result | None]):
         self._said = tuple(said)
         self._body = TextScroll(id="body", can_focus=False)
         self._key_bar = KeyBar()
+        self._hinted: Hints = ()
         self.hint(self.HINTS)
         self._waits = False
         """Whether it says what it waits for."""
@@ -89,6 +92,7 @@ class Dialog(ModalScreen[Result | None]):
     def on_mount(self) -> None:
         """Take the focus before the next key arrives."""
         self.set_focus(self.first_focus(), scroll_visible=False)
+        self.watch(self._body, "show_vertical_scrollbar", self._show_hints, init=False)
 
     def complain(self, problem: Shown | None) -> None:
         """Show a sentence about what is wrong, or remove it."""
@@ -107,7 +111,12 @@ class Dialog(ModalScreen[Result | None]):
 
     def hint(self, hints: Hints) -> None:
         """Show other key hints."""
-        self._key_bar.hints = tuple((key, label, True) for key, label in hints)
+        self._hinted = hints
+        self._show_hints()
+
+    def _show_hints(self) -> None:
+        shown = (hint for hint in self._hinted if hint != SCROLL or self._body.show_vertical_scrollbar)
+        self._key_bar.hints = tuple((key, label, True) for key, label in shown)
         self._key_bar.refresh(layout=True)
 
     def on_key(self, event: Key) -> None:

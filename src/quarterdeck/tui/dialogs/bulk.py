@@ -17,7 +17,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.columns.details import title_or_untitled
 from quarterdeck.tui.copying import Copyable
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import SCROLL, Dialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.glyphs import glyph, signed
 from quarterdeck.tui.paint import content, plain
@@ -32,7 +32,7 @@ LISTED = 200
 """How many rows of one kind are listed one by one."""
 STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
 _DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted", "Dismiss": "dismissed"}
-NOTHING_TO_DO: Hints = (("n", "close (enter too)"), ("↑ ↓", "scroll"))
+NOTHING_TO_DO: Hints = (("n", "close (enter too)"), SCROLL)
 WELL = frozenset({RowState.DONE, RowState.SKIPPED})
 """Final states that need no attention."""
 
@@ -41,7 +41,7 @@ class PlanDialog(ConfirmDialog):
     """Asks whether to carry out a plan; `h` includes the marked rows that the filter hides."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("h", "hidden", "Include what the filter hides", show=False)]
-    HINTS = (("y", "do it"), ("n", "no (enter too)"), ("↑ ↓", "scroll"))
+    HINTS = (("y", "do it"), ("n", "no (enter too)"), SCROLL)
 
     def __init__(
         self, verb: str, planned: Plan[SandboxRow], warnings: Callable[[Sequence[SandboxRow]], Sequence[Cell]]

@@ -8,7 +8,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import SCROLL, Dialog
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
@@ -42,7 +42,7 @@ class YesNoDialog(ConfirmDialog):
 class TypedConfirmDialog(Dialog[bool]):
     """Asks the person to type a word before something that destroys data."""
 
-    HINTS = (("enter", "do it"), ("esc", "cancel"), ("↑ ↓", "scroll"))
+    HINTS = (("enter", "do it"), ("esc", "cancel"), SCROLL)
 
     def __init__(self, title: Shown, said: Iterable[Cell], word: Shown) -> None:
         super().__init__(title, said)

@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import COMMANDS, Command, Place, commands_at, shown_key
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import SCROLL, Dialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import Lines
 
@@ -24,7 +24,7 @@ class PageDialog(Dialog[None]):
     """Lines that scroll; `said` is called again each second. `label` is the width of the label before a line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,enter,question_mark", "cancel", "Close", show=False)]
-    HINTS = (("↑ ↓", "scroll"), ("esc", "close"))
+    HINTS = (SCROLL, ("esc", "close"))
 
     def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]], *, label: int = 0) -> None:
         super().__init__(title)

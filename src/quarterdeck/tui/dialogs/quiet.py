@@ -29,7 +29,7 @@ SHOWN = ("sandbox", "quiet", "cost", "status", "conversation")
 class QuietDialog(Dialog[QuietSandboxes]):
     """Asks for a threshold and shows what it finds; nothing is paused here. Dismisses with what was found."""
 
-    HINTS = (("enter", "go on to the plan"), ("↑ ↓", "scroll"), ("esc", "cancel"))
+    HINTS = (("enter", "go on to the plan"), ("↑ ↓", "move"), ("esc", "cancel"))
 
     def __init__(self, rows: Callable[[], Iterable[SandboxRow]]) -> None:
         super().__init__(Shown("Quiet sandboxes: what would be paused"), wide=True)
