@@ -61,6 +61,15 @@ async def test_a_key_that_can_do_nothing_says_why_and_what_would() -> None:
         await seat.press("p", sees="‖ Paused", until=lambda: not seat.deck.screen.is_modal)
 
 
+async def test_that_there_is_no_row_is_said_until_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bars, "STAYS", 1e6)
+    fleet = FakeFleet()
+    async with at_sandboxes(fleet) as seat:
+        await seat.press("p", sees="Pause: there is no row here.")
+        fleet.add("box")
+        await seat.reread(sees="1 Running", until=lambda: "there is no row here" not in seat.text)
+
+
 async def test_a_menu_whose_row_is_gone_does_nothing_to_the_next_one() -> None:
     fleet = FakeFleet.of(2)
     async with at_sandboxes(fleet) as seat:

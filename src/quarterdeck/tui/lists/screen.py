@@ -50,6 +50,8 @@ SIDE_WIDTHS = (30, 44)
 """Minimum and maximum columns of the side pane."""
 FOR_MARKED = frozenset({"pause", "resume", "delete", "notify_me"})
 """Commands that apply to the marked rows, if any; rows that they cannot apply to are sorted out later."""
+NO_ROW_HERE = "there is no row here."
+"""Why a command about a row cannot be done in an empty list; it is not said any longer once there are rows."""
 NEED_ROWS = ("row_menu", "mark_all")
 """Commands that need a row, besides those in the menu of a row."""
 
@@ -248,6 +250,8 @@ class ListScreen(DeckScreen, Generic[R]):
             self.mark_read(wanted)
         if not self.table.ids:
             self.table.say_empty(*self._why_no_rows())
+        elif any(words.endswith(NO_ROW_HERE) for words, _ in self.message_line.message):
+            self.message_line.clear()
         if not self._due:  # otherwise the queued rows will change the counts again
             self.filter_bar.count(self.counts())
         self.refresh_frame()
@@ -341,7 +345,7 @@ class ListScreen(DeckScreen, Generic[R]):
             return reason
         row, marks, session = self.table.cursor_row, self.table.marks, self._session
         if (command.row or command.name in NEED_ROWS) and row is None and not marks:
-            return f"{command.label}: there is no row here."
+            return f"{command.label}: {NO_ROW_HERE}"
         match command.name:
             case "mark_range" if not self.table.range_begun:
                 return "Mark a row with space first; v then marks from there to the cursor."
