@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Input, Select
+from textual.widgets import Input, Select, TextArea
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.settings.fields import Problem
@@ -77,6 +77,8 @@ class FieldsDialog(Dialog[Result]):
         self.fields = {field.key: field for field in fields}
         self._may_go: list[Mapping[str, Any]] = []
         """Values that may be discarded without a warning."""
+        self._warned = False
+        """Whether it says that escape discards what is typed now."""
         controls = [field.control for field in self.fields.values()]
         one_line = all(isinstance(control, LineInput) for control in controls)
         self._has_area = any(isinstance(control, PlainArea) for control in controls)
@@ -107,6 +109,15 @@ class FieldsDialog(Dialog[Result]):
             if field.only_if is not None:
                 name, value = field.only_if
                 field.display = self.fields[name].value == value
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    @on(Select.Changed)
+    def _typed_on(self) -> None:
+        """What was said of escape does not hold for what is typed now."""
+        if self._warned and self.typed not in self._may_go:
+            self._warned = False
+            self.complain(None)
 
     def problems(self) -> list[Problem]:
         """Return what is wrong, each problem with its field."""
@@ -155,6 +166,7 @@ class FieldsDialog(Dialog[Result]):
             self.dismiss(None)
         else:
             self._may_go.append(self.typed)
+            self._warned = True
             self.say(Shown("esc again drops what you typed."), Tone.WARN)
 
 
