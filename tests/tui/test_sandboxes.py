@@ -70,6 +70,16 @@ async def test_that_there_is_no_row_is_said_until_there_is_one(monkeypatch: pyte
         await seat.reread(sees="1 Running", until=lambda: "there is no row here" not in seat.text)
 
 
+async def test_what_happened_and_its_requests_stand_in_lines_that_are_not_torn() -> None:
+    fleet = FakeFleet()
+    fleet.add("a" * 30)
+    async with at_sandboxes(fleet, size=(120, 36)) as seat:
+        await seat.sees("Timeline", "unknown")
+        assert seat.line_of("unknown").count("● Running") == 1
+        await seat.press("p", sees="‖ Paused")
+        await seat.press("i", "G", sees=f"{' ' * 16}/api/v1/sandboxes/{'a' * 30}/pause")
+
+
 async def test_a_menu_whose_row_is_gone_does_nothing_to_the_next_one() -> None:
     fleet = FakeFleet.of(2)
     async with at_sandboxes(fleet) as seat:

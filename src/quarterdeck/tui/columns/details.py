@@ -147,14 +147,14 @@ TIME_WIDE = len("00:00:00  ")
 """Cells for the time of a request."""
 
 
-def logged_line(request: LoggedRequest) -> Cell:
-    """Return one request: when, how it ended, how long it took, what it was."""
+def logged_line(request: LoggedRequest, wide: int = TIME_WIDE) -> Cell:
+    """Return one request: when, in so many cells, how it ended, how long it took, what it was."""
     if request.status is not None:
         ended, tone = str(request.status), Tone.GOOD if request.status < 400 else Tone.BAD
     else:
         ended, tone = request.error or "left", Tone.BAD if request.error else Tone.MUTED
     return (
-        (Shown(f"{request.when.astimezone():%H:%M:%S}  "), Tone.MUTED),
+        (Shown(f"{request.when.astimezone():%H:%M:%S}".ljust(wide)), Tone.MUTED),
         (text.line(f"{ended:<8.8}"), tone),
         (Shown(f" {request.ms:>7.0f} ms  "), Tone.MUTED),
         (Shown(f"{request.method:<6} "), Tone.KEY),

@@ -159,7 +159,7 @@ def _event(event: Event, now: datetime, goes_on: str) -> list[Cell]:
     line = (
         (Shown(f"{moment:<{LABEL_WIDE}}"), Tone.MUTED),
         *signed(event.what, Shown(f"{text.line(event.what):<10}")),
-        (Shown(f"{took:<7}"), Tone.MUTED),
+        (Shown(f"{took + ' ':<6}"), Tone.MUTED),
         (Shown(event.cause), CAUSES[event.cause]),
     )
     why = ((Shown(" " * LABEL_WIDE), Tone.MUTED), (text.line(event.words), Tone.MUTED))
@@ -168,7 +168,7 @@ def _event(event: Event, now: datetime, goes_on: str) -> list[Cell]:
 
 def own_requests(row_id: str, log: Sequence[LoggedRequest]) -> list[Cell]:
     """The requests about one sandbox, newest first."""
-    own = [logged_line(request) for request in reversed(log) if f"/{row_id}" in request.path]
+    own = [logged_line(request, LABEL_WIDE) for request in reversed(log) if f"/{row_id}" in request.path]
     return [EMPTY, heading("Requests that name it"), *(own or [cell(Shown("none in this run"), Tone.MUTED)])]
 
 
