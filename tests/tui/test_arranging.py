@@ -187,7 +187,7 @@ async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Ho
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("http://me:hush@box:81/?key=hush", "copied the conversation's address whole: it holds a password or token"),
+        ("http://me:hush@box:81/?key=hush", "copied the conversation's address whole: it holds a password or token."),
         ("http://box:81/open", "copied the conversation's address"),
     ],
 )

@@ -69,7 +69,7 @@ def open_address(app: App[Any], address: str, shown: str) -> Shown:
         app.open_url(address)
         return line(f"Opened {shown}")
     app.copy_to_clipboard(address)
-    secret = " whole: it holds a password or token" if _may_hold_secret(address) else ""
+    secret = " whole: it holds a password or token." if _may_hold_secret(address) else ""
     return line(f"No browser here; copied {shown}{secret}")
 
 

@@ -447,7 +447,7 @@ class ListScreen(DeckScreen, Generic[R]):
             session.unread.unwatch(found)
             self.say(text.line(f"No longer watching {what}."))
         elif left_out := session.unread.watch(found):
-            words = f"{MOST_WATCHED} can be watched at a time; {len(left_out)} of these are not. w again ends one."
+            words = f"{MOST_WATCHED} can be watched at a time; not watched: {len(left_out)} of these. w again ends one."
             self.say(Shown(words), Tone.WARN)
         elif self.app.endpoint.embedded:
             self.say(text.line(f"Watching {what}, but no agent runs in the local service."))
