@@ -200,7 +200,7 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
         await seat.press("escape", "y", sees="Copied the entry, if your terminal takes copies")
         assert seat.deck.clipboard == "word 38"
         await lead("slash", *["backspace"] * 6, *"wish", "enter", "enter", to="second wish")
-        await seat.sees("None before; this is the last one.")
+        await seat.sees("None before it; gone round to the last one.")
         await lead("enter", to="first wish")
         await seat.until(lambda: "None before" not in seat.text)
         await seat.press(*["backspace"] * 4, *"zzz", "enter", sees="No “zzz” in what")

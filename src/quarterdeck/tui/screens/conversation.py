@@ -310,7 +310,7 @@ class ConversationScreen(DeckScreen):
             here = self.log_view.cursor_entry
             went = self.log_view.search(-1, has, around=True)
             if went > 0:
-                self.say(Shown("None before; this is the last one."))
+                self.say(Shown("None before it; gone round to the last one."))
             elif not went:
                 no = "No other" if here is not None and has(here) else "No"
                 self.say(text.line(f"{no} “{words}” in what has been read."), Tone.WARN)
