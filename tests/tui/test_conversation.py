@@ -549,8 +549,21 @@ async def test_a_question_that_cannot_be_answered_now_names_no_keys(agent: FakeA
     async with opened(agent) as seat:
         await seat.sees("tab answers")
         agent.sandbox, agent.unreached = "PAUSED", True
-        await seat.press("ctrl+r", sees="needs you: 1 action ━")
+        await seat.press("ctrl+r", sees="needs you: 1 action ━", lacks="tab Answer")
         await seat.press("tab", sees=("needs you: 1 action ━", "Its sandbox is paused. r resumes it."))
+        await seat.press("escape", "m", *"why", "ctrl+s", sees="Nothing was sent; esc, then r resumes it.")
+    assert agent.ran == []
+
+
+async def test_what_a_message_means_is_not_asked_any_more_once_no_answer_can_be_sent(agent: FakeAgent) -> None:
+    agent.asks("rm -r build")
+    async with opened(agent) as seat:
+        await seat.sees("tab answers")
+        await seat.press("m", *"why", "ctrl+s", sees="^y accept and say")
+        agent.sandbox, agent.unreached = "PAUSED", True
+        await seat.reread()
+        await seat.until(lambda: "accept and say" not in seat.text)
+        await seat.sees("Its sandbox is paused. r resumes it.", "why")
     assert agent.ran == []
 
 

@@ -73,6 +73,8 @@ class Talk:
         self._following = following
         self._changed = changed
         self.answering = Answering(following)
+        self._asking: WaitingDialog | None = None
+        """What was opened last about an agent that waits."""
 
     def submit(
         self,
@@ -86,7 +88,7 @@ class Talk:
         `write` takes what is typed instead of an answer.
         """
         answering = self.answering
-        if not self._following.transcript.waiting:
+        if not (self._following.transcript.waiting and self._following.reached):
             send(words, lambda: answering.send(words))
             return
         if not shown:
@@ -101,7 +103,13 @@ class Talk:
             else:
                 send(words, lambda: answering.accept(shown, saying=words))
 
-        ask(self._screen.app, WaitingDialog(write), chosen)
+        self._asking = WaitingDialog(write)
+        ask(self._screen.app, self._asking, chosen)
+
+    def stop_asking(self) -> None:
+        """Close the question what a message means to a waiting agent, because no answer can be sent now."""
+        if self._asking is not None and self._asking.is_current:
+            self._asking.dismiss(None)
 
     def answer(self, answer: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
         """Answer the actions that were shown; `send` sends the reason of a rejection."""

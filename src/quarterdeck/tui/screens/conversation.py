@@ -140,6 +140,8 @@ class ConversationScreen(DeckScreen):
         self.log_view.show(transcript.entries, waiting=transcript.waiting)
         if self._question.ask(transcript.question) and self._question.has_focus:
             self.set_focus(self.log_view)
+        if not (self._following.reached and transcript.waiting):
+            self._talk.stop_asking()
         can_write = not (self._following.only_read or self.app.endpoint.read_only)
         self._composer.display = can_write or bool(self._composer.text)
         self._question.answerable = self._following.reached and not self.app.endpoint.read_only
@@ -177,7 +179,10 @@ class ConversationScreen(DeckScreen):
             return WRITING
         if self._question.has_focus and self._question.answerable:
             return ANSWERING
-        return FINDING if self._find.has_focus else tuple(hint for hint in super().hints() if hint[2])
+        if self._find.has_focus:
+            return FINDING
+        unanswerable = "" if self._question.answerable else "Answer"
+        return tuple(hint for hint in super().hints() if hint[2] and hint[1] != unanswerable)
 
     def health(self) -> Cell:
         """The source of the events."""
