@@ -80,6 +80,16 @@ async def test_what_was_read_stays_while_paused_silent_and_deleted_each_look_dif
     assert [entry.text for entry in followed.transcript.entries] == ["before", "while nobody looked"]
 
 
+async def test_a_key_that_a_resume_has_changed_is_not_taken_for_the_key_of_the_connection(agent: FakeAgent) -> None:
+    def refuses(asked: Asked) -> Answer | Exception:
+        return Answer({"detail": "Unauthorized"}, 401) if asked.path.startswith(C) else agent(asked)
+
+    followed = Following(client_of(refuses)[0], ID, lambda: None, lambda: datetime.now(UTC))
+    await followed.poll()
+    assert followed.origin is Origin.SILENT
+    assert followed.note == "Its agent server does not take the key that was last read for it."
+
+
 async def test_what_was_said_last_in_a_sandbox_that_is_gone_is_read_from_the_copy(agent: FakeAgent) -> None:
     agent.says("before")
     agent.set("running")

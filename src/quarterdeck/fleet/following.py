@@ -221,6 +221,8 @@ class Following:
         except ServiceError as error:
             if error.kind is ErrorKind.MISSING:
                 self._lose(Origin.COPY, "Its agent server does not know it; it may have restarted.")
+            elif error.kind is ErrorKind.AUTH:
+                self._lose(Origin.SILENT, "Its agent server does not take the key that was last read for it.")
             else:
                 never = error.kind in (ErrorKind.LOCAL, ErrorKind.NOT_OFFERED)
                 self._lose(Origin.COPY if never else Origin.SILENT, error.words)
