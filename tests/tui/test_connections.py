@@ -276,6 +276,7 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form_and_a_broken_file
         await seat.retype("ftp:", "ctrl+s", sees=("needs http:// or https://", "^s save", "New connection"))
         desk.file.write_text(f"{before}]")
         await seat.retype(desk.one, "ctrl+s", sees=("not TOML", "nothing was written.", "New connection", "four"))
+        await seat.press("backspace", until=lambda: "not TOML" not in seat.text)
         await seat.press("escape", "escape", sees="Connections")
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
         await seat.pilot.resize_terminal(160, 40)

@@ -77,8 +77,8 @@ class FieldsDialog(Dialog[Result]):
         self.fields = {field.key: field for field in fields}
         self._may_go: list[Mapping[str, Any]] = []
         """Values that may be discarded without a warning."""
-        self._warned = False
-        """Whether it says that escape discards what is typed now."""
+        self._said_of: Mapping[str, Any] | None = None
+        """Values about which the sentence below the fields is."""
         controls = [field.control for field in self.fields.values()]
         one_line = all(isinstance(control, LineInput) for control in controls)
         self._has_area = any(isinstance(control, PlainArea) for control in controls)
@@ -109,15 +109,6 @@ class FieldsDialog(Dialog[Result]):
             if field.only_if is not None:
                 name, value = field.only_if
                 field.display = self.fields[name].value == value
-
-    @on(Input.Changed)
-    @on(TextArea.Changed)
-    @on(Select.Changed)
-    def _typed_on(self) -> None:
-        """What was said of escape does not hold for what is typed now."""
-        if self._warned and self.typed not in self._may_go:
-            self._warned = False
-            self.complain(None)
 
     def problems(self) -> list[Problem]:
         """Return what is wrong, each problem with its field."""
@@ -159,6 +150,17 @@ class FieldsDialog(Dialog[Result]):
             self.call_after_refresh(self.fields[field].note.scroll_visible, animate=False)
         else:
             self.complain(text.line(words))
+            self._said_of = self.typed
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    @on(Select.Changed)
+    @on(ChoiceLine.Picked)
+    def _forget_said(self) -> None:
+        """Remove the sentence below the fields once something else stands in them."""
+        if self._said_of not in (None, self.typed):
+            self._said_of = None
+            self.complain(None)
 
     def action_cancel(self) -> None:
         """Close without an answer; changes are discarded only when escape is pressed twice."""
@@ -166,8 +168,8 @@ class FieldsDialog(Dialog[Result]):
             self.dismiss(None)
         else:
             self._may_go.append(self.typed)
-            self._warned = True
             self.say(Shown("esc again drops what you typed."), Tone.WARN)
+            self._said_of = self.typed
 
 
 class FormDialog(FieldsDialog[Result]):

@@ -384,6 +384,8 @@ class FormRow(Vertical):
 
     @on(Input.Changed)
     @on(TextArea.Changed)
+    @on(Select.Changed)
+    @on(ChoiceLine.Picked)
     def _forget_problem(self) -> None:
         """Remove the sentence when the value changes."""
         self.say_problem(None)
