@@ -31,6 +31,10 @@ async def import_from(seat: FormSeat, path: Path) -> None:
 async def test_what_is_exported_comes_back_as_edits(seat: FormSeat, tmp_path: Path) -> None:
     path = tmp_path / "kept.toml"
     before = await seat.stored()
+    await export_to(seat, path.with_suffix(".yaml"))
+    await seat.sees("The name has to end in .toml or .json.")
+    await seat.press("escape", "escape", until=lambda: not seat.deck.screen.is_modal)
+    assert not path.with_suffix(".yaml").exists()
     await export_to(seat, path)
     await seat.sees("Written to", "without secrets")
     assert "sentinel" not in path.read_text()

@@ -56,12 +56,14 @@ def _rows(draft: Draft, entry: Field) -> Iterator[tuple[str, str]]:
 
 async def export(arguments: CommandLine, config: Config) -> int:
     """Write the settings to a new file of mode 0600, or to standard output."""
+    as_data = arguments.json or settings_files.is_json(arguments.file or STANDARD)
+    if as_data is None:
+        raise CommandError(f"{arguments.file} is not named .toml or .json.", "Nothing else is written.", status=2)
     async with client_for(arguments, config) as client:
         draft = await read_draft(client)
         if draft.base is None:
             raise CommandError("No settings are stored on this server yet.", "There is nothing to export.")
         data = settings_files.exported(draft)
-        as_data = arguments.json or (arguments.file or "").casefold().endswith(".json")
         written = settings_files.as_json(data) if as_data else settings_files.as_toml(data)
         _write(written, arguments.file, "JSON" if as_data else "TOML")
         return 0

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import tomlkit
@@ -62,6 +63,11 @@ def exported(draft: Draft) -> dict[str, Any]:
         "not_set": [key for key, value in values.items() if value is None],
         "secrets": [entry.key for entry in draft.fields.fields if _holds_secret(draft, entry)],
     }
+
+
+def is_json(name: str) -> bool | None:
+    """Whether a file of this name gets JSON and not TOML; None if its ending is that of something else."""
+    return {".json": True, ".toml": False, "": False}.get(Path(name).suffix.casefold())
 
 
 def as_json(data: dict[str, Any]) -> str:

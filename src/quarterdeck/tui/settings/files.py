@@ -41,8 +41,10 @@ class SettingsFiles:
         name, draft = re.sub(r"[^A-Za-z0-9._-]+", "-", self.app.endpoint.name).strip("-."), self.form.draft
 
         def written(path: Path) -> str:
-            said = settings_files.exported(draft)
-            return settings_files.as_json(said) if path.suffix.casefold() == ".json" else settings_files.as_toml(said)
+            said, as_data = settings_files.exported(draft), settings_files.is_json(path.name)
+            if as_data is None:
+                raise RefusedError("The name has to end in .toml or .json.", "path")
+            return settings_files.as_json(said) if as_data else settings_files.as_toml(said)
 
         path = Path(f"settings-{name or 'deck'}.toml")
         dialog = save_dialog(self.app, "Export the settings", _WRITTEN, path, written)
