@@ -208,7 +208,7 @@ class ServerList:
         """Write the server under the cursor, or all of them if there is none, to a file as JSON without secrets."""
         here = self.form.row.entry
         entries = (here,) if here is not None else self.form.draft.servers.entries
-        written = text.escaped(without_secrets(entry.server for entry in entries))
+        written = text.escaped(without_secrets(entry.server for entry in entries)) + "\n"
         said = [cell(Shown(f"{words.counted(len(entries), 'MCP server')} as JSON. No secret is in it."))]
         dialog = save_dialog(self.app, "MCP servers to a file", said, Path("mcp-servers.json"), lambda _: written)
         await ask(self.app, dialog, lambda said: self.say(said, Tone.GOOD))
