@@ -238,6 +238,10 @@ async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(agen
         agent.asks("rm -r build")
         with pytest.raises(ServiceError, match="something else"):
             await say(answering, shown)
+        shown = question(following)
+        agent.asks("rm -r src")
+        with pytest.raises(ServiceError, match="It asks for more than that; no answer was sent"):
+            await say(answering, shown)
         assert (agent.ran, sent(agent, ANSWER), agent.policy) == (["harmless"], 0, "ConfirmRisky")
 
 

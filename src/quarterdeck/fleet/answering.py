@@ -265,8 +265,10 @@ class Answering:
             raise replace(error, words=words, outcome=Outcome.NOT_SENT) from None
         if status != WAITING:
             raise _not_sent("It did not wait for an answer any more; no answer was sent.")
-        if self._following.transcript.open_actions != shown:
-            raise _not_sent("It asks for something else by now; no answer was sent.")
+        asked = self._following.transcript.open_actions
+        if asked != shown:
+            what = "more than that" if shown < asked else "something else by now"
+            raise _not_sent(f"It asks for {what}; no answer was sent.")
         return agent
 
     async def _shows(self, what: Callable[[Iterable[Event]], bool], last: str | None) -> bool:
