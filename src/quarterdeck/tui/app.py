@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from rich.console import RenderableType
 from textual import work
 from textual.app import ComposeResult, SystemCommand
-from textual.binding import Binding
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widgets import Static
@@ -28,7 +27,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.commands import Place, commands_at, key_bar_hints
+from quarterdeck.tui.commands import Place, bindings, commands_at, key_bar_hints
 from quarterdeck.tui.keys_in_order import KeysInOrder
 from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES
@@ -124,7 +123,7 @@ class Deck(KeysInOrder):
     TITLE = "Quarterdeck"
     CSS_PATH = "quarterdeck.tcss"
     SUSPENDED_SCREEN_CLASS = "-below"
-    BINDINGS = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
+    BINDINGS = bindings({"ctrl+q": "quit"}, priority=True)
 
     edits: var[int] = var(0)
     """Number of unsaved edits in the settings."""

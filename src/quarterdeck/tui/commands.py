@@ -1,6 +1,6 @@
 """Every command, declared once: bindings, key bar, palette and help are all generated from these."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -73,17 +73,23 @@ def named_key(shown: str) -> str:
     return f"ctrl+{key[1:]}" if key.startswith("^") else _NAMES.get(key, key)
 
 
-MOVING: list[BindingType] = [
-    Binding("down,j", "move(1)", "Down", show=False),
-    Binding("up,k", "move(-1)", "Up", show=False),
-    Binding("pagedown", "page(1.0)", "Page down", show=False),
-    Binding("pageup", "page(-1.0)", "Page up", show=False),
-    Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-    Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-    Binding("home,g", "first", "To the top", show=False),
-    Binding("end,G", "last", "To the end", show=False),
-]
-"""Key bindings for moving in a table, a log or the text of a dialog."""
+MOVING = {
+    "down,j": "move(1)",
+    "up,k": "move(-1)",
+    "pagedown": "page(1.0)",
+    "pageup": "page(-1.0)",
+    "ctrl+d": "page(0.5)",
+    "ctrl+u": "page(-0.5)",
+    "home,g": "first",
+    "end,G": "last",
+}
+"""The keys for moving in a table, a log or the text of a dialog."""
+
+
+def bindings(actions: Mapping[str, str], *, priority: bool = False) -> list[BindingType]:
+    """Return the bindings of keys to actions; the deck says itself what they do."""
+    return [Binding(keys, action, show=False, priority=priority) for keys, action in actions.items()]
+
 
 EVERYWHERE = (
     Command("conversations", "1", "Conversations", "Show the conversations"),

@@ -7,15 +7,14 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
-
-from textual.binding import Binding, BindingType
+from typing import Any
 
 from quarterdeck.client.models.conversation import conversation_plain
 from quarterdeck.config.files import write
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown, escaped
@@ -56,7 +55,7 @@ def as_json(data: dict[str, Any]) -> str:
 class CopyDialog(PickDialog[Copyable]):
     """Choose what to copy, and whether to a file."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f", "to_file", "Save to a file", show=False)]
+    BINDINGS = bindings({"f": "to_file"})
     OTHER_HINTS = (("f", "save to a file"),)
 
     def __init__(self, title: Shown, offered: Sequence[Copyable]) -> None:

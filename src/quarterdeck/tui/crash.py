@@ -11,10 +11,10 @@ from rich.console import RenderableType
 from rich.text import Text
 from textual import events, on
 from textual.app import App
-from textual.binding import Binding
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.crash_report import farewell
 from quarterdeck.tui.driver import PersonDriver
 
@@ -22,7 +22,7 @@ from quarterdeck.tui.driver import PersonDriver
 class CrashSafe(App[int]):
     """Ends after an unexpected error with the terminal restored, one sentence, and a report in `crash_folder`."""
 
-    BINDINGS = [Binding("ctrl+l", "redraw", show=False, priority=True)]
+    BINDINGS = bindings({"ctrl+l": "redraw"}, priority=True)
     crash_folder: Path
     """The folder for reports."""
     _crashed = False

@@ -1,13 +1,11 @@
 """The text field for messages, several lines high; unsent text is kept as a draft."""
 
-from typing import ClassVar
-
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.timer import Timer
 from textual.widgets import TextArea
 
 from quarterdeck.tui import text
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.conversation.drafts import Drafts
 from quarterdeck.tui.widgets.inputs import PlainArea
 
@@ -25,7 +23,7 @@ class Composer(PlainArea):
         &:focus { border: none; border-top: solid $tone-key; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "screen.send", "Send", show=False, priority=True)]
+    BINDINGS = bindings({"ctrl+s": "screen.send"}, priority=True)
 
     def __init__(self, conversation_id: str, drafts: Drafts) -> None:
         super().__init__()

@@ -8,17 +8,16 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual import events
-from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.selection import Selection
 
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.cells import Cell, Span, Tone
-from quarterdeck.tui.commands import MOVING
+from quarterdeck.tui.commands import MOVING, bindings
 from quarterdeck.tui.conversation.entry_lines import Layout
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import CellLines
@@ -66,7 +65,7 @@ class Log(CellLines, can_focus=True):
     """A list of entries; at its end it follows new ones."""
 
     DEFAULT_CSS = "Log { height: 1fr; }"
-    BINDINGS: ClassVar[list[BindingType]] = [*MOVING, Binding("space", "page(1.0)", "Page down", show=False)]
+    BINDINGS = bindings({**MOVING, "space": "page(1.0)"})
 
     class Moved(Message):
         """Another part of the log is shown."""

@@ -1,16 +1,13 @@
 """The question of an agent: every action in full, and keys that work only while this widget has the focus."""
 
-from typing import ClassVar
-
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.reactive import var
 
 from quarterdeck.fleet.entries import Entry
 from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, indented
-from quarterdeck.tui.commands import MOVING
+from quarterdeck.tui.commands import MOVING, bindings
 from quarterdeck.tui.conversation.entry_lines import CHANGES, RISKS
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Said
@@ -29,12 +26,9 @@ class Question(TextScroll, can_focus=True):
         &:focus { border-top: heavy $tone-key; border-title-color: $tone-key; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "accept('accept')", "Accept", show=False),
-        Binding("n", "screen.answer_with('reject')", "Reject", show=False),
-        Binding("a", "accept('accept_all')", "Accept all", show=False),
-        *MOVING,
-    ]
+    BINDINGS = bindings(
+        {"y": "accept('accept')", "n": "screen.answer_with('reject')", "a": "accept('accept_all')", **MOVING}
+    )
 
     answerable: var[bool] = var(default=True)
     """Whether an answer can be sent."""

@@ -5,7 +5,6 @@ from functools import partial
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
 
 from quarterdeck.client.agent_server import ALWAYS, NEVER, RISKY
 from quarterdeck.client.errors import Outcome, ServiceError
@@ -16,6 +15,7 @@ from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.dialogs.base import Dialog, ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, Typed
@@ -33,10 +33,7 @@ class WaitingDialog(Dialog[str]):
     No letter answers, because the person may still be typing: what is typed goes to `write` instead.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+n", "dismiss('reject')", "Reject and say", show=False),
-        Binding("ctrl+y", "dismiss('accept')", "Accept and say", show=False),
-    ]
+    BINDINGS = bindings({"ctrl+n": "dismiss('reject')", "ctrl+y": "dismiss('accept')"})
     HINTS: ClassVar[Hints] = (("^n", "reject and say"), ("^y", "accept and say"), ("esc", "keep the draft"))
 
     def __init__(self, write: Callable[[str], object]) -> None:

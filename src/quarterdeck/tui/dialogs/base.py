@@ -7,7 +7,6 @@ from typing import Any, ClassVar, TypeVar
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Key
 from textual.screen import ModalScreen
@@ -17,7 +16,7 @@ from textual.widgets import Static
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.commands import MOVING
+from quarterdeck.tui.commands import MOVING, bindings
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints, KeyBar, Said, unused_key
@@ -35,11 +34,7 @@ class Dialog(ModalScreen[Result | None]):
     app = getters.app(Deck)
     CSS_PATH = Path(__file__).with_name("dialog.tcss")
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Cancel", show=False),
-        *MOVING,
-        Binding("space", "page(1.0)", "Page down", show=False),
-    ]
+    BINDINGS = bindings({"escape": "cancel", **MOVING, "space": "page(1.0)"})
     HINTS: ClassVar[Hints] = (("esc", "cancel"),)
 
     def __init__(self, title: Shown, said: Iterable[Cell] = (), *, wide: bool = False) -> None:

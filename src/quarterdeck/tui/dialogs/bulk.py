@@ -3,10 +3,8 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -16,6 +14,7 @@ from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.columns.details import title_or_untitled
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import SCROLL, Dialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
@@ -40,7 +39,7 @@ WELL = frozenset({RowState.DONE, RowState.SKIPPED})
 class PlanDialog(ConfirmDialog):
     """Asks whether to carry out a plan; `h` includes the marked rows that the filter hides."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("h", "hidden", "Include what the filter hides", show=False)]
+    BINDINGS = bindings({"h": "hidden"})
     HINTS = (("y", "do it"), ("n", "no (enter too)"), SCROLL)
 
     def __init__(
@@ -81,14 +80,9 @@ class PlanDialog(ConfirmDialog):
 class ProgressDialog(Dialog[Copyable]):
     """Shows every row of a job, which also runs without the dialog. Dismisses with a summary to save to a file."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "stop_or_close", "Stop the rest, or close", show=False),
-        Binding("b", "cancel", "Go on in the background", show=False),
-        Binding("R", "retry", "Retry the rest", show=False),
-        Binding("enter,i", "why", "Say why", show=False),
-        Binding("y", "copy", "Copy the summary", show=False),
-        Binding("f", "save", "Save the summary", show=False),
-    ]
+    BINDINGS = bindings(
+        {"escape,q": "stop_or_close", "b": "cancel", "R": "retry", "enter,i": "why", "y": "copy", "f": "save"}
+    )
     HINTS = ()
 
     def __init__(self, job: BulkJob, begin: Callable[[BulkJob], None]) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.dialogs.base import SCROLL, Dialog
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
@@ -17,10 +17,7 @@ from quarterdeck.tui.widgets.bars import Hints
 class ConfirmDialog(Dialog[bool]):
     """Asks before something that cannot be undone: `y` does it; `n`, enter and escape do not."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "accept", "Yes", show=False),
-        Binding("n,enter,q", "cancel", "No", show=False),
-    ]
+    BINDINGS = bindings({"y": "accept", "n,enter,q": "cancel"})
     HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no (enter too)"))
 
     def action_accept(self) -> None:
@@ -31,7 +28,7 @@ class ConfirmDialog(Dialog[bool]):
 class YesNoDialog(ConfirmDialog):
     """Asks where a no is an answer of its own; enter and escape go back."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("n", "decline", "No", show=False)]
+    BINDINGS = bindings({"n": "decline"})
     HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no"), ("esc", "back (enter too)"))
 
     def action_decline(self) -> None:

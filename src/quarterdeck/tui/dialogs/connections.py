@@ -4,11 +4,9 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import on, work
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Region
 from textual.widget import Widget
@@ -21,6 +19,7 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.connections import Connections, Verdict, check
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
@@ -56,14 +55,7 @@ HEALTH = {
 class ConnectionsDialog(Dialog[Connection]):
     """Lists connections and changes them; dismisses with the connection to open."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "add", "Add", show=False),
-        Binding("e", "edit", "Edit", show=False),
-        Binding("K", "key", "Key", show=False),
-        Binding("t", "check", "Check", show=False),
-        Binding("d,D", "delete", "Delete", show=False),
-        Binding("q", "cancel", "Close", show=False),
-    ]
+    BINDINGS = bindings({"a": "add", "e": "edit", "K": "key", "t": "check", "d,D": "delete", "q": "cancel"})
     HINTS = (
         ("enter", "open"),
         ("a", "add"),

@@ -2,10 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Select, TextArea
 
@@ -13,6 +12,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.dialogs.base import Dialog, Result
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
@@ -70,7 +70,7 @@ class InputField(FormRow):
 class FieldsDialog(Dialog[Result]):
     """Asks for the values of fields; errors are shown at the fields and must be corrected first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Go on", show=False, priority=True)]
+    BINDINGS = bindings({"ctrl+s": "accept"}, priority=True)
 
     def __init__(self, title: Shown, fields: Iterable[InputField], *, said: Iterable[Cell] = (), verb: str) -> None:
         super().__init__(title, said)

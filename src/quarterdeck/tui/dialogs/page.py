@@ -1,13 +1,11 @@
 """A page of lines to read: a detail, the request log, or the keys of a screen."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.commands import COMMANDS, Command, Place, commands_at, shown_key
+from quarterdeck.tui.commands import COMMANDS, Command, Place, bindings, commands_at, shown_key
 from quarterdeck.tui.dialogs.base import SCROLL, Dialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import Lines
@@ -23,7 +21,7 @@ KEYS_WIDE = 18
 class PageDialog(Dialog[None]):
     """Lines that scroll; `said` is called again each second. `label` is the width of the label before a line."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,enter,question_mark", "cancel", "Close", show=False)]
+    BINDINGS = bindings({"q,enter,question_mark": "cancel"})
     HINTS = (SCROLL, ("esc", "close"))
 
     def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]], *, label: int = 0) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from textual import events, on, work
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
@@ -15,7 +14,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.columns.details import LABEL_WIDE
-from quarterdeck.tui.commands import Command, shown_key
+from quarterdeck.tui.commands import Command, bindings, shown_key
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import Hanging, content, plain
 from quarterdeck.tui.text import Shown
@@ -72,11 +71,7 @@ class PickDialog(Dialog[T]):
     there.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "pick", "Pick", show=False),
-        Binding("slash", "filter", "Filter", show=False),
-        Binding("q", "cancel", "Cancel", show=False),
-    ]
+    BINDINGS = bindings({"enter": "pick", "slash": "filter", "q": "cancel"})
     OTHER_HINTS: ClassVar[Hints] = ()
     """Keys that a subclass adds."""
 
@@ -262,13 +257,15 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
     `line` returns the cell of a name. With `ordered`, `J` and `K` move a line. `d` restores the default: all of them.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "turn", "On or off", show=False),
-        Binding("J,shift+down,right_square_bracket", "carry(1)", "Later", show=False),
-        Binding("K,shift+up,left_square_bracket", "carry(-1)", "Earlier", show=False),
-        Binding("d,u", "usual", "Default", show=False),
-        Binding("q", "cancel", "Cancel", show=False),
-    ]
+    BINDINGS = bindings(
+        {
+            "space": "turn",
+            "J,shift+down,right_square_bracket": "carry(1)",
+            "K,shift+up,left_square_bracket": "carry(-1)",
+            "d,u": "usual",
+            "q": "cancel",
+        }
+    )
 
     def __init__(
         self,

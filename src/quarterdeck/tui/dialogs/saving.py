@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
-from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -18,6 +17,7 @@ from quarterdeck.settings.review import UNSET, Review, ReviewLine
 from quarterdeck.settings.words import differences
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.paint import lines
@@ -65,12 +65,7 @@ _BY_ITSELF: Mapping[str, str] = {EntryState.ADDED: "added", EntryState.REMOVED: 
 class ReviewDialog(Dialog[bool]):
     """Asks whether to send. It opens before the review is ready, and accepts no yes until then."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,ctrl+s", "agree", "Save", show=False),
-        Binding("y", "lose", "Save and lose it", show=False),
-        Binding("n", "cancel", "Back", show=False),
-        Binding("r", "request", "Request", show=False),
-    ]
+    BINDINGS = bindings({"enter,ctrl+s": "agree", "y": "lose", "n": "cancel", "r": "request"})
 
     def __init__(self, title: Shown) -> None:
         super().__init__(title)

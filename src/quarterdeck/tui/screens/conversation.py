@@ -4,10 +4,8 @@ import math
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from time import monotonic
-from typing import ClassVar
 
 from textual import events, on, work
-from textual.binding import BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -60,7 +58,7 @@ class ConversationScreen(DeckScreen):
     #below { height: 1; padding: 0 1; text-align: right; display: none; }
     #find { display: none; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.CONVERSATION)
+    BINDINGS = bindings_at(Place.CONVERSATION)
 
     def __init__(self, session: Session, conversation_id: str) -> None:
         super().__init__()

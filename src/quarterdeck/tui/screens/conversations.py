@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import Iterable, Set
 from datetime import datetime
-from typing import ClassVar
 
 from textual import on, work
-from textual.binding import BindingType
 
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.conversations import (
@@ -110,7 +108,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     """The list of conversations."""
 
     PLACE = Place.CONVERSATIONS
-    BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.CONVERSATIONS)
+    BINDINGS = bindings_at(Place.CONVERSATIONS)
 
     def __init__(self) -> None:
         columns = [each._replace(cell=self._title) if each.key == "title" else each for each in COLUMNS]

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import ClassVar
 from uuid import uuid4
-
-from textual.binding import BindingType
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus, UrlName
@@ -89,7 +86,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     """The list of sandboxes."""
 
     PLACE = Place.SANDBOXES
-    BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SANDBOXES)
+    BINDINGS = bindings_at(Place.SANDBOXES)
 
     def __init__(self) -> None:
         super().__init__(SANDBOXES)

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import ClassVar
 
 from textual import on, work
-from textual.binding import BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -45,7 +43,7 @@ class SettingsScreen(DeckScreen):
     """Bar, filter and form, or a notice while there is nothing to edit."""
 
     PLACE = Place.SETTINGS
-    BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SETTINGS)
+    BINDINGS = bindings_at(Place.SETTINGS)
     CSS_PATH = "settings.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (70, "-narrow"), (100, "-wide"), (116, "-wider")]
     """Minimum columns for: the groups in a column, the help in a column, and the help in full width."""

@@ -1,23 +1,17 @@
 """A list of lines to choose from, in a dialog or below a field."""
 
-from typing import ClassVar
-
-from textual.binding import Binding, BindingType
 from textual.style import Style
 from textual.widgets import OptionList
+
+from quarterdeck.tui.commands import bindings
 
 
 class ChoiceList(OptionList):
     """Lines to choose from, with the same keys for moving as the lists."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "cursor_down", "Down", show=False),
-        Binding("k", "cursor_up", "Up", show=False),
-        Binding("g", "first", "First", show=False),
-        Binding("G", "last", "Last", show=False),
-        Binding("ctrl+d", "page_down", "Page down", show=False),
-        Binding("ctrl+u", "page_up", "Page up", show=False),
-    ]
+    BINDINGS = bindings(
+        {"j": "cursor_down", "k": "cursor_up", "g": "first", "G": "last", "ctrl+d": "page_down", "ctrl+u": "page_up"}
+    )
 
     def __init__(self, *, focusable: bool = True) -> None:
         """Create an empty list; one that is not `focusable` belongs to a field, which keeps the focus."""

@@ -1,17 +1,16 @@
 """The lines above a list: its counts, and below them the filter with the number of matches, if there is a filter."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hint
@@ -30,10 +29,7 @@ FILTERING: tuple[Hint, ...] = (("enter", "keep it", True), ("esc", "show all", T
 class FilterBar(Vertical):
     """Counts of a list; its filter is shown while it is typed or set."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "clear", "Clear the filter", show=False),
-        Binding("enter,down,tab", "keep", "Back to the list", show=False, priority=True),
-    ]
+    BINDINGS = bindings({"escape": "clear"}) + bindings({"enter,down,tab": "keep"}, priority=True)
 
     @dataclass
     class Changed(Message):

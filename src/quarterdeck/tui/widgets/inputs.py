@@ -1,14 +1,13 @@
 """The controls of forms, whose value is `entered`, and a row with a label and a control."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from pydantic import SecretStr
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
@@ -21,6 +20,7 @@ from quarterdeck.settings import masks
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.external import CannotRunError, edit
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
@@ -51,11 +51,7 @@ def abridged(value: str) -> str:
 class LineInput(Input):
     """Textual's input without a border, with undo; control characters in pasted text are removed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+z", "step(-1)", "Undo", show=False),
-        Binding("ctrl+y", "step(1)", "Redo", show=False),
-        Binding("f4", "edit_outside", "Edit in $EDITOR", show=False),
-    ]
+    BINDINGS = bindings({"ctrl+z": "step(-1)", "ctrl+y": "step(1)", "f4": "edit_outside"})
 
     def __init__(
         self,
@@ -167,7 +163,7 @@ class LineInput(Input):
 class PlainArea(TextArea):
     """Textual's text area without colours; tab moves the focus, pasted text is made safe."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f4", "edit_outside", "Edit in $EDITOR", show=False)]
+    BINDINGS = bindings({"f4": "edit_outside"})
 
     def __init__(self, value: str = "", *, soft_wrap: bool = True) -> None:
         super().__init__(text.editable(value), soft_wrap=soft_wrap, tab_behavior="focus", compact=True)
@@ -205,10 +201,7 @@ class PlainArea(TextArea):
 class ChoiceLine(Widget, can_focus=True):
     """Choices side by side, `( ) not set  (•) on`; left, right, space and a click select one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "step(-1)", "Choice before", show=False),
-        Binding("right,space", "step(1)", "Next choice", show=False),
-    ]
+    BINDINGS = bindings({"left": "step(-1)", "right,space": "step(1)"})
     entered: reactive[Any] = reactive(None)
 
     class Picked(Message):
@@ -289,11 +282,7 @@ class SecretControl(Compound):
     While the field is empty, the left and right keys change the choice.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+t", "reveal", "Show what is typed", show=False),
-        Binding("left", "step(-1)", "Choice before", show=False),
-        Binding("right", "step(1)", "Next choice", show=False),
-    ]
+    BINDINGS = bindings({"ctrl+t": "reveal", "left": "step(-1)", "right": "step(1)"})
 
     def __init__(self, *, stored: bool | None, value: Any = KEEP, none: Shown = NONE) -> None:
         """Create the control with a value; `none` is the word for a secret that is not stored or will be cleared."""

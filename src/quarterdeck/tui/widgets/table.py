@@ -7,12 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice, zip_longest
-from typing import ClassVar, Generic
+from typing import Generic
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -21,7 +20,7 @@ from textual.visual import Visual
 
 from quarterdeck.fleet.order import held
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
-from quarterdeck.tui.commands import MOVING
+from quarterdeck.tui.commands import MOVING, bindings
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import TABLE_HEADER, TABLE_HEADER_BACKGROUND
@@ -49,7 +48,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         content-align: center middle;
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = MOVING
+    BINDINGS = bindings(MOVING)
 
     @dataclass
     class Highlighted(Message):

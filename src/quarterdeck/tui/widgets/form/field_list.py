@@ -1,19 +1,17 @@
 """The list of fields: a cursor over its rows, and an editor that opens in place of a row."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
 from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.commands import MOVING
+from quarterdeck.tui.commands import MOVING, bindings
 from quarterdeck.tui.widgets.form.editors import FieldEditor
 from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, FormLine
 from quarterdeck.tui.widgets.form.rows import NOWHERE, Row
@@ -73,11 +71,7 @@ class LinePainter(ThemedWidget):
 class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     """Lines above the editor, the editor if open, lines below; the cursor follows the id of a row."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *MOVING,
-        Binding("tab", "group(1)", "Next group", show=False),
-        Binding("shift+tab", "group(-1)", "Group before", show=False),
-    ]
+    BINDINGS = bindings({**MOVING, "tab": "group(1)", "shift+tab": "group(-1)"})
 
     class Moved(Message):
         """The cursor moved, or an editor opened or closed: other keys may work."""

@@ -6,10 +6,8 @@ an edit.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
@@ -21,6 +19,7 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.paint import content, cut
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.bars import Said
@@ -72,13 +71,16 @@ class GroupTabs(Static):
 class SettingsForm(Vertical):
     """Shows a draft, what a server can do with it and what is wrong with it, and edits it by keyboard."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,escape", "leave(0)", "Done", show=False, priority=True),
-        Binding("tab", "go_on(1)", "Next field", show=False, priority=True),
-        Binding("shift+tab", "go_on(-1)", "Field before", show=False, priority=True),
-        Binding("down", "choose(1)", "Next choice or field", show=False, priority=True),
-        Binding("up", "choose(-1)", "Choice or field before", show=False, priority=True),
-    ]
+    BINDINGS = bindings(
+        {
+            "enter,escape": "leave(0)",
+            "tab": "go_on(1)",
+            "shift+tab": "go_on(-1)",
+            "down": "choose(1)",
+            "up": "choose(-1)",
+        },
+        priority=True,
+    )
     """The key bindings while a field is edited."""
 
     class Edited(Message):
