@@ -1,6 +1,7 @@
 """How a person arranges a list: filter, order and columns, kept between runs for each server."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar, Generic
 
 from quarterdeck.config.connections import Connection
@@ -24,27 +25,19 @@ class KeptViews(KeptModel):
     views: dict[str, View] = {}
 
 
+@dataclass(eq=False)
 class Arranging(Generic[R]):
     """Actions of a list on a `screen`; `show_anew` shows its rows after a change of the arrangement."""
 
-    def __init__(
-        self,
-        screen: DeckScreen,
-        listing: Listing[R],
-        table: Table[R],
-        filter_bar: FilterBar,
-        show_anew: Callable[[], None],
-    ) -> None:
-        self._screen = screen
-        self._definition = listing.definition
-        self._listing = listing
-        self._table = table
-        self._filter_bar = filter_bar
-        self._show_anew = show_anew
-        self.filtering_from = ""
-        """The id under the cursor when the filter was opened, until it is kept."""
-        self._view_of: Connection | None = None
-        """The connection whose view was restored."""
+    screen: DeckScreen
+    listing: Listing[R]
+    table: Table[R]
+    filter_bar: FilterBar
+    show_anew: Callable[[], None]
+    filtering_from: str = ""
+    """The id under the cursor when the filter was opened, until it is kept."""
+    _view_of: Connection | None = None
+    """The connection whose view was restored."""
 
     # Saving and restoring
 
@@ -52,115 +45,115 @@ class Arranging(Generic[R]):
         """Restore the arrangement of an earlier run on that connection, unless that was done already."""
         if connection != self._view_of:
             self._view_of = connection
-            self._screen.run_worker(self._recall(connection), exclusive=True, group="view")
+            self.screen.run_worker(self._recall(connection), exclusive=True, group="view")
 
     async def _recall(self, connection: Connection) -> None:
-        before = self._listing.view
-        with self._screen.saying_errors():
-            kept = await self._screen.app.state.read(KeptViews, connection.about)
-            view = (kept.views.get(self._definition.about.value) if kept is not None else None) or View()
-            view = view.among([column.key for column in self._definition.columns])
-            if self._listing.view == before != view and connection == self._view_of:
+        before = self.listing.view
+        with self.screen.saying_errors():
+            kept = await self.screen.app.state.read(KeptViews, connection.about)
+            view = (kept.views.get(self.listing.definition.about.value) if kept is not None else None) or View()
+            view = view.among([column.key for column in self.listing.definition.columns])
+            if self.listing.view == before != view and connection == self._view_of:
                 self._show_columns(view.columns)
-                self._table.stay_first()
+                self.table.stay_first()
                 self._sort_by(view.sort, reverse=view.reverse)
                 self.filter_by(view.filter)
 
     def keep(self) -> None:
         """Save the view, as it is at the time of writing."""
         if self._view_of is not None:
-            self._screen.run_worker(self._keep(self._view_of), group="keep view")
+            self.screen.run_worker(self._keep(self._view_of), group="keep view")
 
     async def _keep(self, connection: Connection) -> None:
         def change(kept: KeptViews | None) -> KeptViews:
             views = kept.views if kept is not None else {}
-            return KeptViews(views={**views, self._definition.about.value: self._listing.view})
+            return KeptViews(views={**views, self.listing.definition.about.value: self.listing.view})
 
-        with self._screen.saying_errors():
-            await self._screen.app.state.change(KeptViews, connection.about, change)
+        with self.screen.saying_errors():
+            await self.screen.app.state.change(KeptViews, connection.about, change)
 
     # Columns and order
 
     async def action_columns(self) -> None:
         """Choose the columns and their order."""
-        titles = {column.key: column.title for column in self._definition.columns}
+        titles = {column.key: column.title for column in self.listing.definition.columns}
 
         def picked(names: tuple[str, ...]) -> None:
             self._show_columns(None if names == tuple(titles) else names)
-            if self._listing.view.sort in {*titles} - {*names}:
+            if self.listing.view.sort in {*titles} - {*names}:
                 self.sort(None, reverse=False)
             self.keep()
 
-        await ask(self._screen.app, pick_columns(titles, self._listing.view.columns), picked)
+        await ask(self.screen.app, pick_columns(titles, self.listing.view.columns), picked)
 
     def _show_columns(self, names: tuple[str, ...] | None) -> None:
         """Show these columns; None for as many as fit."""
-        self._listing.view = self._listing.view._replace(columns=names)
-        self._table.show_columns(chosen(self._definition.columns, names))
+        self.listing.view = self.listing.view._replace(columns=names)
+        self.table.show_columns(chosen(self.listing.definition.columns, names))
 
     def action_sort(self) -> None:
         """Sort by the next column; after the last one the default order comes back."""
-        self.sort(self._listing.next_column, reverse=False)
+        self.sort(self.listing.next_column, reverse=False)
 
     def action_reverse(self) -> None:
         """Reverse the order."""
-        self.sort(self._listing.view.sort, reverse=not self._listing.view.reverse)
+        self.sort(self.listing.view.sort, reverse=not self.listing.view.reverse)
 
     def sort(self, key: str | None, *, reverse: bool) -> None:
         """Sort as a person requested, and show a message."""
         self._sort_by(key, reverse=reverse)
         by = "by what needs a look first" if key is None else f"by {key}"
-        self._screen.say(Shown(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far."))
+        self.screen.say(Shown(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far."))
         self.keep()
 
     def _sort_by(self, key: str | None, *, reverse: bool) -> None:
-        self._listing.sort_by(key, reverse=reverse)
-        self._table.sorted_by(self._listing.view.sort, reverse=reverse)
-        self._show_anew()
+        self.listing.sort_by(key, reverse=reverse)
+        self.table.sorted_by(self.listing.view.sort, reverse=reverse)
+        self.show_anew()
 
     # The filter
 
     def action_filter(self) -> None:
         """Type into the filter."""
-        self.filtering_from = self._table.cursor_id or self.filtering_from
-        self._filter_bar.open()
+        self.filtering_from = self.table.cursor_id or self.filtering_from
+        self.filter_bar.open()
         self.say_found()
 
     def action_show_all(self) -> None:
         """Clear the filter."""
-        self._filter_bar.action_clear()
+        self.filter_bar.action_clear()
 
     async def action_statuses(self) -> None:
         """Choose which statuses are shown."""
-        typed, status, counts = self._listing.view.filter, self._definition.status, self._listing.counts
+        typed, status, counts = self.listing.view.filter, self.listing.definition.status, self.listing.counts
 
         def picked(statuses: tuple[str, ...]) -> None:
             wanted = () if counts.keys() <= set(statuses) else statuses
-            self.filter_by(with_statuses(typed, self._definition.grammar, status, wanted))
+            self.filter_by(with_statuses(typed, self.listing.definition.grammar, status, wanted))
             self.keep()
 
-        await ask(self._screen.app, pick_statuses(counts, self._listing.filter.values_of(status)), picked)
+        await ask(self.screen.app, pick_statuses(counts, self.listing.filter.values_of(status)), picked)
 
     def filter_by(self, words: str) -> None:
         """Show only rows that match; if the cursor's row does not, the cursor moves to the first one."""
-        before = self._table.cursor_id
-        self._filter_bar.put(words)
-        self._listing.filter_by(words)
-        self._show_anew()
-        if before is not None and before not in self._table.ids:
-            self._table.action_first()
+        before = self.table.cursor_id
+        self.filter_bar.put(words)
+        self.listing.filter_by(words)
+        self.show_anew()
+        if before is not None and before not in self.table.ids:
+            self.table.action_first()
 
     def say_found(self) -> None:
         """Show how many rows match the filter, and what is wrong with it."""
-        listing = self._listing
+        listing = self.listing
         problems = listing.filter.problems
-        asked = [term for term in listing.filter.terms if term.name == self._definition.status and listing.rows]
+        asked = [term for term in listing.filter.terms if term.name == self.listing.definition.status and listing.rows]
         if listing.ids:
-            unknown = unknown_texts(asked, (*self._definition.statuses, *listing.counts))
-            problems += tuple(f"no {self._definition.status} is called {each}." for each in unknown)
+            unknown = unknown_texts(asked, (*self.listing.definition.statuses, *listing.counts))
+            problems += tuple(f"no {self.listing.definition.status} is called {each}." for each in unknown)
         else:
-            rows, now = listing.rows.values(), self._screen.app.clock()
+            rows, now = listing.rows.values(), self.screen.app.clock()
             none = (term for term in asked if not term.inverted and not any(term.holds(row, now) for row in rows))
             problems += tuple(f"no row has the status {' or '.join(term.texts)}." for term in none)
         said = tuple(map(text.line, problems))
-        self._filter_bar.say_found(len(listing.ids), len(listing.rows), said)
+        self.filter_bar.say_found(len(listing.ids), len(listing.rows), said)

@@ -5,7 +5,7 @@ Readings confirm what was done, never the server's response. Dialogs open before
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
@@ -60,21 +60,16 @@ def _unread(session: Session) -> list[Cell]:
     return [cell(Shown("Not everything is read yet; what is still to come is left out."), Tone.WARN), EMPTY]
 
 
+@dataclass(frozen=True)
 class SandboxCommands:
     """Commands of a `screen` for the sandboxes returned by `targets`, which also returns the ids hidden by the filter.
 
     `unmark` removes the marks once a command was given.
     """
 
-    def __init__(
-        self,
-        screen: DeckScreen,
-        targets: Callable[[], tuple[Sequence[SandboxRow], Collection[str]]],
-        unmark: Callable[[], None],
-    ) -> None:
-        self._screen = screen
-        self._targets = targets
-        self._unmark = unmark
+    screen: DeckScreen
+    targets: Callable[[], tuple[Sequence[SandboxRow], Collection[str]]]
+    unmark: Callable[[], None]
 
     # Pause and resume
 
@@ -88,41 +83,41 @@ class SandboxCommands:
 
     async def _change(self, action: Action) -> None:
         """Pause or resume: a single one at once unless a question is needed, several after showing a plan."""
-        session, now = self._screen.app.session, self._screen.app.clock()
-        rows, hidden = self._targets()
+        session, now = self.screen.app.session, self.screen.app.clock()
+        rows, hidden = self.targets()
         if session is None or not rows:
-            self._screen.say(Shown("None of these has a sandbox any more."), Tone.WARN)
+            self.screen.say(Shown("None of these has a sandbox any more."), Tone.WARN)
             return
         bulk_action = session.bulk_action(action)
         planned = plan(rows, lambda row: why_not(action.verb.lower(), row.state(now)), hidden)
         if not planned.rows and not planned.hidden:
             reasons = Counter(reason for _, reason in planned.skipped).most_common()
             why = " ".join(f"{count:,}: {reason}" for reason, count in reasons)
-            self._screen.say(text.line(f"{action.verb}: it applies to none of these. {why}"), Tone.WARN)
+            self.screen.say(text.line(f"{action.verb}: it applies to none of these. {why}"), Tone.WARN)
         elif not planned.alone:
             await self.change_many(action, planned)
         elif warnings := _warnings(session, action, planned.rows):
             question = ConfirmDialog(text.line(f"{action.verb} {rows[0].short_id}?"), warnings)
-            await ask(self._screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
+            await ask(self.screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
         else:
             await self._carry_out(session, bulk_action, planned)
 
     async def change_many(self, action: Action, planned: Plan[SandboxRow], *, pauses_quiet: bool = False) -> None:
         """Show the plan, and run it if the person agrees."""
-        session = self._screen.app.session
+        session = self.screen.app.session
         if session is not None and not self._is_busy():
             bulk_action = replace(session.bulk_action(action), pauses_quiet=pauses_quiet)
             dialog = PlanDialog(
                 action.verb, planned, lambda rows: (*_unread(session), *_warnings(session, action, rows))
             )
-            await ask(self._screen.app, dialog, lambda agreed: self._carry_out(session, bulk_action, dialog.planned))
+            await ask(self.screen.app, dialog, lambda agreed: self._carry_out(session, bulk_action, dialog.planned))
 
     # Delete
 
     async def action_delete(self) -> None:
         """Delete the sandbox with its workspace, or all marked ones."""
-        session = self._screen.app.session
-        rows, hidden = self._targets()
+        session = self.screen.app.session
+        rows, hidden = self.targets()
         if session is not None and rows:
             planned = plan(rows, lambda row: None, hidden)
             await self.delete(session, session.bulk_action(Action.DELETE), planned, gone_with(planned.rows))
@@ -136,7 +131,7 @@ class SandboxCommands:
             return
         if not rows:
             hidden = "The filter hides every marked row; esc shows them, - unmarks them."
-            self._screen.say(Shown(hidden if planned.hidden else "None of the marked rows can be deleted."), Tone.WARN)
+            self.screen.say(Shown(hidden if planned.hidden else "None of the marked rows can be deleted."), Tone.WARN)
             return
         if planned.alone:
             word, said = text.line(rows[0].short_id), [cell(name_of(rows[0]), Tone.STRONG), EMPTY, *goes_with]
@@ -145,21 +140,21 @@ class SandboxCommands:
             word, said = Shown(str(len(rows))), [*goes_with, EMPTY, *_unread(session), *plan_lines("Delete", planned)]
             title = Shown(f"Delete {bulk_action.noun.counted(len(rows))}?")
         question = TypedConfirmDialog(title, said, word)
-        await ask(self._screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
+        await ask(self.screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
 
     # Running commands
 
     async def _carry_out(self, session: Session, bulk_action: BulkAction, planned: Plan[N]) -> None:
-        self._unmark()
+        self.unmark()
         if planned.alone and not bulk_action.pauses_quiet:
-            self._screen.run_worker(self._do_one(bulk_action, planned.rows[0]), group="change")
+            self.screen.run_worker(self._do_one(bulk_action, planned.rows[0]), group="change")
             return
         session.begin(BulkJob(bulk_action, planned))
         await self.action_bulk_job()
 
     async def _do_one(self, bulk_action: BulkAction, row: NamedRow) -> None:
         # For a paused sandbox, servers respond only after ten seconds or more (SERVERS.md: slow calls).
-        say = self._screen.say
+        say = self.screen.say
         say(text.line(f"{bulk_action.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
         try:
             await bulk_action.act(row.id)
@@ -175,33 +170,33 @@ class SandboxCommands:
 
     def _is_busy(self) -> bool:
         """Whether the last bulk command is still running; shows a message if so."""
-        is_busy = self._screen.app.running_job is not None
+        is_busy = self.screen.app.running_job is not None
         if is_busy:
-            self._screen.say(Shown("Another command for several is still going on; B shows it."), Tone.WARN)
+            self.screen.say(Shown("Another command for several is still going on; B shows it."), Tone.WARN)
         return is_busy
 
     # The bulk job
 
     async def action_bulk_job(self) -> None:
         """Show the progress and results of the last bulk command."""
-        session = self._screen.app.session
+        session = self.screen.app.session
         if session is not None and session.job is not None:
 
             def begin(job: BulkJob) -> None:
-                self._screen.say(Shown(""))  # its end, said before, is none
+                self.screen.say(Shown(""))  # its end, said before, is none
                 session.begin(job)
 
             dialog = ProgressDialog(session.job, begin)
-            await ask(self._screen.app, dialog, partial(copy, self._screen))
-            self._screen.refresh_frame()
+            await ask(self.screen.app, dialog, partial(copy, self.screen))
+            self.screen.refresh_frame()
         else:
             words = "Nothing was done to several rows yet; space marks rows, p pauses their sandboxes."
-            self._screen.say(Shown(words), Tone.WARN)
+            self.screen.say(Shown(words), Tone.WARN)
 
     @property
     def job_line(self) -> Cell:
         """The progress of a running bulk job, for the message line; empty where its dialog shows it."""
-        job = self._screen.app.running_job
-        if job is None or isinstance(self._screen.app.screen, ProgressDialog):
+        job = self.screen.app.running_job
+        if job is None or isinstance(self.screen.app.screen, ProgressDialog):
             return ()
         return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(". B shows it."), Tone.MUTED))
