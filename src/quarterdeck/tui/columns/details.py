@@ -77,15 +77,11 @@ def cost_column(of: Callable[[R], float | None], *, priority: int) -> Column[R]:
     return Column("cost", "COST", 7, shown, sort=lambda row: of(row) or None, priority=priority, right=True)
 
 
-def age_column(
-    key: str,
-    title: str,
-    width: int,
-    told: Callable[[R], datetime | None],
-    here: Callable[[R], datetime | None],
-    *,
-    priority: int = 0,
-) -> Column[R]:
+Moment = Callable[[R], datetime | None]
+"""Returns a moment of a row."""
+
+
+def age_column(key: str, title: str, width: int, told: Moment[R], here: Moment[R], *, priority: int = 0) -> Column[R]:
     """Return a column that shows how long ago the server's moment `told` was.
 
     It shows the date where `here`, the same moment by our clock, is None: too far in the future.

@@ -1,6 +1,7 @@
 """Creating a conversation: the form, the request, and what is kept of it until the conversation is there."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import uuid4
 
@@ -21,24 +22,21 @@ KNOWN_EVERY = 0.5
 """Seconds between two looks at whether it is known what the server is."""
 
 
+@dataclass(eq=False)
 class Creation:
     """A conversation that a person asks for: anew, with what was offered again, or in place of a `failed` start."""
 
-    def __init__(
-        self,
-        screen: ListScreen[ConversationRow],
-        session: Session,
-        offers: Unsent,
-        failed: StartTask | None = None,
-    ) -> None:
-        self._screen = screen
-        self._session = session
-        self._offers = offers
-        self._failed = failed
-        self._endpoint = screen.app.endpoint
-        self._unsent = offers.take(self._endpoint.about) if failed is None else None
+    screen: ListScreen[ConversationRow]
+    session: Session
+    offers: Unsent
+    failed: StartTask | None = None
+
+    def __post_init__(self) -> None:
+        """Make the form."""
+        self._endpoint = self.screen.app.endpoint
+        self._unsent = self.offers.take(self._endpoint.about) if self.failed is None else None
         """What was sent and is not known to be stored."""
-        choices = _choices(session, screen.app.clock())
+        choices = _choices(self.session, self.screen.app.clock())
         self._begun = self._beginning()
         self._said: list[Cell] = [] if self._unsent is None else [cell(text.line(self._unsent.because), Tone.BAD)]
         sandbox = self._begun.sandbox_id
@@ -47,10 +45,10 @@ class Creation:
             self._said.append(cell(words, Tone.WARN))
             self._begun = self._begun.model_copy(update={"sandbox_id": None})
         self._dialog = FormDialog(
-            Shown("New conversation" if failed is None and self._unsent is None else "Try it again"),
+            Shown("New conversation" if self.failed is None and self._unsent is None else "Try it again"),
             _fields(self._begun, choices),
             self._create,
-            said=[*_applies(session), *self._said],
+            said=[*_applies(self.session), *self._said],
             verb="create",
             sending="Creating the conversation… esc goes back to the list meanwhile.",
             on_background=self._on_background,
@@ -58,57 +56,57 @@ class Creation:
 
     async def ask(self) -> None:
         """Open the form; what applies on this server is said in it as soon as it is known."""
-        await self._screen.app.push_screen(self._dialog, self._closed)
-        if not _applies(self._session):
+        await self.screen.app.push_screen(self._dialog, self._closed)
+        if not _applies(self.session):
             self._dialog.set_interval(KNOWN_EVERY, self._introduce)
 
     def _beginning(self) -> NewConversation:
         if self._unsent is not None:
             return NewConversation().model_copy(update=self._unsent.entered)
-        return (self._failed and self._failed.request) or NewConversation()
+        return (self.failed and self.failed.request) or NewConversation()
 
     def _introduce(self) -> None:
-        self._dialog.introduce([*_applies(self._session), *self._said])
+        self._dialog.introduce([*_applies(self.session), *self._said])
 
     async def _create(self, typed: Typed) -> bool:
         if typed["selected_branch"] and not typed["selected_repository"]:
             raise RefusedError("A branch needs its repository.", "selected_repository")
-        about, app = self._endpoint.about, self._screen.app
+        about, app = self._endpoint.about, self.screen.app
         new = self._begun.model_copy(update={name: value or None for name, value in typed.items()})
         at = app.clock() if self._unsent is None else self._unsent.at
         unsent = self._unsent = UnsentConversation(entered=new.model_dump(), because=LEFT, at=at)
-        await self._offers.keep(about, unsent)
+        await self.offers.keep(about, unsent)
         asked = app.wanted = uuid4().hex
         try:
-            created = await self._session.create(new, None if self._failed is None else self._failed.id)
+            created = await self.session.create(new, None if self.failed is None else self.failed.id)
         except ServiceError as error:
             self._unsent = unsent.model_copy(update={"because": error.sentences})
             if not self._dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                 raise
-            self._offers.offer(about, self._unsent)
+            self.offers.offer(about, self._unsent)
             if app.endpoint == self._endpoint:
-                self._screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
+                self.screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
             else:
                 words = f"{self._endpoint.name}: {error.sentences} n there has its words."
-                self._screen.say(text.line(words), Tone.BAD)
+                self.screen.say(text.line(words), Tone.BAD)
             return True
         if app.wanted == asked:
             app.wanted = created
-        self._screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
-        self._offers.drop(about, unsent)
+        self.screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
+        self.offers.drop(about, unsent)
         return True
 
     def _on_background(self) -> None:
-        self._screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
+        self.screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
 
     def _closed(self, done: bool | None) -> None:
         about, unsent = self._endpoint.about, self._unsent
         if unsent is None or done or self._dialog.in_background:
             return
         if all((value or None) == unsent.entered.get(name) for name, value in self._dialog.typed.items()):
-            self._offers.offer(about, unsent)  # only what was typed anew is dropped by escape
+            self.offers.offer(about, unsent)  # only what was typed anew is dropped by escape
         else:
-            self._offers.drop(about, unsent)
+            self.offers.drop(about, unsent)
 
 
 def _choices(session: Session, now: datetime) -> list[tuple[Shown, str]]:

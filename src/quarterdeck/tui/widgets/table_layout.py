@@ -63,10 +63,7 @@ def chosen(columns: Sequence[Column[R]], names: Sequence[str] | None) -> tuple[C
 
 
 def fit(
-    columns: Sequence[Column[Any]],
-    room: int,
-    content: Mapping[str, int] | None = None,
-    sorted_by: str | None = None,
+    columns: Sequence[Column[Any]], room: int, content: Mapping[str, int] | None = None, sorted_by: str | None = None
 ) -> tuple[Placed, ...]:
     """Place columns in `room` cells in their order, between gutter and margin.
 
