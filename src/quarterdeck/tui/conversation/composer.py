@@ -30,8 +30,8 @@ class Composer(PlainArea):
         self.id = "composer"
         self.compact = False  # otherwise it has no line above it
         self.placeholder = HOW_TO_WRITE
-        self._conversation_id = conversation_id
-        self._drafts = drafts
+        self.conversation_id = conversation_id
+        self.drafts = drafts
         self._put_before = ""
         """What stands first in the text because it was not sent."""
         self._keeping: Timer | None = None
@@ -56,8 +56,8 @@ class Composer(PlainArea):
         self._entitle()
 
     def _entitle(self) -> None:
-        perhaps_sent = self._drafts.of(self._conversation_id).perhaps_sent
-        if any(each.conversation == self._conversation_id for each in self._drafts.sending):
+        perhaps_sent = self.drafts.of(self.conversation_id).perhaps_sent
+        if any(each.conversation == self.conversation_id for each in self.drafts.sending):
             self.border_title = " a message is being sent "
         elif perhaps_sent and all(part in self.text for part in perhaps_sent):
             self.border_title = " perhaps sent before: look above "
@@ -67,22 +67,22 @@ class Composer(PlainArea):
     async def on_unmount(self) -> None:
         """Give the draft to whoever opens the conversation next."""
         self._note()
-        await self._drafts.close(self._conversation_id, "" if self._recalled else self.text)
+        await self.drafts.close(self.conversation_id, "" if self._recalled else self.text)
 
     async def keep(self) -> None:
         """Store the draft, or that there is none."""
         self._keeping = None
         self._note()
         self._entitle()
-        await self._drafts.keep()
+        await self.drafts.keep()
 
     def _note(self) -> None:
         if self._recalled:
-            self._drafts.typed(self._conversation_id, self.text)
+            self.drafts.typed(self.conversation_id, self.text)
 
     async def _recall(self) -> None:
-        await self._drafts.open(self._conversation_id)
-        if kept := self._drafts.of(self._conversation_id).text:
+        await self.drafts.open(self.conversation_id)
+        if kept := self.drafts.of(self.conversation_id).text:
             self.put_before(kept)
         self._recalled = True
 

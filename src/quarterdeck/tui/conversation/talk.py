@@ -1,6 +1,7 @@
 """Requests of a person to an agent: the questions asked before, what is sent, and the message about the result."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -16,6 +17,9 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.commands import bindings
+from quarterdeck.tui.conversation.composer import Composer
+from quarterdeck.tui.conversation.drafts import Draft
+from quarterdeck.tui.conversation.question import Question
 from quarterdeck.tui.dialogs.base import Dialog, ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, Typed
@@ -61,38 +65,46 @@ class WaitingDialog(Dialog[str]):
         self.dismiss(None)
 
 
+@dataclass(eq=False)
 class Talk:
-    """Talks to the agent for a screen; `changed` is called when there may be something to show."""
+    """Talks to the agent for a screen: answers its question, and sends what was typed.
 
-    def __init__(self, screen: DeckScreen, session: Session, following: Following, changed: Callable[[], None]) -> None:
-        self._screen = screen
-        self._session = session
-        self._following = following
-        self._changed = changed
-        self.answering = Answering(following)
+    `changed` is called when there may be something to show.
+    """
+
+    screen: DeckScreen
+    session: Session
+    following: Following
+    question: Question
+    composer: Composer
+    changed: Callable[[], None]
+
+    def __post_init__(self) -> None:
+        """Answer the agent that is followed."""
+        self.answering = Answering(self.following)
         self._asking: WaitingDialog | None = None
         """What was opened last about an agent that waits."""
 
-    def submit(
-        self,
-        words: str,
-        shown: frozenset[str],
-        send: Callable[[str, Tell], None],
-        write: Callable[[str], object] = lambda typed: None,
-    ) -> None:
+    # Messages
+
+    def send(self) -> None:
+        """Send the draft."""
+        if words := self.composer.text.strip():
+            self._submit(words, self._send_draft, self.composer.insert)
+        else:
+            self.screen.say(Shown("There is nothing to send."), Tone.WARN)
+
+    def action_send_on(self) -> None:
+        """Send a message again that the agent has not read; the draft stays."""
+        if (entry := self.following.transcript.unanswered) is not None:
+            self._submit(entry.text, lambda words, tell: self._tell(tell), lambda typed: None)
+
+    def _submit(self, words: str, send: Callable[[str, Tell], None], write: Callable[[str], object]) -> None:
         """Send a message; while the agent waits, first ask what to do with the shown actions.
 
         `write` takes what is typed instead of an answer.
         """
-        answering = self.answering
-        if not (self._following.transcript.waiting and self._following.reached):
-            send(words, lambda: answering.send(words))
-            return
-        if not shown:
-            self._screen.say(
-                Shown("The agent waits for an answer to what is not shown yet; nothing was sent."), Tone.WARN
-            )
-            return
+        answering, shown = self.answering, self.question.ids
 
         def chosen(answer: str) -> None:
             if answer == "reject":
@@ -100,22 +112,55 @@ class Talk:
             else:
                 send(words, lambda: answering.accept(shown, saying=words))
 
-        self._asking = WaitingDialog(write)
-        ask(self._screen.app, self._asking, chosen)
+        if not (self.following.transcript.waiting and self.following.reached):
+            send(words, lambda: answering.send(words))
+        elif shown:
+            self._asking = WaitingDialog(write)
+            ask(self.screen.app, self._asking, chosen)
+        else:
+            unseen = Shown("The agent waits for an answer to what is not shown yet; nothing was sent.")
+            self.screen.say(unseen, Tone.WARN)
 
     def stop_asking(self) -> None:
         """Close the question what a message means to a waiting agent, because no answer can be sent now."""
         if self._asking is not None and self._asking.is_current:
             self._asking.dismiss(None)
 
-    def answer(self, answer: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
-        """Answer the actions that were shown; `send` sends the reason of a rejection."""
-        answering = self.answering
+    def _send_draft(self, words: str, tell: Tell) -> None:
+        self.composer.text = ""
+        self._send(words, tell)
+
+    def _send(self, words: str, tell: Tell) -> None:
+        """Send words; they are kept until they were sent, even if the person leaves the screen."""
+        message = Draft(conversation=self.composer.conversation_id, text=words, perhaps_sent=(words,))
+        self.composer.drafts.sending.append(message)
+        self.screen.app.run_worker(self._sent(message, tell), group="telling")
+
+    async def _sent(self, message: Draft, tell: Tell) -> None:
+        drafts, sent = self.composer.drafts, await self._carry_out(tell)
+        drafts.sending.remove(message)
+        screens = [each for each in self.screen.app.opened if isinstance(each, DeckScreen) and each.is_attached]
+        composers = (composer for screen in screens for composer in screen.query(Composer))
+        composer = next((each for each in composers if each.conversation_id == message.conversation), None)
+        if composer is None:
+            await drafts.close(message.conversation, "" if sent else message.text)
+            return
+        if not sent:
+            composer.put_before(message.text)
+        await composer.keep()
+
+    # Answers
+
+    def answer(self, answer: str) -> None:
+        """Answer the actions that are shown, if there are any."""
+        answering, shown = self.answering, self.question.ids
+        if not shown:
+            return
         if answer == "accept":
-            self._screen.say(Shown("Reading whether it still waits for this…"), Tone.BUSY)
-            self.tell(lambda: answering.accept(shown))
+            self.screen.say(Shown("Reading whether it still waits for this…"), Tone.BUSY)
+            self._tell(lambda: answering.accept(shown))
         elif answer == "reject":
-            self._ask_why(shown, send)
+            self._ask_why(shown)
         else:
             words = "It does these actions, and all that follow without asking, "
             words += "until its agent server restarts or the menu (f2) says otherwise."
@@ -124,18 +169,18 @@ class Talk:
 
     def action_stop(self) -> None:
         """Stop the agent."""
-        self._screen.say(Shown("Stopping the agent…"), Tone.BUSY)
-        self.tell(self.answering.stop)
+        self.screen.say(Shown("Stopping the agent…"), Tone.BUSY)
+        self._tell(self.answering.stop)
 
     def action_go_on(self) -> None:
         """Let the agent continue, or resume its sandbox if that is paused."""
-        following, session = self._following, self._session
+        following, session = self.following, self.session
         # The followed one comes first: by it the message line says that its sandbox is paused.
         record = following.record or session.conversations.records.get(following.conversation_id)
         sandbox_id = record.sandbox_id if record is not None else None
         if record is None or sandbox_id is None or record.sandbox_status != SandboxStatus.PAUSED:
-            self._screen.say(Shown("Asking the agent to go on…"), Tone.BUSY)
-            self.tell(self.answering.go_on)
+            self.screen.say(Shown("Asking the agent to go on…"), Tone.BUSY)
+            self._tell(self.answering.go_on)
             return
 
         async def resume() -> str:
@@ -143,76 +188,76 @@ class Talk:
             following.refresh()
             return "Resume of its sandbox asked for."
 
-        embedded = self._screen.app.endpoint.embedded
+        embedded = self.screen.app.endpoint.embedded
         words = "No agent runs in the local service." if embedded else "Its agent can be answered again once it runs."
         self._confirm("Resume its sandbox?", (words, session.displacement.forecast()), resume)
 
     def action_ask_always(self) -> None:
         """Make the agent ask before every action."""
-        self.tell(lambda: self.answering.set_policy(ALWAYS))
+        self._tell(lambda: self.answering.set_policy(ALWAYS))
 
     def action_ask_risky(self) -> None:
         """Make the agent ask before risky actions only."""
-        self.tell(lambda: self.answering.set_policy(RISKY))
+        self._tell(lambda: self.answering.set_policy(RISKY))
 
     def action_ask_never(self) -> None:
         """Make the agent never ask, after a confirmation."""
         words = "It does everything from now on without asking."
         self._confirm("Never ask?", (words,), lambda: self.answering.set_policy(NEVER))
 
-    def tell(self, tell: Tell) -> None:
+    def _tell(self, tell: Tell) -> None:
         """Run a request to the agent in the background; leaving the screen does not end it."""
-        self._screen.app.run_worker(self.carry_out(tell), group="telling")
+        self.screen.app.run_worker(self._carry_out(tell), group="telling")
 
-    async def carry_out(self, tell: Tell) -> bool:
+    async def _carry_out(self, tell: Tell) -> bool:
         """Run a request and show its result; returns whether what was said has arrived."""
-        self._changed()
+        self.changed()
         try:
-            with self._session.writes.under_way("a request to an agent"):
+            with self.session.writes.under_way("a request to an agent"):
                 said = await tell()
         except ServiceError as error:
             self._say(error.sentences, Tone.BAD)
             return error.outcome is Outcome.APPLIED
         finally:
-            self._changed()
+            self.changed()
         self._say(said, Tone.GOOD)
         return True
 
     def _say(self, words: str, tone: Tone) -> None:
-        if self._screen.is_attached:
-            self._screen.say(text.line(words), tone)
+        if self.screen.is_attached:
+            self.screen.say(text.line(words), tone)
         else:
-            self._screen.app.say_on_top(text.line(words))
+            self.screen.app.say_on_top(text.line(words))
 
-    def _ask_why(self, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
+    def _ask_why(self, shown: frozenset[str]) -> None:
         async def take(typed: Typed) -> str:
             return str(typed["reason"])
 
         def rejected(reason: str | None) -> None:
             if reason:
-                send(reason, lambda: self.answering.reject(shown, reason))
+                self._send(reason, lambda: self.answering.reject(shown, reason))
             elif reason is not None:
-                self.tell(lambda: self.answering.reject(shown))
+                self._tell(lambda: self.answering.reject(shown))
             else:
                 self._answer_after_all()
 
         field = InputField(
             name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty"
         )
-        self._screen.app.push_screen(FormDialog(Shown("Reject"), (field,), take, verb="reject"), rejected)
+        self.screen.app.push_screen(FormDialog(Shown("Reject"), (field,), take, verb="reject"), rejected)
 
     def _answer_after_all(self) -> None:
         """Go back to the question, from which a dialog was opened."""
-        self._screen.call_later(self._screen.action_command, "answer")
+        self.screen.call_later(self.screen.action_command, "answer")
 
     def _confirm(
         self, title: str, said: tuple[str, ...], tell: Tell, otherwise: Callable[[], None] = lambda: None
     ) -> None:
         def confirmed(yes: bool | None) -> None:
             if yes:
-                self.tell(tell)
+                self._tell(tell)
             else:
                 otherwise()
 
         lines = tuple(cell(text.line(words)) for words in said if words)
-        self._screen.app.push_screen(ConfirmDialog(Shown(title), lines), confirmed)
+        self.screen.app.push_screen(ConfirmDialog(Shown(title), lines), confirmed)

@@ -23,12 +23,11 @@ from quarterdeck.tui.columns.conversations import detail
 from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.conversation.composer import Composer
-from quarterdeck.tui.conversation.drafts import Draft
 from quarterdeck.tui.conversation.entry_lines import copied
 from quarterdeck.tui.conversation.head import about_line, origin_cell
 from quarterdeck.tui.conversation.log import Log, ReadingPosition
 from quarterdeck.tui.conversation.question import Question
-from quarterdeck.tui.conversation.talk import Talk, Tell
+from quarterdeck.tui.conversation.talk import Talk
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.screen import DeckScreen
@@ -67,14 +66,13 @@ class ConversationScreen(DeckScreen):
         self.conversation_id = conversation_id
         memories = session.memories.by_id
         self._following = Following(session.client, conversation_id, self._changed, self.app.clock, memories)
-        self._talk = Talk(self, session, self._following, self._changed)
-        self.helpers = (self._talk,)
         position = self.app.reading_positions.get(conversation_id, ReadingPosition())
         self._following.transcript.overheard = position.overheard
         self.log_view = Log(self._local, position)
         self._question = Question()
-        self._drafts = self.app.drafts
-        self._composer = Composer(conversation_id, self._drafts)
+        self._composer = Composer(conversation_id, self.app.drafts)
+        self._talk = Talk(self, session, self._following, self._question, self._composer, self._changed)
+        self.helpers = (self._talk,)
         self._about = Static(id="about")
         self._below = Static(id="below")
         self._find = Input(id="find", placeholder="find: enter goes to the one before, esc closes", compact=True)
@@ -372,37 +370,7 @@ class ConversationScreen(DeckScreen):
     def action_send(self) -> None:
         """Send the draft."""
         self.message_line.clear()
-        if words := self._composer.text.strip():
-            self._talk.submit(words, self._question.ids, self._send_draft, self._composer.insert)
-        else:
-            self.say(Shown("There is nothing to send."), Tone.WARN)
-
-    def _send_draft(self, words: str, send: Tell) -> None:
-        self._composer.text = ""
-        self._send(words, send)
-
-    def _send(self, words: str, send: Tell) -> None:
-        """Send words; they are kept until they were sent, even if the person leaves the screen."""
-        message = Draft(conversation=self.conversation_id, text=words, perhaps_sent=(words,))
-        self._drafts.sending.append(message)
-        self.app.run_worker(self._sent(message, send), group="telling")
-
-    async def _sent(self, message: Draft, send: Tell) -> None:
-        sent = await self._talk.carry_out(send)
-        self._drafts.sending.remove(message)
-        opened = [screen for screen in self.app.opened if isinstance(screen, ConversationScreen) and screen.is_attached]
-        composer = next((each._composer for each in opened if each.conversation_id == self.conversation_id), None)
-        if composer is None:
-            await self._drafts.close(self.conversation_id, "" if sent else message.text)
-            return
-        if not sent:
-            composer.put_before(message.text)
-        await composer.keep()
-
-    def action_send_on(self) -> None:
-        """Send a message again that the agent has not read; the draft stays."""
-        if (entry := self._following.transcript.unanswered) is not None:
-            self._talk.submit(entry.text, self._question.ids, lambda _, send: self._talk.tell(send))
+        self._talk.send()
 
     # Answers
 
@@ -414,5 +382,4 @@ class ConversationScreen(DeckScreen):
         """Answer the question and move the focus away, so that a held key gives only one answer."""
         self.set_focus(self.log_view)
         self._answered_at = monotonic()
-        if shown := self._question.ids:
-            self._talk.answer(answer, shown, self._send)
+        self._talk.answer(answer)
