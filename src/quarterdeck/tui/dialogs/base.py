@@ -19,7 +19,7 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import MOVING, bindings
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Hints, KeyBar, Said, unused_key
+from quarterdeck.tui.widgets.bars import Hints, KeyBar, Said, unused_key, working
 from quarterdeck.tui.widgets.lines import TextScroll
 
 Result = TypeVar("Result")
@@ -111,7 +111,7 @@ class Dialog(ModalScreen[Result | None]):
 
     def _show_hints(self) -> None:
         shown = (hint for hint in self._hinted if hint != SCROLL or self._body.show_vertical_scrollbar)
-        self._key_bar.hints = tuple((key, label, True) for key, label in shown)
+        self._key_bar.hints = working(shown)
         self._key_bar.refresh(layout=True)
 
     def on_key(self, event: Key) -> None:

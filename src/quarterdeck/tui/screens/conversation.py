@@ -32,20 +32,15 @@ from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Header, Hint
+from quarterdeck.tui.widgets.bars import Header, Hint, working
 
 PAINTED_EVERY = 0.1
 """Seconds in which events are collected before painting."""
 ANSWER_KEY_RESTS = 1.0
 """Seconds after an answer in which its key, struck twice, copies nothing."""
-WRITING: tuple[Hint, ...] = (("^s", "send", True), ("esc", "leave; the draft is kept", True), ("f4", "$EDITOR", True))
-ANSWERING: tuple[Hint, ...] = (
-    ("y", "accept", True),
-    ("n", "reject", True),
-    ("a", "all from here", True),
-    ("esc", "back", True),
-)
-FINDING: tuple[Hint, ...] = (("enter", "the one before", True), ("esc", "close", True))
+WRITING = working((("^s", "send"), ("esc", "leave; the draft is kept"), ("f4", "$EDITOR")))
+ANSWERING = working((("y", "accept"), ("n", "reject"), ("a", "all from here"), ("esc", "back")))
+FINDING = working((("enter", "the one before"), ("esc", "close")))
 
 
 class ConversationScreen(DeckScreen):

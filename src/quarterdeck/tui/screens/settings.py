@@ -26,7 +26,7 @@ from quarterdeck.tui.settings.saving import NO_SAVE, Saves
 from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.settings.unsaved import NONE_LEFT, KeptEdits
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Hint
+from quarterdeck.tui.widgets.bars import Hint, working
 from quarterdeck.tui.widgets.filter_bar import FILTERING, FilterBar
 from quarterdeck.tui.widgets.form.actions import acts_at_once, on_row, row_commands, row_hints, why_not
 from quarterdeck.tui.widgets.form.field_list import FieldList
@@ -93,7 +93,7 @@ class SettingsScreen(DeckScreen):
         if self.bar.has_focus_within:
             return FILTERING
         if self.form.editor is not None:
-            return tuple((key, label, True) for key, label in self.form.editor.hints)
+            return working(self.form.editor.hints)
         return row_hints(self.form.row, lambda command: self.why_not(command) is None)
 
     def _show_state(self) -> None:

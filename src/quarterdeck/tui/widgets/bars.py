@@ -1,6 +1,6 @@
 """The lines above and below a screen's content: header, message line, key bar."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,6 +38,11 @@ Hint = tuple[str, str, bool]
 """Key as it is shown, label, and whether it works now."""
 Hints = Sequence[tuple[str, str]]
 """Keys that work, as they are shown, each with what it does."""
+
+
+def working(hints: Iterable[tuple[str, str]]) -> tuple[Hint, ...]:
+    """Return the hints of keys that all work."""
+    return tuple((key, label, True) for key, label in hints)
 
 
 class HeaderState(NamedTuple):

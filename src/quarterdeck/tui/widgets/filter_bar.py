@@ -13,7 +13,7 @@ from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.bars import Hint
+from quarterdeck.tui.widgets.bars import working
 from quarterdeck.tui.widgets.inputs import LineInput
 from quarterdeck.tui.widgets.lines import CellLines
 
@@ -22,7 +22,7 @@ BETWEEN = "  "
 """What stands between two counts."""
 LONG = 20
 """Cells of a filter that takes the room of its tokens, too: in 60 columns its field has no more beside them."""
-FILTERING: tuple[Hint, ...] = (("enter", "keep it", True), ("esc", "show all", True), ("f4", "$EDITOR", True))
+FILTERING = working((("enter", "keep it"), ("esc", "show all"), ("f4", "$EDITOR")))
 """What the key bar says while a filter is typed."""
 
 
