@@ -18,7 +18,7 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.agents import Agents
 from quarterdeck.local.bodies import Body
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.records import AgentServerUrl, Done, Page, Paging, now
+from quarterdeck.local.records import AgentServerUrl, Done, Page, Paging
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Store
 
@@ -79,16 +79,6 @@ class SandboxRecord(TypedDict):
     created_at: str
 
 
-class SpecRecord(TypedDict):
-    """A template for sandboxes."""
-
-    id: str
-    command: list[str] | None
-    created_at: str
-    initial_env: dict[str, str]
-    working_dir: str
-
-
 class Sandboxes(ABC):
     """The sandboxes of one store, and the agents in them; callers make sure that each change is completed.
 
@@ -144,6 +134,12 @@ class Sandboxes(ABC):
         """Return those of these sandboxes that exist, by id."""
         rows = await self._store.by_ids("sandboxes", ids)
         return {sandbox.id: sandbox for sandbox in await self.observe([Sandbox(**row) for row in rows])}
+
+    async def _add(self, sandbox: Sandbox) -> str:
+        """Store a new sandbox and return its id."""
+        row = sandbox.model_dump() | {"key": sandbox.key.get_secret_value()}
+        await self._store.insert("sandboxes", row)
+        return sandbox.id
 
     async def one(self, sandbox_id: str) -> Sandbox | None:
         """Return a sandbox, None if it does not exist."""
@@ -228,27 +224,17 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
 def specs_router(specs: Sequence[Spec]) -> APIRouter:
     """Return the router to search and read specs."""
     router = APIRouter(prefix="/api/v1/sandbox-specs", tags=["Sandbox specs"])
-    opened_at = now()
-    records = {
-        spec.id: SpecRecord(
-            id=spec.id,
-            command=list(spec.command),
-            created_at=opened_at,
-            initial_env=dict(spec.environment),
-            working_dir="workspace",
-        )
-        for spec in specs
-    }
 
     @router.get("/search")
-    async def search(window: Paging) -> Page[SpecRecord]:
+    async def search(window: Paging) -> Page[Spec]:
         """Return a page of specs."""
-        return window.page([*records.values()][window.offset :])
+        return window.page(specs[window.offset :])
 
     @router.get("")
-    async def read(ids: Annotated[list[str], Query(alias="id")]) -> list[SpecRecord | None]:
+    async def read(ids: Annotated[list[str], Query(alias="id")]) -> list[Spec | None]:
         """Return specs by id, null for those that do not exist."""
-        return [records.get(one) for one in ids]
+        known = {spec.id: spec for spec in specs}
+        return [known.get(one) for one in ids]
 
     return router
 

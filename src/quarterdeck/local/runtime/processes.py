@@ -80,10 +80,12 @@ class ProcessSandboxes(Sandboxes):
 
     async def start(self, spec: Spec) -> str:
         """Start the processes of a new sandbox and return its id; it may not respond yet."""
-        sandbox_id, key, created_at = secrets.token_hex(10), new_key(), now()
-        port = _free_port() if spec.address else None
-        folder = self._folder / sandbox_id
-        environment = {**spec.environment, "SESSION_API_KEY": key.get_secret_value(), "SANDBOX_ID": sandbox_id}
+        port, status = _free_port() if spec.address else None, SandboxStatus.STARTING
+        sandbox = Sandbox(
+            id=secrets.token_hex(10), spec_id=spec.id, created_at=now(), key=new_key(), status=status, port=port
+        )
+        folder = self._folder / sandbox.id
+        environment = {**spec.initial_env, "SESSION_API_KEY": sandbox.key.get_secret_value(), "SANDBOX_ID": sandbox.id}
         try:
             feed = await asyncio.to_thread(_make, folder, with_input=spec.reads_input)
             command, log = spec.command_line(port), folder / _LOG
@@ -91,21 +93,11 @@ class ProcessSandboxes(Sandboxes):
         except (LocalServiceError, OSError):
             await asyncio.to_thread(_remove, folder)
             raise
-        row = {
-            "id": sandbox_id,
-            "spec_id": spec.id,
-            "created_at": created_at,
-            "key": key.get_secret_value(),
-            "port": port,
-            **asdict(leader),
-            "status": SandboxStatus.STARTING,
-        }
         try:
-            await self._store.insert("sandboxes", row)
+            return await self._add(sandbox.model_copy(update=asdict(leader)))
         except sqlite3.Error:
             await end_session(leader)
             raise
-        return sandbox_id
 
     async def pause(self, sandbox_id: str) -> bool:
         """Stop every process of a sandbox; returns False if there is none."""

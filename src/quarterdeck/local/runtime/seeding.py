@@ -17,9 +17,9 @@ SEED = 1
 """Each simulation starts the same; another seed gives another start."""
 
 SPECS = (
-    Spec("simulated-base", ("agent-server", "--port", "1"), environment={"LOG_LEVEL": "info"}),
+    Spec("simulated-base", ("agent-server", "--port", "1"), initial_env={"LOG_LEVEL": "info"}),
     Spec("simulated-node", ("agent-server", "--port", "1", "--node")),
-    Spec("simulated-large", ("agent-server", "--port", "1", "--memory", "16g"), environment={"CACHE_TOKEN": "none"}),
+    Spec("simulated-large", ("agent-server", "--port", "1", "--memory", "16g"), initial_env={"CACHE_TOKEN": "none"}),
 )
 """The first spec is the default."""
 

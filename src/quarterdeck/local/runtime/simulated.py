@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import aiosqlite
 from fastapi import HTTPException
+from pydantic import SecretStr
 
 from quarterdeck.client.models.enums import SandboxStatus, UrlName
 from quarterdeck.local.errors import LocalServiceError
@@ -121,14 +122,10 @@ class SimulatedSandboxes(Sandboxes):
     async def start(self, spec: Spec) -> str:
         """Create a sandbox, which runs after a few seconds."""
         self._count()
-        sandbox_id = new_id(self._rng)
-        await self._store.run(
-            "INSERT INTO sandboxes (id, spec_id, created_at, key, status, pid, ticks, boot)"
-            " VALUES (?, ?, ?, ?, 'STARTING', 0, 0, '')",
-            (sandbox_id, spec.id, stamp(self._now), new_key(self._rng)),
-        )
+        sandbox_id, key, status = new_id(self._rng), SecretStr(new_key(self._rng)), SandboxStatus.STARTING
+        sandbox = Sandbox(id=sandbox_id, spec_id=spec.id, created_at=stamp(self._now), key=key, status=status)
         self._come(sandbox_id, SandboxStatus.RUNNING, self._rng.uniform(*_RUNS_AFTER))
-        return sandbox_id
+        return await self._add(sandbox)
 
     async def pause(self, sandbox_id: str) -> bool:
         """Pause a sandbox that is up; any other is left unchanged."""
