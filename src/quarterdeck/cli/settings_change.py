@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import client_for
 from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, note, print_json, say
@@ -119,9 +117,7 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
             raise CommandError(f"{key}: Standard input is empty, nothing was changed.", f"{key}= clears it.", status=2)
     if key == MCP:
         return draft.set(key, _servers(draft, text))
-    if not text:
-        return draft.unset(key)
-    return draft.set(key, SecretStr(text) if entry.secret else entry.reads(text))
+    return draft.set(key, entry.reads(text))
 
 
 def _servers(draft: Draft, text: str) -> Servers:

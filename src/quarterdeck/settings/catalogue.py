@@ -7,7 +7,7 @@ from quarterdeck.client.flat import flat_rules
 from quarterdeck.client.models.server import FieldRules, Generation
 from quarterdeck.client.nested import NESTED_RULES
 from quarterdeck.settings import checks
-from quarterdeck.settings.fields import NUMBER, ON_OFF, WHOLE, Control, Field, Group
+from quarterdeck.settings.fields import NUMBER, ON_OFF, READ_ONLY, SECRET, SERVERS, WHOLE, Field, Group
 
 LANGUAGES = {
     "en": "English",
@@ -47,7 +47,7 @@ WEB_ONLY = "Only the service's web pages use it."
 
 
 def _switch(key: str, label: str, words: str, *, default: str = "", nullable: bool = True) -> Field:
-    return Field(key, label, words, Control.SWITCH, ON_OFF, default=default, nullable=nullable)
+    return Field(key, label, words, ON_OFF, default=default, nullable=nullable)
 
 
 BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
@@ -62,7 +62,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "llm_api_key",
             "API key",
             "The key for the model's provider. It stays unless you replace or clear it; the server never shows it.",
-            Control.SECRET,
+            SECRET,
         ),
         Field(
             "llm_base_url",
@@ -75,7 +75,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "search_api_key",
             "Search API key",
             "The key for web search by Tavily; those begin with tvly-.",
-            Control.SECRET,
+            SECRET,
             checks=(checks.search_key,),
         ),
     ),
@@ -84,7 +84,6 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "agent",
             "Agent",
             "Which agent class runs a session.",
-            Control.SELECT,
             choices=AGENTS,
             default="CodeActAgent",
         ),
@@ -114,7 +113,6 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "security_analyzer",
             "Security analyzer",
             "Who judges how risky an action is; it matters only while the agent asks before actions.",
-            Control.SELECT,
             choices=ANALYZERS,
             default="llm",
             needs=("confirmation_mode",),
@@ -151,7 +149,6 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "remote_runtime_resource_factor",
             "Size factor",
             "How large a remote runtime is: 1, 2, 4 or 8 times the usual memory and processors.",
-            Control.SELECT,
             kind=WHOLE,
             checks=(checks.between(1),),
             choices=FACTORS,
@@ -161,13 +158,12 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "sandbox_api_key",
             "Sandbox API key",
             "The key for a remote sandbox provider. No server tells whether one is stored.",
-            Control.SECRET,
+            SECRET,
         ),
         Field(
             "sandbox_grouping_strategy",
             "Grouping",
             "Whether a new conversation gets a sandbox of its own or shares a running one.",
-            Control.SELECT,
             choices=GROUPINGS,
             nullable=False,
             extra=True,
@@ -178,7 +174,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "mcp_config",
             "MCP servers",
             "Tool servers that agents may use: a adds one, enter edits, Y copies, D deletes.",
-            Control.SERVERS,
+            SERVERS,
         ),
     ),
     Group.GIT: (
@@ -198,7 +194,7 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "secrets_store",
             "Provider tokens",
             "Tokens for git providers that the server holds. Git tokens, below, sets them where the server allows it.",
-            Control.READ_ONLY,
+            READ_ONLY,
         ),
     ),
     Group.INTERFACE: (
@@ -206,7 +202,6 @@ BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
             "language",
             "Language",
             f"The language of the service's pages. {WEB_ONLY}",
-            Control.SELECT,
             choices=LANGUAGES,
             default="en",
         ),
@@ -254,18 +249,8 @@ CATALOGUE = tuple(replace(entry, group=group) for group, entries in BY_GROUP.ite
 
 def takes(entry: Field) -> str:
     """Return in words which values a setting accepts."""
-    match entry.control:
-        case Control.READ_ONLY:
-            return "read-only"
-        case Control.SECRET:
-            kind = "a secret"
-        case Control.SERVERS:
-            kind = "three lists of servers, as JSON"
-        case Control.SELECT:
-            kind = ", ".join(map(str, entry.choices))
-        case Control.TEXT | Control.SWITCH:
-            kind = entry.kind.words
-    return f"{kind}; when not set: {entry.default}" if entry.default else kind
+    words = ", ".join(map(str, entry.choices)) or entry.kind.words
+    return f"{words}; when not set: {entry.default}" if entry.default else words
 
 
 def servers_with(entry: Field) -> str:

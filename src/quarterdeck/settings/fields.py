@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import SecretStr, TypeAdapter
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,27 @@ def as_number(text: str) -> float:
     return float(digits.replace(",", "."))
 
 
+class Control(StrEnum):
+    """How a field is edited."""
+
+    TEXT = "text"
+    SELECT = "select"
+    SWITCH = "switch"
+    SECRET = "secret"  # noqa: S105 - the name of a control
+    SERVERS = "servers"
+    READ_ONLY = "read-only"
+
+
 @dataclass(frozen=True)
 class Kind:
-    """What is typed into a field: its name in words, its reader, and an example."""
+    """What is typed into a field: its name in words, its reader, an example, and how it is edited."""
 
     words: str
-    read: Callable[[str], Any]
+    read: Callable[[str], Any] = str
     """Parses text that is not empty; raises ValueError for an invalid one."""
     example: str = ""
     """Empty if the words say enough."""
+    control: Control = Control.TEXT
 
     def value(self, typed: str) -> Any:
         """Return the value of typed text: None for an empty one, `Unreadable` for an invalid one."""
@@ -86,12 +98,15 @@ class Kind:
             return Unreadable(text)
 
 
-TEXT = Kind("text", str)
+TEXT = Kind("text")
 WHOLE = Kind("a whole number", as_whole, "3")
 NUMBER = Kind("a number", as_number, "0.5")
-ON_OFF = Kind("on or off", TypeAdapter(bool).validate_python)
+ON_OFF = Kind("on or off", TypeAdapter(bool).validate_python, control=Control.SWITCH)
 LIST = Kind("a JSON list", TypeAdapter(list[Any]).validate_json, '["a", "b"]')
 OBJECT = Kind("a JSON object", TypeAdapter(dict[str, Any]).validate_json, '{"a": 1}')
+SECRET = Kind("a secret", SecretStr, control=Control.SECRET)
+SERVERS = Kind("three lists of servers, as JSON", control=Control.SERVERS)
+READ_ONLY = Kind("read-only", control=Control.READ_ONLY)
 
 
 def typed(value: object) -> str:
@@ -123,17 +138,6 @@ class Group(StrEnum):
     OTHER = "Other"
 
 
-class Control(StrEnum):
-    """How a field is edited."""
-
-    TEXT = "text"
-    SELECT = "select"
-    SWITCH = "switch"
-    SECRET = "secret"  # noqa: S105 - the name of a control
-    SERVERS = "servers"
-    READ_ONLY = "read-only"
-
-
 Choices = Mapping[Any, str]
 """The words for each value of a select, empty for values that explain themselves."""
 
@@ -150,7 +154,6 @@ class Field:
     key: str
     label: str
     help: str
-    control: Control = Control.TEXT
     kind: Kind = TEXT
     group: str = ""
     checks: tuple[Check, ...] = ()
@@ -169,6 +172,12 @@ class Field:
     """Keys of settings that must be on for it to have an effect."""
     absent: str = ""
     """A sentence that says why this server lacks it; such a setting is shown, but cannot be edited."""
+
+    @property
+    def control(self) -> Control:
+        """How it is edited: as its kind is, but with choices one is chosen; a list may have several of them."""
+        chosen = self.choices and self.kind.control is Control.TEXT and self.kind is not LIST
+        return Control.SELECT if chosen else self.kind.control
 
     @property
     def secret(self) -> bool:

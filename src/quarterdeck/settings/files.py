@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from quarterdeck.settings import words
 from quarterdeck.settings.changes import fits, holds, masked
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields import LIST, OBJECT, Control, Field, Unreadable, typed
+from quarterdeck.settings.fields import LIST, OBJECT, TEXT, Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import ON_HERE, PasteError, merge_pasted, pasted, without_secrets
 from quarterdeck.settings.mcp_server import holds_hidden, missing
@@ -173,7 +173,7 @@ def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], left: list[
     if entry.secret and isinstance(value, str) and value:
         return {entry.key: SecretStr(value)}
     if entry.secret or not fits(entry, value):
-        wrong.append(f"{entry.key}: This is not {entry.kind.words}.")
+        wrong.append(f"{entry.key}: This is not {(TEXT if entry.secret else entry.kind).words}.")
         return {}
     return {entry.key: value if isinstance(value, str) else entry.reads(typed(value))}
 

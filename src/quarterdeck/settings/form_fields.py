@@ -15,10 +15,10 @@ from quarterdeck.settings.fields import (
     NUMBER,
     OBJECT,
     ON_OFF,
+    SECRET,
     TEXT,
     WHOLE,
     Choices,
-    Control,
     Field,
     Group,
     typed,
@@ -56,7 +56,6 @@ def _kind_field(kinds: Iterable[str]) -> Field:
         AGENT_KIND,
         "Agent kind",
         "What runs a conversation. Another kind has settings of its own: those of the old kind are discarded.",
-        Control.SELECT,
         group=Group.AGENT,
         choices={kind: "the service's own agents" if kind == USUAL_KIND else "" for kind in kinds},
         only_choices=True,
@@ -76,8 +75,7 @@ def _field(described: SchemaField) -> Field:
         described.place,
         described.label,
         (described.description or "The server says nothing more about it.").replace("``", ""),
-        _control(described, choices),
-        _KINDS.get(described.value_type, TEXT),
+        SECRET if described.secret else _KINDS.get(described.value_type, TEXT),
         group=_GROUPS.get(described.section) or described.section_label or "More settings",
         choices=choices,
         only_choices=True,
@@ -87,14 +85,6 @@ def _field(described: SchemaField) -> Field:
         minor=described.prominence == "minor",
         needs=tuple(CANONICAL_AT.get(place, place) for place in described.depends_on),
     )
-
-
-def _control(described: SchemaField, choices: Choices) -> Control:
-    if described.secret:
-        return Control.SECRET
-    if described.value_type == "boolean":
-        return Control.SWITCH
-    return Control.SELECT if choices and described.value_type != "array" else Control.TEXT
 
 
 NOT_HERE = "This server has no such setting."
