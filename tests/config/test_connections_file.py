@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quarterdeck.config import edit, files
-from quarterdeck.config.connections import Colour, Connection
+from quarterdeck.config.connections import Connection
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Preferences, find_folders, load
 from tests.conftest import Home
@@ -189,11 +189,11 @@ def test_an_edit_touches_only_its_own_lines_and_a_new_one_comes_last(file: Path)
     before = file.stat().st_mtime_ns
     edit.save_connection(file, WORK, "work")
     assert (file.read_text(), file.stat().st_mtime_ns) == (BY_HAND, before)
-    edited = replace(WORK, name="new", url="https://new.example", read_only=True, colour=Colour.RED, key_env=None)
+    edited = replace(WORK, name="new", url="https://new.example", read_only=True, colour="red", key_env=None)
     edit.save_connection(file, edited, "work")
     changed = BY_HAND.replace("connections.work]", "connections.new]").replace("work.example/", "new.example")
     assert file.read_text() == changed.replace('key_env = "WORK_KEY"\n', 'read_only = true\ncolour = "red"\n')
-    new = Connection("a.b", "https://c.example/x", "bearer", True, "~/ca.pem", Colour.TEAL, "C_KEY", kept=True)
+    new = Connection("a.b", "https://c.example/x", "bearer", True, "~/ca.pem", "teal", "C_KEY", kept=True)
     before_new = file.read_text()
     edit.save_connection(file, new, None)
     assert file.read_text().startswith(before_new)

@@ -12,7 +12,7 @@ from textual import events
 from textual.widgets import Input, TextArea
 from textual.worker import WorkerFailed
 
-from quarterdeck.config.connections import Colour, Connection
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui import keys_in_order
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connecting
@@ -169,7 +169,7 @@ async def framed(folder: Path, at: Connection = LOCAL, theme: str | None = None)
 
 @pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
 async def test_the_frame_looks_like_the_first_screen_in_its_theme_and_can_be_left(theme: str, tmp_path: Path) -> None:
-    prod = Connection("prod", "http://server.example", read_only=True, colour=Colour.TEAL)
+    prod = Connection("prod", "http://server.example", read_only=True, colour="teal")
     async with framed(tmp_path, prod, theme) as (seat, _):
         await seat.sees("[1 Conversations]", "2 Sandboxes", "3 Settings", "prod", "READ-ONLY", "connecting…")
         assert "? Help" in seat.line(-1)

@@ -13,9 +13,8 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from quarterdeck.config import files
@@ -23,18 +22,9 @@ from quarterdeck.config.files import ConfigError
 
 Header = Literal["session", "bearer"]
 """How a key is sent: as X-Session-API-Key, or as Authorization: Bearer."""
-
-
-class Colour(StrEnum):
-    """A colour that distinguishes a connection at a glance; it is always shown with the name."""
-
-    RED = "red"
-    ORANGE = "orange"
-    GREEN = "green"
-    TEAL = "teal"
-    BLUE = "blue"
-    VIOLET = "violet"
-    GREY = "grey"
+Colour = Literal["red", "orange", "green", "teal", "blue", "violet", "grey"]
+"""A colour that distinguishes a connection at a glance; it is always shown with the name."""
+COLOURS: tuple[Colour, ...] = get_args(Colour)
 
 
 @dataclass(frozen=True)
@@ -181,8 +171,8 @@ def check_member(member: str, value: object) -> None:
             raise ConfigError("read_only is true or false")
         case "ca_file" if not words.isprintable() or words[:1] not in ("/", "~"):
             raise ConfigError("ca_file is the whole path of a file, like /etc/ssl/team.pem or ~/team.pem")
-        case "colour" if words not in list(Colour):
-            raise ConfigError(f"colour is one of {', '.join(Colour)}")
+        case "colour" if words not in COLOURS:
+            raise ConfigError(f"colour is one of {', '.join(COLOURS)}")
         case _ if member not in _MEMBERS:
             raise ConfigError(f"{member!a} is not known; known are {', '.join(_MEMBERS)}")
 
@@ -211,8 +201,6 @@ def _connection(name: str, entry: object) -> Connection:
         else:
             good.setdefault(member, value)
     good["url"] = check_url(good["url"])
-    if "colour" in good:
-        good["colour"] = Colour(good["colour"])
     return Connection(name, **good, kept=True, remarks=tuple(wrong))
 
 

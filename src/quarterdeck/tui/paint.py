@@ -78,13 +78,13 @@ class Hanging(Visual):
 
 INK = "#ffffff"
 GROUNDS: dict[Colour, str] = {
-    Colour.RED: "#d03b35",
-    Colour.ORANGE: "#b15916",
-    Colour.GREEN: "#348047",
-    Colour.TEAL: "#217d85",
-    Colour.BLUE: "#3872c2",
-    Colour.VIOLET: "#915ab8",
-    Colour.GREY: "#68737f",
+    "red": "#d03b35",
+    "orange": "#b15916",
+    "green": "#348047",
+    "teal": "#217d85",
+    "blue": "#3872c2",
+    "violet": "#915ab8",
+    "grey": "#68737f",
 }
 
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.server import KeyState
 from quarterdeck.client.network import origin_of
-from quarterdeck.config.connections import Colour, Connection, check_member, check_name, check_url
+from quarterdeck.config.connections import COLOURS, Connection, check_member, check_name, check_url
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.keys import KeyringUnavailableError, Keys
 from quarterdeck.tui import text
@@ -84,7 +84,7 @@ def edit_connection(
 def _fields(connection: Connection) -> tuple[InputField, ...]:
     new = not connection.kept
     name = re.sub(r"[\[\]:]+", "-", connection.name).lstrip("-")  # one given by its address is called by host and port
-    colours = [(mark(None) + "none", ""), *((mark(each) + each.value, each.value) for each in Colour)]
+    colours = [(mark(None) + "none", ""), *((mark(each) + each, each) for each in COLOURS)]
     headers = [(words, header) for header, words in HEADERS.items()]
     keys = [choice for choice in KeyChoice if not (new and choice is KeyChoice.KEEP)]
     key_now = KeyChoice.ENTER if new else KeyChoice.KEEP
@@ -111,7 +111,7 @@ def _filled(typed: Typed) -> Filled:
         "bearer" if typed["header"] == "bearer" else "session",
         typed["read-only"],
         typed["ca-file"] or None,
-        Colour(typed["colour"]) if typed["colour"] else None,
+        typed["colour"] or None,
         typed["variable"] if key is KeyChoice.VARIABLE else None,
         kept=True,
     )
