@@ -46,7 +46,7 @@ def with_save(
     `found` is what was read back, None if nothing was (yet). Changes that were not stored are left out.
     """
     changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields))
-    saved = Saved(when=when, unsure=found is None, lost=lost, fields=changes.fields, servers=changes.servers)
+    saved = Saved(when=when, unsure=found is None, lost=lost, **dict(changes))
     return Journal(saves=(*_saves(without_save(kept, when)), saved)[-MOST_SAVES:])
 
 
@@ -99,9 +99,7 @@ class UnsavedEdits(BaseModel, frozen=True):
 
 def with_run(kept: UnsavedEdits | None, name: str, draft: Draft, at: AwareDatetime, process: str) -> UnsavedEdits:
     """Store a run's edits, replacing its previous ones."""
-    changes = changes_of(draft)
-    run = Run(at=at, process=process, fields=changes.fields, servers=changes.servers)
-    return _of_runs({**_runs(kept), name: run})
+    return _of_runs({**_runs(kept), name: Run(at=at, process=process, **dict(changes_of(draft)))})
 
 
 def without_run(kept: UnsavedEdits | None, name: str) -> UnsavedEdits | None:
