@@ -14,7 +14,7 @@ import pytest
 
 from quarterdeck.client.models.enums import UrlName
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.runtime.sessions import ProcessState, identify, process_state, read_process, read_with_psutil
+from quarterdeck.local.runtime.sessions import identify, live_process, read_process, read_with_psutil
 from quarterdeck.local.sandboxes import READY_WITHIN, Identity
 from quarterdeck.local.service import LocalService
 from quarterdeck.local.specs import BUILT_IN, Spec
@@ -60,7 +60,7 @@ async def test_sandboxes_outlive_the_service_known_by_more_than_pids(open_servic
 
 async def killed(leader: Identity) -> None:
     os.kill(leader.pid, signal.SIGKILL)
-    await until(lambda: process_state(leader) is ProcessState.GONE)
+    await until(lambda: live_process(leader) is None)
 
 
 async def test_a_second_opener_shares_all_but_only_the_owner_declares_dead(open_service: Opener, folder: Path) -> None:
@@ -294,10 +294,11 @@ def test_a_process_is_read_whatever_its_name_and_a_zombie_is_gone() -> None:
         found, identity = read_process(process.pid), identify(process.pid)
         assert (found and (found.state in "RS", found.session)) == (True, os.getsid(0))
         assert identity
-        assert process_state(identity) is ProcessState.ALIVE
+        assert (found := live_process(identity))
+        assert not found.stopped
         assert process.stdin
         process.stdin.close()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         assert (found := read_process(process.pid))
-        assert (found.state, process_state(identity)) == ("Z", ProcessState.GONE)
+        assert (found.state, live_process(identity)) == ("Z", None)
         assert identify(process.pid) is None

@@ -16,7 +16,7 @@ from quarterdeck.local.bodies import Body
 from quarterdeck.local.conversations import Conversations, StartConversationBody
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import Page, Paging, hex_ids, now
-from quarterdeck.local.runtime.sessions import ProcessState, identify, process_state
+from quarterdeck.local.runtime.sessions import identify, live_process
 from quarterdeck.local.sandboxes import Identity, Sandboxes
 from quarterdeck.local.settings import Settings
 from quarterdeck.local.store import Store
@@ -61,7 +61,7 @@ class StartTasks:
         """Continue the tasks whose service ended before they did."""
         for row in await self._store.select("start_tasks", _UNDER_WAY):
             runner = Identity(row["runner_pid"], row["runner_ticks"], row["runner_boot"])
-            if runner == identify(os.getpid()) or process_state(runner) is ProcessState.GONE:
+            if runner == identify(os.getpid()) or live_process(runner) is None:
                 self._store.changes.begin(self._work(row))
 
     async def create(self, body: StartConversationBody) -> StartTaskRecord:

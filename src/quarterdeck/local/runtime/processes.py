@@ -17,11 +17,11 @@ from quarterdeck.local.agents import Agents
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import new_key, now
 from quarterdeck.local.runtime.sessions import (
-    ProcessState,
+    Process,
     continue_session,
     end_session,
     launch,
-    process_state,
+    live_process,
     stop_session,
 )
 from quarterdeck.local.sandboxes import READY_WITHIN, ExposedUrl, Identity, Sandbox, Sandboxes
@@ -48,7 +48,7 @@ class ProcessSandboxes(Sandboxes):
 
     async def observe(self, sandboxes: Sequence[Sandbox]) -> Sequence[Sandbox]:
         """Determine the status of these sandboxes, and store changes."""
-        seen = await asyncio.to_thread(lambda: [process_state(sandbox.leader) for sandbox in sandboxes])
+        seen = await asyncio.to_thread(lambda: [live_process(sandbox.leader) for sandbox in sandboxes])
         statuses = await asyncio.gather(*map(self._judge, sandboxes, seen))
         current = []
         for sandbox, status in zip(sandboxes, statuses, strict=True):
@@ -124,7 +124,7 @@ class ProcessSandboxes(Sandboxes):
     async def _signal(self, sandbox_id: str, signal: Callable[[Identity], Awaitable[bool]]) -> bool:
         async with self._turns[sandbox_id]:
             sandbox = await self._stored(sandbox_id)
-            if sandbox is None or await asyncio.to_thread(process_state, sandbox.leader) is ProcessState.GONE:
+            if sandbox is None or await asyncio.to_thread(live_process, sandbox.leader) is None:
                 return False
             done = await signal(sandbox.leader)
             if sandbox.port:
@@ -142,22 +142,22 @@ class ProcessSandboxes(Sandboxes):
         """Raise LocalServiceError if its processes may be running but cannot be seen here: the owner saw them alive."""
         if sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR} or self._ownership.held():
             return
-        if await asyncio.to_thread(process_state, sandbox.leader) is ProcessState.GONE:
+        if await asyncio.to_thread(live_process, sandbox.leader) is None:
             raise LocalServiceError(
                 f"Sandbox {sandbox.id} is not seen from here. Delete it in the Quarterdeck that runs it."
             )
 
-    async def _judge(self, sandbox: Sandbox, seen: ProcessState) -> SandboxStatus:
+    async def _judge(self, sandbox: Sandbox, seen: Process | None) -> SandboxStatus:
         """Return the status of a sandbox.
 
         Only the owner of the data folder declares a sandbox dead: others may just not see its processes, and use the
         status that the owner stored.
         """
-        if seen is ProcessState.GONE:
+        if seen is None:
             if not self._ownership.held():
                 return sandbox.status
             return SandboxStatus.MISSING if sandbox.has_run else SandboxStatus.ERROR
-        if seen is ProcessState.STOPPED:
+        if seen.stopped:
             return SandboxStatus.PAUSED
         if sandbox.port is None:
             return SandboxStatus.RUNNING

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 import psutil
@@ -40,13 +39,10 @@ class Process:
     session: int
     ticks: int
 
-
-class ProcessState(Enum):
-    """The visible state of a process."""
-
-    ALIVE = "alive"
-    STOPPED = "stopped"
-    GONE = "gone"
+    @property
+    def stopped(self) -> bool:
+        """Whether a signal has stopped it."""
+        return self.state in _STOPPED
 
 
 @functools.cache
@@ -114,12 +110,10 @@ def identify(pid: int) -> Identity | None:
     return Identity(pid, found.ticks, boot_id()) if found and found.state not in _GONE else None
 
 
-def process_state(identity: Identity) -> ProcessState:
-    """Return the state of a process; a zombie is gone, and so is any process from before this boot."""
+def live_process(identity: Identity) -> Process | None:
+    """Return a process, None if it is gone, as a zombie is, and any process from before this boot."""
     found = read_process(identity.pid) if identity.boot == boot_id() else None
-    if found is None or found.ticks != identity.ticks or found.state in _GONE:
-        return ProcessState.GONE
-    return ProcessState.STOPPED if found.state in _STOPPED else ProcessState.ALIVE
+    return found if found and found.ticks == identity.ticks and found.state not in _GONE else None
 
 
 def members(leader: Identity) -> list[Process]:
@@ -137,12 +131,12 @@ def members(leader: Identity) -> list[Process]:
 
 async def stop_session(leader: Identity) -> bool:
     """Stop every process of the session until there is no new one; returns whether all are stopped."""
-    return await _signal_until(leader, signal.SIGSTOP, lambda process: process.state in _STOPPED)
+    return await _signal_until(leader, signal.SIGSTOP, lambda process: process.stopped)
 
 
 async def continue_session(leader: Identity) -> bool:
     """Continue every process of the session; returns whether all do."""
-    return await _signal_until(leader, signal.SIGCONT, lambda process: process.state not in _STOPPED)
+    return await _signal_until(leader, signal.SIGCONT, lambda process: not process.stopped)
 
 
 async def end_session(leader: Identity) -> bool:

@@ -71,9 +71,10 @@ class Simulation:
 class SimulatedSandboxes(Sandboxes):
     """Changes the rows of sandboxes and conversations with time, which is simulated only at requests."""
 
+    agents: SimulatedAgents
+
     def __init__(self, simulation: Simulation, store: Store, clock: Clock) -> None:
-        self._simulated_agents = SimulatedAgents(store, clock)
-        super().__init__(store, SPECS, self._simulated_agents)
+        super().__init__(store, SPECS, SimulatedAgents(store, clock))
         self.simulated = simulation.sandboxes
         self._simulation = simulation
         faulty = simulation.ids() if simulation.faults else ()
@@ -108,7 +109,7 @@ class SimulatedSandboxes(Sandboxes):
                 async with self._store.transaction() as connection:
                     await self._arrive(connection)
                     await self._change_some(connection, min(passed, _CATCHES_UP))
-        await self._simulated_agents.pass_time()
+        await self.agents.pass_time()
 
     def addresses(self, sandbox: Sandbox, agent_server: str) -> list[ExposedUrl]:
         """Return the address of its agent server, and two at which nothing responds."""
@@ -201,7 +202,7 @@ class SimulatedSandboxes(Sandboxes):
             await connection.execute(
                 "UPDATE conversations SET cost = coalesce(cost, 0) + ?, updated_at = ?, agent = ?"
                 " WHERE sandbox_id = ? AND id NOT IN (SELECT value FROM json_each(?))",
-                (spent, stamp(self._now), agent, sandbox_id, json.dumps([*self._simulated_agents.by_conversation])),
+                (spent, stamp(self._now), agent, sandbox_id, json.dumps([*self.agents.by_conversation])),
             )
 
     async def _wake(self, connection: aiosqlite.Connection, sandbox_id: str) -> None:
