@@ -2,7 +2,7 @@ from collections import Counter
 from dataclasses import replace
 
 from quarterdeck.local.runtime.simulated import Simulation
-from tests.local.conftest import CONVERSATIONS, SANDBOXES, simulated, until
+from tests.local.conftest import CONVERSATIONS, SANDBOXES, simulated
 
 STILL = Simulation(150, churn=0)
 
@@ -22,7 +22,10 @@ async def test_a_pause_takes_a_moment_overtakes_a_start_and_its_conversations_ar
         assert await service.status(sandbox_id) == "STARTING"
         service.passes(6)
         assert await service.status(sandbox_id) == "RUNNING"
-        sandbox_id = (await service.post(SANDBOXES, sandbox_spec_id="simulated-node"))["id"]
+        started = (await service.start("simulated-node"))["id"]
+        service.passes(6)
+        assert await service.status(started) == "RUNNING"
+        sandbox_id = (await service.start("simulated-node"))["id"]
         assert (await service.all())[0]["id"] == sandbox_id
         await service.post(f"{SANDBOXES}/{sandbox_id}/pause")
         service.passes(60)
@@ -64,22 +67,3 @@ async def test_faults_happen_to_whom_they_are_said_to() -> None:
         more = [await service.http.post(f"{SANDBOXES}/{good}/resume") for _ in range(20)]
         limited = next(answer for answer in more if answer.status_code != 200)
         assert (limited.status_code, limited.headers["Retry-After"]) == (429, "2")
-
-
-async def test_a_conversation_is_created_once_its_sandbox_runs() -> None:
-    async with simulated(STILL) as service:
-        await service.post("/api/settings", {"llm_model": "openai/from-settings"})
-        task = await service.post(CONVERSATIONS, {"title": "Red", "selected_repository": "a/b"})
-        assert (task["status"], task["app_conversation_id"]) == ("WORKING", None)
-
-        async def waiting() -> bool:
-            (found,) = await service.get(f"{CONVERSATIONS}/start-tasks", ids=task["id"])
-            return bool(found["status"] == "WAITING_FOR_SANDBOX")
-
-        await until(waiting)
-        service.passes(6)
-        task = await service.ended(task["id"])
-        assert (task["status"], task["detail"]) == ("READY", None)
-        created = (await service.all(CONVERSATIONS))[0]
-        assert (created["id"], created["title"]) == (task["app_conversation_id"], "Red")
-        assert (created["selected_repository"], created["llm_model"]) == ("a/b", "openai/from-settings")

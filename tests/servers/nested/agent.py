@@ -121,22 +121,12 @@ class Llm(Block):
     never_null: ClassVar[frozenset[str]] = frozenset({"model"})
     model: str = "gpt-5.5"
     api_key: Key = None
-    auth_type: Literal["api_key", "subscription"] = "api_key"
-    subscription_vendor: Literal["openai"] | None = None
     base_url: Annotated[str | None, BlankIsNone] = None
-    api_version: str | None = None
-    aws_access_key_id: Key = None
-    aws_secret_access_key: Key = None
     num_retries: Annotated[int, Field(ge=0)] = 5
-    retry_multiplier: Annotated[FiniteFloat, Field(ge=0)] = 8.0
     timeout: Annotated[int | None, Field(ge=0)] = 300
     temperature: Annotated[FiniteFloat | None, Field(ge=0)] = None
-    max_output_tokens: Annotated[int | None, Field(ge=1)] = None
     extra_headers: dict[str, str] | None = None
-    stream: bool = False
-    disable_vision: bool | None = None
     reasoning_effort: Literal["low", "medium", "high", "xhigh", "none"] | None = "high"
-    usage_id: str = "default"
     litellm_extra_body: dict[str, Any] = {}
 
 
