@@ -280,6 +280,8 @@ def goes_on(agent: FakeAgent) -> None:
         # the opposite one
         (ANSWER, FakeAgent.reject, Answering.accept, "Somebody else rejected", [], [ANSWER]),
         (ANSWER, FakeAgent.run, partial(Answering.reject, reason="use git"), "was not rejected", ["one"], [ANSWER]),
+        # another question than the one shown
+        *(("", goes_on, say, "something else", ["one"], []) for say in (Answering.accept, Answering.reject, ALL)),
         # one that came while words were sent along
         ("/events", FakeAgent.reject, SAYING, r"Your message was sent\. It did not wait", [], ["/events"]),
     ],
@@ -304,11 +306,7 @@ async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(
         with pytest.raises(ServiceError, match="The log does not have your message"):
             await answering.send("never arrives")
         assert not following.transcript.outgoing
-        agent.drops, agent.loses_answers, agent.asked = False, True, []
-        agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
-        await answering.send("hello")
-        assert (sent(agent, "/events"), agent.ran) == (1, [])
-        assert not following.transcript.outgoing
+        assert sent(agent, "/events") == 1
 
 
 async def test_an_answer_counts_without_a_response_and_a_lost_reason_is_said(agent: FakeAgent) -> None:

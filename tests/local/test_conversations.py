@@ -30,14 +30,16 @@ async def test_only_steps_that_do_something_are_entered(caller: Caller, folder: 
 
 async def test_a_task_whose_service_closed_is_taken_up_by_the_next(open_service: Opener) -> None:
     first = await open_service()
-    begun = await first.post(PATH, {"title": "hello"})
+    await first.post("/api/settings", {"llm_model": "openai/from-settings"})
+    begun = await first.post(PATH, {"title": "hello", "selected_repository": "a/b"})
     await first.service.aclose()
-
     second = await open_service()
     task = await second.ended(begun["id"])
-    assert task["status"] == "READY"
-    assert await second.get(f"{PATH}/count") == 1
-    assert len((await second.get("/api/v1/sandboxes/search"))["items"]) == 1
+    (created,) = await second.all(PATH)
+    assert (task["status"], task["app_conversation_id"]) == ("READY", created["id"])
+    told = (created["title"], created["selected_repository"], created["llm_model"])
+    assert told == ("hello", "a/b", "openai/from-settings")
+    assert len(await second.all()) == 1
 
 
 @pytest.fixture
