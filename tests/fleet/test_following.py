@@ -184,13 +184,10 @@ ALL = partial(Answering.accept, all_that_follow=True)
 SAYING = partial(Answering.accept, saying="mind the gap")
 
 
-@asynccontextmanager
-async def talking(agent: FakeAgent) -> AsyncIterator[tuple[Following, Answering]]:
-    client, _ = client_of(agent)
-    async with client:
-        following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
-        await following.poll()
-        yield following, Answering(following)
+async def talking(agent: FakeAgent) -> tuple[Following, Answering]:
+    followed = following(agent)
+    await followed.poll()
+    return followed, Answering(followed)
 
 
 def question(following: Following) -> frozenset[str]:
@@ -202,31 +199,31 @@ def sent(agent: FakeAgent, end: str) -> int:
 
 
 async def test_a_message_to_an_agent_at_rest_is_stored_and_then_run(agent: FakeAgent) -> None:
-    async with talking(agent) as (following, answering):
-        agent.busy = 20
-        notes: list[str] = []
-        agent.meanwhile["/run"] = lambda: agent.meanwhile.update({"/run": lambda: notes.append(answering.note)})
-        assert await answering.send("hello") == "Sent."
-        assert "still ending the last run" in notes[0]
-        assert (answering.note, following.transcript.status) == ("", "finished")
-        assert [entry.text for entry in following.transcript.entries if entry.text] == ["hello", "done"]
-        assert not following.transcript.outgoing
+    following, answering = await talking(agent)
+    agent.busy = 20
+    notes: list[str] = []
+    agent.meanwhile["/run"] = lambda: agent.meanwhile.update({"/run": lambda: notes.append(answering.note)})
+    assert await answering.send("hello") == "Sent."
+    assert "still ending the last run" in notes[0]
+    assert (answering.note, following.transcript.status) == ("", "finished")
+    assert [entry.text for entry in following.transcript.entries if entry.text] == ["hello", "done"]
+    assert not following.transcript.outgoing
 
 
 async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_afterwards(agent: FakeAgent) -> None:
-    async with talking(agent) as (_, answering):
-        agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
-        assert "Sent. Whether the agent goes on is not known" in await answering.send("hello")
+    _, answering = await talking(agent)
+    agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
+    assert "Sent. Whether the agent goes on is not known" in await answering.send("hello")
 
 
 @pytest.mark.parametrize("moment", ["/events", ""])
 async def test_a_message_sent_in_the_very_moment_in_which_a_question_comes_runs_nothing(moment: str) -> None:
     """The agent asks right before the message is stored, or right before its status is read."""
     agent = FakeAgent(policy="NeverConfirm")
-    async with talking(agent) as (_, answering):
-        agent.meanwhile[moment] = lambda: agent.asks("rm -r build")
-        assert "waits for an answer" in await answering.send("go on")
-        assert (agent.ran, sent(agent, "/run")) == ([], 0)
+    _, answering = await talking(agent)
+    agent.meanwhile[moment] = lambda: agent.asks("rm -r build")
+    assert "waits for an answer" in await answering.send("go on")
+    assert (agent.ran, sent(agent, "/run")) == ([], 0)
 
 
 @pytest.mark.parametrize("say", [Answering.accept, Answering.reject, ALL], ids=["yes", "no", "all"])
@@ -247,23 +244,23 @@ async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(agen
 
 async def test_it_is_said_where_it_may_not_ask_any_more_although_nothing_was_accepted(agent: FakeAgent) -> None:
     agent.asks("harmless")
-    async with talking(agent) as (following, answering):
-        agent.drops = True
-        with pytest.raises(ServiceError, match="may not ask any more") as raised:
-            await answering.accept(question(following), all_that_follow=True)
-        assert "f2" in raised.value.advice
-        assert agent.ran == []
+    following, answering = await talking(agent)
+    agent.drops = True
+    with pytest.raises(ServiceError, match="may not ask any more") as raised:
+        await answering.accept(question(following), all_that_follow=True)
+    assert "f2" in raised.value.advice
+    assert agent.ran == []
 
 
 async def test_an_answer_that_was_overheard_is_given_again(agent: FakeAgent) -> None:
     agent.asks("one")
     agent.overhears = 1
-    async with talking(agent) as (following, answering):
-        shown = question(following)
-        assert (await answering.accept(shown), agent.ran) == ("Accepted.", ["one"])
-        with pytest.raises(ServiceError, match="did not wait"):
-            await answering.accept(shown)
-        assert sent(agent, ANSWER) == 2
+    following, answering = await talking(agent)
+    shown = question(following)
+    assert (await answering.accept(shown), agent.ran) == ("Accepted.", ["one"])
+    with pytest.raises(ServiceError, match="did not wait"):
+        await answering.accept(shown)
+    assert sent(agent, ANSWER) == 2
 
 
 def goes_on(agent: FakeAgent) -> None:
@@ -291,86 +288,86 @@ async def test_what_somebody_else_answers_at_once_is_said(
 ) -> None:
     agent = FakeAgent("1.34.0")
     agent.asks("one")
-    async with talking(agent) as (following, answering):
-        agent.meanwhile[before] = partial(meanwhile, agent)
-        with pytest.raises(ServiceError, match=words) as raised:
-            await say(answering, question(following))
-        assert (agent.ran, agent.policy) == (ran, "ConfirmRisky")
-        assert [each for each in agent.asked if each.startswith("POST")] == [f"POST {C}{end}" for end in sent]
-        assert (raised.value.outcome is Outcome.APPLIED) is (say is SAYING)
+    following, answering = await talking(agent)
+    agent.meanwhile[before] = partial(meanwhile, agent)
+    with pytest.raises(ServiceError, match=words) as raised:
+        await say(answering, question(following))
+    assert (agent.ran, agent.policy) == (ran, "ConfirmRisky")
+    assert [each for each in agent.asked if each.startswith("POST")] == [f"POST {C}{end}" for end in sent]
+    assert (raised.value.outcome is Outcome.APPLIED) is (say is SAYING)
 
 
 async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(agent: FakeAgent) -> None:
-    async with talking(agent) as (following, answering):
-        agent.drops = True
-        with pytest.raises(ServiceError, match="The log does not have your message"):
-            await answering.send("never arrives")
-        assert not following.transcript.outgoing
-        assert sent(agent, "/events") == 1
+    following, answering = await talking(agent)
+    agent.drops = True
+    with pytest.raises(ServiceError, match="The log does not have your message"):
+        await answering.send("never arrives")
+    assert not following.transcript.outgoing
+    assert sent(agent, "/events") == 1
 
 
 async def test_an_answer_counts_without_a_response_and_a_lost_reason_is_said(agent: FakeAgent) -> None:
     agent.asks("one")
-    async with talking(agent) as (following, answering):
-        agent.loses_answers = True
-        assert await answering.accept(question(following)) == "Accepted."
-        agent.asks("two")
-        await following.poll()
-        agent.meanwhile["/events"] = lambda: setattr(agent, "loses_answers", False)
-        assert await answering.reject(question(following), "use git") == "Rejected, and your reason sent."
-        agent.asks("three")
-        await following.poll()
-        agent.meanwhile["/events"] = lambda: setattr(agent, "drops", True)
-        with pytest.raises(ServiceError, match="Rejected, but your reason was not sent"):
-            await answering.reject(question(following), "never arrives")
-        assert agent.ran == ["one"]
+    following, answering = await talking(agent)
+    agent.loses_answers = True
+    assert await answering.accept(question(following)) == "Accepted."
+    agent.asks("two")
+    await following.poll()
+    agent.meanwhile["/events"] = lambda: setattr(agent, "loses_answers", False)
+    assert await answering.reject(question(following), "use git") == "Rejected, and your reason sent."
+    agent.asks("three")
+    await following.poll()
+    agent.meanwhile["/events"] = lambda: setattr(agent, "drops", True)
+    with pytest.raises(ServiceError, match="Rejected, but your reason was not sent"):
+        await answering.reject(question(following), "never arrives")
+    assert agent.ran == ["one"]
 
 
 async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent: FakeAgent) -> None:
-    async with talking(agent) as (following, answering):
-        agent.loses_answers = True
-        agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
-        agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
-        sending = asyncio.create_task(answering.send("hello"))
-        while agent.asked.count(f"GET {C}") < 20:
-            assert not sending.done()
-            await asyncio.sleep(0.001)
-        assert [(each.text, each.title) for each in following.transcript.entries] == [("hello", NOT_KNOWN)]
-        agent.unreached = False
-        assert (await sending, sent(agent, "/events"), sent(agent, "/run")) == ("Sent.", 1, 1)
-        assert not following.transcript.outgoing
+    following, answering = await talking(agent)
+    agent.loses_answers = True
+    agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
+    agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
+    sending = asyncio.create_task(answering.send("hello"))
+    while agent.asked.count(f"GET {C}") < 20:
+        assert not sending.done()
+        await asyncio.sleep(0.001)
+    assert [(each.text, each.title) for each in following.transcript.entries] == [("hello", NOT_KNOWN)]
+    agent.unreached = False
+    assert (await sending, sent(agent, "/events"), sent(agent, "/run")) == ("Sent.", 1, 1)
+    assert not following.transcript.outgoing
 
 
 async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ended(agent: FakeAgent) -> None:
     agent.set("running")
-    async with talking(agent) as (following, answering):
-        agent.drops = True
-        sending = asyncio.create_task(answering.send("hello"))
-        while [(each.text, each.title) for each in following.transcript.entries[-1:]] != [("hello", NOT_KNOWN)]:
-            await asyncio.sleep(0.001)
-        agent.says("hello", "user")
-        agent.set("finished")
-        agent.drops = False
-        assert "Sent." in await sending
-        assert sent(agent, "/events") == 1
+    following, answering = await talking(agent)
+    agent.drops = True
+    sending = asyncio.create_task(answering.send("hello"))
+    while [(each.text, each.title) for each in following.transcript.entries[-1:]] != [("hello", NOT_KNOWN)]:
+        await asyncio.sleep(0.001)
+    agent.says("hello", "user")
+    agent.set("finished")
+    agent.drops = False
+    assert "Sent." in await sending
+    assert sent(agent, "/events") == 1
 
 
 async def test_what_was_sent_before_a_stop_does_not_start_the_agent_again(agent: FakeAgent) -> None:
     agent.busy, stops = 3, list[asyncio.Task[str]]()
-    async with talking(agent) as (following, answering):
-        agent.meanwhile["/run"] = lambda: stops.append(asyncio.create_task(answering.stop()))
-        assert "You have stopped it since" in await answering.send("hello")
-        await stops[0]
-        assert "done" not in [entry.text for entry in following.transcript.entries]
+    following, answering = await talking(agent)
+    agent.meanwhile["/run"] = lambda: stops.append(asyncio.create_task(answering.stop()))
+    assert "You have stopped it since" in await answering.send("hello")
+    await stops[0]
+    assert "done" not in [entry.text for entry in following.transcript.entries]
 
 
 async def test_an_old_agent_stops_only_after_its_step_and_never_goes_on_with_what_waits(agent: FakeAgent) -> None:
     agent.set("running")
-    async with talking(agent) as (_, answering):
-        assert "only after a step" in await answering.stop()
-        agent.asks("rm -r build")
-        for status, words in (("waiting_for_confirmation", "waits for an answer"), ("paused", "nobody accepted")):
-            agent.set(status)
-            with pytest.raises(ServiceError, match=words):
-                await answering.go_on()
-        assert agent.ran == []
+    _, answering = await talking(agent)
+    assert "only after a step" in await answering.stop()
+    agent.asks("rm -r build")
+    for status, words in (("waiting_for_confirmation", "waits for an answer"), ("paused", "nobody accepted")):
+        agent.set(status)
+        with pytest.raises(ServiceError, match=words):
+            await answering.go_on()
+    assert agent.ran == []
