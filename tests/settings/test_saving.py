@@ -29,6 +29,7 @@ from quarterdeck.settings.save import Caller, SaveResult, complaint, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, verify
 from tests.client.fakes import NESTED, Answer, Asked, client_of
+from tests.live.test_settings import VALUES
 from tests.settings.flat_server import DOWN, LOST, FlatServer
 from tests.settings.strategies import EDITS, RECORDS, Edits, edited, errors, marked_drafts, saved
 
@@ -131,6 +132,7 @@ def test_every_documented_field_has_an_entry() -> None:
     documented = set(Settings.model_fields) - LOAD_ONLY - {"leaves"}
     assert {entry.key for entry in CATALOGUE if not entry.extra} == documented
     assert len(documented) == 25
+    assert {entry.key for entry in CATALOGUE} - VALUES.keys() == {MCP, "secrets_store"}, "tried on real servers"
 
 
 def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_set() -> None:
