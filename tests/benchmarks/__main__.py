@@ -1,4 +1,8 @@
-"""`python -m tests.benchmarks [start] [keys] [watch]`: every budget in under twenty minutes, or only these."""
+"""`python -m tests.benchmarks [start] [keys] [watch]`: every budget in under twenty minutes, or only these.
+
+Each is a ratio to the floor (`floor.py`), the smallest useful Textual app, or to the plain deck (`plain.py`), the
+plainest one that reads a server. The programs run in turns in terminals of their own; nothing asserts a time.
+"""
 
 import sys
 from collections.abc import Callable, Iterator

@@ -280,19 +280,17 @@ async def test_a_start_goes_on_when_its_caller_gives_up(caller: Caller) -> None:
     await until(running)
 
 
-def test_both_ways_to_read_a_process_agree() -> None:
-    one, other = read_process(os.getpid()), read_with_psutil(os.getpid())
-    assert (one and (one.pid, one.session)) == (other and (other.pid, other.session)) == (os.getpid(), os.getsid(0))
+def test_a_process_is_read_alike_in_both_ways_whatever_its_name_and_a_zombie_is_gone() -> None:
     assert read_process(2**22 + 1) is read_with_psutil(2**22 + 1) is None
-
-
-def test_a_process_is_read_whatever_its_name_and_a_zombie_is_gone() -> None:
     rename = "import ctypes, sys; ctypes.CDLL(None).prctl(15, b') S 1 (2'); print(flush=True); sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", rename], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
-        found, identity = read_process(process.pid), identify(process.pid)
-        assert (found and (found.state in "RS", found.session)) == (True, os.getsid(0))
+        found, other, identity = read_process(process.pid), read_with_psutil(process.pid), identify(process.pid)
+        assert found
+        assert other
+        assert (found.pid, found.session) == (other.pid, other.session) == (process.pid, os.getsid(0))
+        assert found.state in "RS"
         assert identity
         assert (found := live_process(identity))
         assert not found.stopped
