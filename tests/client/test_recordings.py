@@ -56,45 +56,32 @@ def create(client: Client, one: Exchange) -> Awaitable[Any]:
     return client.conversations.create(NewConversation(message=message, sandbox_id=one.body.get("sandbox_id")))
 
 
-def start(client: Client, one: Exchange) -> Awaitable[Any]:
-    return client.sandboxes.start(one.query.get("sandbox_spec_id"))
-
-
-def conversations(client: Client, one: Exchange) -> Awaitable[Any]:
-    return client.conversations.read(one.values("ids"))
-
-
-def rename(client: Client, one: Exchange) -> Awaitable[Any]:
-    return client.conversations.rename(one.part(1), one.body["title"])
-
-
-def delete(client: Client, one: Exchange) -> Awaitable[Any]:
-    return client.conversations.delete(one.part(1))
-
-
-def load(client: Client, _: Exchange) -> Awaitable[Any]:
-    return client.settings.load()
-
-
+START = Case(lambda client, one: client.sandboxes.start(one.query.get("sandbox_spec_id")), same)
+BATCH = Case(lambda client, one: client.sandboxes.read(one.values("id")), same)
+TALKS = Case(lambda client, one: client.conversations.read(one.values("ids")), same)
+RENAME = Case(lambda client, one: client.conversations.rename(one.part(1), one.body["title"]))
+DELETE = Case(lambda client, one: client.conversations.delete(one.part(1)))
+STARTS = Case(lambda client, one: client.start_tasks.read(one.values("ids")), same)
+LOAD = Case(lambda client, _: client.settings.load())
 SHARED: Mapping[str, Case] = {
     "sandboxes-search": Case(lambda client, _: anext(aiter(client.sandboxes.pages())), same),
-    "sandboxes-batch": Case(lambda client, one: client.sandboxes.read(one.values("id")), same),
-    "sandboxes-flap-idle": Case(lambda client, one: client.sandboxes.read(one.values("id")), same),
-    "sandboxes-start": Case(start, same),
-    "sandboxes-start-unknown-spec": Case(start, kind=UNKNOWN),
+    "sandboxes-batch": BATCH,
+    "sandboxes-flap-idle": BATCH,
+    "sandboxes-start": START,
+    "sandboxes-start-unknown-spec": START._replace(kind=UNKNOWN),
     "sandboxes-pause": Case(lambda client, one: client.sandboxes.pause(one.part(2))),
     "sandboxes-resume": Case(lambda client, one: client.sandboxes.resume(one.part(2))),
     "sandboxes-delete-killed": Case(lambda client, one: client.sandboxes.delete(one.part(1))),
     "specs-search": Case(lambda client, _: client.sandboxes.specs(), same),
     "convs-search": Case(lambda client, _: anext(aiter(client.conversations.pages())), same),
-    "convs-batch-mixed": Case(conversations, same),
-    "convs-batch-99": Case(conversations, same),
-    "convs-batch-bad-uuid": Case(conversations, kind=INVALID),
+    "convs-batch-mixed": TALKS,
+    "convs-batch-99": TALKS,
+    "convs-batch-bad-uuid": TALKS._replace(kind=INVALID),
     "conv-create": Case(create, same),
-    "conv-create-task-final": Case(lambda client, one: client.start_tasks.read(one.values("ids")), same),
-    "conv-create-unknown-sandbox-task": Case(lambda client, one: client.start_tasks.read(one.values("ids")), same),
+    "conv-create-task-final": STARTS,
+    "conv-create-unknown-sandbox-task": STARTS,
     "start-tasks-search": Case(lambda client, _: anext(aiter(client.start_tasks.pages())), same),
-    "settings-get-none-stored": Case(load),
+    "settings-get-none-stored": LOAD,
 }
 """By the part of a file's name behind its number."""
 
@@ -123,8 +110,8 @@ def same_fields(result: Any, body: Any) -> bool:
 
 
 OF_FLAT: Mapping[str, Case] = {
-    "settings-no-key": Case(load, kind=AUTH),
-    "settings-get-full": Case(load, same_fields),
+    "settings-no-key": LOAD._replace(kind=AUTH),
+    "settings-get-full": LOAD._replace(reads=same_fields),
     "settings-post-full": Case(lambda client, _: client.settings.store(None, full())),
     "settings-roundtrip-post": Case(stored_again),
     "settings-post-mcp-only-sse": Case(changing(mcp_config=McpConfig.of((SseServer(url="https://x.example"),)))),
@@ -135,8 +122,8 @@ OF_FLAT: Mapping[str, Case] = {
     ),
     "settings-invalid-condenser-19": Case(changing(condenser_max_size=19), kind=INVALID, at=("condenser_max_size",)),
     "options-agents": Case(lambda client, _: client.options.agents(), same),
-    "conv-patch-title": Case(rename, kind=NOT_OFFERED),
-    "conv-delete-unknown": Case(delete, kind=NOT_OFFERED),
+    "conv-patch-title": RENAME._replace(kind=NOT_OFFERED),
+    "conv-delete-unknown": DELETE._replace(kind=NOT_OFFERED),
     "conv-download": Case(lambda client, one: client.conversations.trajectory(one.part(2)), kind=SERVER),
 }
 
@@ -163,9 +150,9 @@ def same_nested(result: Settings | None, body: Any) -> bool:
 ONLY_ONE = McpConfig.model_validate({"shttp_servers": [{"url": "https://x.example/mcp", "name": "only"}]})
 
 OF_NESTED: Mapping[str, Case] = {
-    "settings-wrong-key": Case(load, kind=AUTH),
-    "settings-get-full": Case(load, same_nested),
-    "settings-bricked-get": Case(load, kind=SERVER),
+    "settings-wrong-key": LOAD._replace(kind=AUTH),
+    "settings-get-full": LOAD._replace(reads=same_nested),
+    "settings-bricked-get": LOAD._replace(kind=SERVER),
     "settings-bricked-post-fix-attempt": complained("enable_sound_notifications", False),
     "settings-llm-api_key-null": stores(llm_api_key=None),
     "settings-llm-model-only": stores(llm_model="openai/other"),
@@ -179,10 +166,10 @@ OF_NESTED: Mapping[str, Case] = {
         lambda client, _: client.options.models(),
         lambda result, body: list(result) == [f"{item['provider']}/{item['name']}" for item in body["items"]],
     ),
-    "conv-patch-title": Case(rename),
-    "conv-delete": Case(delete),
-    "conv-delete-shared-sandbox": Case(delete),
-    "conv-delete-again": Case(delete, kind=MISSING),
+    "conv-patch-title": RENAME,
+    "conv-delete": DELETE,
+    "conv-delete-shared-sandbox": DELETE,
+    "conv-delete-again": DELETE._replace(kind=MISSING),
 }
 ALL = {(FLAT, name): case for name, case in {**SHARED, **OF_FLAT}.items()} | {
     (NESTED, name): case for name, case in {**SHARED, **OF_NESTED}.items()
