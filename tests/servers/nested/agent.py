@@ -89,10 +89,7 @@ class McpServer(McpBlock):
     env: dict[str, Secret] | None = None
     cwd: str | None = None
     description: str | None = None
-    icon: str | None = None
     timeout: float | None = None
-    sse_read_timeout: float | None = None
-    keep_alive: bool | None = None
     headers: dict[str, Secret] | None = None
     auth: Annotated[McpAuth | None, BeforeValidator(_text_is_bearer)] = None
 
@@ -172,10 +169,6 @@ class AcpAgent(Block):
     agent_kind: Literal["acp"]
     acp_server: Literal["claude-code", "codex", "gemini-cli", "custom"] = "claude-code"
     acp_command: list[str] = []
-    acp_args: list[str] = []
-    acp_model: str | None = None
-    acp_session_mode: str | None = None
-    acp_prompt_timeout: FiniteFloat = 1800.0
     mcp_config: McpConfig = {}
     llm: Llm = Llm()
     agent_context: dict[str, Any] | None = None
