@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import json_data, moment
-from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.paging import Page
 from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of, error_of
 
@@ -137,19 +136,16 @@ async def test_what_is_no_list_is_an_error_in_words(body: bytes, kind: ErrorKind
     assert (error.kind, error.words[-1], bool(error.advice)) == (kind, ".", True)
 
 
-async def batch_of(client: Client, *ids: str) -> tuple[Sandbox | None, ...]:
-    return await client.sandboxes.read(ids) or ()
-
-
 async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there() -> None:
     client, server = client_of({BATCH: [Answer([sandbox(2), None, sandbox(1)])]})
-    batch = await batch_of(client, "s1", "s9", "s2")
+    batch = await client.sandboxes.read(["s1", "s9", "s2"]) or ()
     assert [item and item.id for item in batch] == ["s1", None, "s2"]
     assert server.asked[0].query == (("id", "s1"), ("id", "s9"), ("id", "s2"))
-    again = await batch_of(client, "s1", "s9", "s2")
+    again = await client.sandboxes.read(["s1", "s9", "s2"]) or ()
     assert all(new is old for new, old in zip(again, batch, strict=True)), "equal bytes are read once"
     client, _ = client_of({BATCH: [page(1, 2, 3)]})
-    assert [item and item.id for item in await batch_of(client, "s3", "s1")] == ["s3", "s1"], "it ignores the ids"
+    picked = await client.sandboxes.read(["s3", "s1"]) or ()
+    assert [item and item.id for item in picked] == ["s3", "s1"], "it ignores the ids"
     client, _ = client_of({BATCH: [Answer([sandbox(1), {"id": "s2"}])]})
     assert (await error_of(client.sandboxes.read(["s1", "s2"]))).kind is ErrorKind.SHAPE, "unreadable is not gone"
 
@@ -157,7 +153,7 @@ async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there(
 async def test_many_ids_are_asked_for_in_several_requests() -> None:
     client, server = client_of(lambda asked: Answer([sandbox(name[1:]) for _, name in asked.query]))
     ids = [f"s{number}" for number in range(250)]
-    assert [item and item.id for item in await batch_of(client, *ids)] == ids
+    assert [item and item.id for item in await client.sandboxes.read(ids) or ()] == ids
     assert [len(asked.query) for asked in server.asked] == [99, 99, 52]
     assert await client.sandboxes.read([]) == ()
 

@@ -20,9 +20,7 @@ from tests.client.fakes import error_of
 from tests.client.recorded import FLAT, NESTED, Exchange, exchange, question_of, replaying
 
 Use = Callable[[Client, Exchange], Awaitable[Any]]
-INVALID, MISSING, AUTH = ErrorKind.INVALID, ErrorKind.MISSING, ErrorKind.AUTH
-WRONG_API, SERVER = ErrorKind.WRONG_API, ErrorKind.SERVER
-NOT_OFFERED, UNKNOWN = ErrorKind.NOT_OFFERED, ErrorKind.UNKNOWN_OUTCOME
+INVALID, AUTH, NOT_OFFERED, SERVER = ErrorKind.INVALID, ErrorKind.AUTH, ErrorKind.NOT_OFFERED, ErrorKind.SERVER
 
 
 class Case(NamedTuple):
@@ -68,7 +66,7 @@ SHARED: Mapping[str, Case] = {
     "sandboxes-batch": BATCH,
     "sandboxes-flap-idle": BATCH,
     "sandboxes-start": START,
-    "sandboxes-start-unknown-spec": START._replace(kind=UNKNOWN),
+    "sandboxes-start-unknown-spec": START._replace(kind=ErrorKind.UNKNOWN_OUTCOME),
     "sandboxes-pause": Case(lambda client, one: client.sandboxes.pause(one.part(2))),
     "sandboxes-resume": Case(lambda client, one: client.sandboxes.resume(one.part(2))),
     "sandboxes-delete-killed": Case(lambda client, one: client.sandboxes.delete(one.part(1))),
@@ -169,7 +167,7 @@ OF_NESTED: Mapping[str, Case] = {
     "conv-patch-title": RENAME,
     "conv-delete": DELETE,
     "conv-delete-shared-sandbox": DELETE,
-    "conv-delete-again": DELETE._replace(kind=MISSING),
+    "conv-delete-again": DELETE._replace(kind=ErrorKind.MISSING),
 }
 ALL = {(FLAT, name): case for name, case in {**SHARED, **OF_FLAT}.items()} | {
     (NESTED, name): case for name, case in {**SHARED, **OF_NESTED}.items()

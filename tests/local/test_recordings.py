@@ -9,11 +9,13 @@ import pytest
 from tests.client.recorded import FLAT, FOLDER, NESTED, Exchange, exchange
 from tests.local.conftest import Caller, Json, Opener
 
-SETTINGS = "10 19 21 23-27 30 31 55 56 79 81 86-106 110-112 115-117 120 121 123 124 113 114"
-UNREADABLE = "108 70 71 73 74"
-PROFILES = "30 125-127 130 131 134-140 142 143"
-SECRETS = "144 145 147-150 153 154 160-167 169-171 173"
-FLAT_SECRETS = "83 86-102 105 106 108-111"
+ASKED = {
+    "settings": (NESTED, "10 19 21 23-27 30 31 55 56 79 81 86-106 110-112 115-117 120 121 123 124 113 114"),
+    "unreadable settings": (NESTED, "108 70 71 73 74"),
+    "profiles": (NESTED, "30 125-127 130 131 134-140 142 143"),
+    "secrets": (NESTED, "144 145 147-150 153 154 160-167 169-171 173"),
+    "flat secrets": (FLAT, "83 86-102 105 106 108-111"),
+}
 """Exchanges by the numbers that their files begin with, in the order in which they are asked."""
 TOLD_WHOLE = {FLAT: "92 95 110 111", NESTED: "154"}
 """Answers that are the same word by word."""
@@ -50,11 +52,7 @@ def told(body: Json) -> Json:
     return shape(body)
 
 
-@pytest.mark.parametrize(
-    ("release", "numbers"),
-    [(NESTED, SETTINGS), (NESTED, UNREADABLE), (NESTED, PROFILES), (NESTED, SECRETS), (FLAT, FLAT_SECRETS)],
-    ids=["settings", "unreadable settings", "profiles", "secrets", "flat secrets"],
-)
+@pytest.mark.parametrize(("release", "numbers"), ASKED.values(), ids=ASKED)
 async def test_it_answers_in_the_shape_of_a_real_server(open_service: Opener, release: str, numbers: str) -> None:
     caller = await open_service(store="nested" if release == NESTED else "replace")
     whole = {name for name, _ in numbered(release, TOLD_WHOLE[release])}
