@@ -1,7 +1,8 @@
 """Saving without a screen: what stops a save, what is reviewed, and what is said and kept however a store ends."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -170,8 +171,6 @@ def test_edits_change_nothing_else_and_are_undone_and_redone(base: Settings, edi
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True, fields=flat_rules(merges=True))
 
-Keep = Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]]
-
 
 def flat(record: Settings, *answers: Answer | Exception, ignores: Iterable[str] = ()) -> FlatServer:
     server = FlatServer(*answers, **record.model_dump(mode="json"))
@@ -211,18 +210,12 @@ class Notes:
         self.journal = noted(self.journal)
 
 
-async def save_on(
-    server: FlatServer,
-    draft: Draft,
-    keep: Keep | None = None,
-    tell: Callable[[str], None] = lambda step: None,
-    notes: Notes | None = None,
-) -> SaveResult:
+async def save_on(server: FlatServer, draft: Draft, notes: Notes | None = None, **more: Any) -> SaveResult:
     notes = notes or Notes(server)
     client, _ = client_of(notes, server=MERGING)
     async with client:
         store = RememberingStore(client, TypedSecrets())
-        return await save(draft, store, Caller(_mine, _yes, notes.note, utc_now, keep, tell=tell))
+        return await save(draft, store, Caller(_mine, _yes, notes.note, utc_now, **more))
 
 
 BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)
@@ -257,7 +250,7 @@ async def test_what_became_of_a_save_is_found_out_by_reading(
     """A secret is accepted only where the server said yes to the very request that stores it."""
     told: list[str] = []
     notes = Notes(server)
-    result = await save_on(server, draft, tell=told.append, notes=notes)
+    result = await save_on(server, draft, notes, tell=told.append)
     assert result.words.startswith(words)
     assert ("Unknown whether it was stored; reading back…" in told) is (server.answers in ([LOST], [LOCKED]))
     assert (result.saved, result.error) == (is_saved, not is_saved)
@@ -286,9 +279,9 @@ async def test_what_this_machine_would_keep_is_not_kept_for_a_save_that_was_refu
     holding = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(StdioServer(name="old", command="uvx"),))})
     disabled = Draft(holding).change_servers(Servers.disable, 0)
     server = flat(holding, DOWN)
-    result = await save_on(server, disabled, keep)
+    result = await save_on(server, disabled, keep=keep)
     assert (server.stores > 0, kept, result.draft.edits) == (True, None, disabled.edits)
-    assert (await save_on(flat(holding), disabled, keep)).saved
+    assert (await save_on(flat(holding), disabled, keep=keep)).saved
     assert kept is not None
 
 
