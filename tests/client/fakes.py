@@ -4,8 +4,8 @@ import asyncio
 import json
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -158,6 +158,18 @@ async def error_of(call: Awaitable[object]) -> ServiceError:
         await call
     assert KEY not in f"{caught.value!r} {caught.value.words} {caught.value.advice}"
     return caught.value
+
+
+@asynccontextmanager
+async def under_way(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let something go on beside the block, and end it then; what went wrong in it is raised."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 Conversation = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]

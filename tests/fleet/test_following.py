@@ -19,7 +19,7 @@ from quarterdeck.fleet import following as rules
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.transcript import NOT_KNOWN
-from tests.client.fakes import FAST, Answer, Asked, client_at, client_of
+from tests.client.fakes import FAST, Answer, Asked, client_at, client_of, under_way
 from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
 from tests.local.conftest import until
 
@@ -139,12 +139,8 @@ async def followed(agent: FakeAgent) -> AsyncIterator[tuple[Telling, Following]]
         agent.host = f"http://127.0.0.1:{teller.server.sockets[0].getsockname()[1]}"
         async with client_at(agent.host, limits=FAST._replace(quick=0.2)) as client:
             following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
-            task = asyncio.create_task(following.run())
-            try:
+            async with under_way(following.run()):
                 yield teller, following
-            finally:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
         teller.answers.set()  # the server ends once everybody has been answered
 
 

@@ -1,6 +1,5 @@
-import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -8,7 +7,7 @@ from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
-from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of
+from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of, under_way
 from tests.local.conftest import until
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 
@@ -19,13 +18,8 @@ from .fakes import NOON, at
 async def running(fleet: FakeFleet, told: Callable[[News], None]) -> AsyncIterator[Session]:
     client, _ = client_of(fleet.answer)
     session = Session(client, told, lambda: NOON)
-    task = asyncio.create_task(session.run())
-    try:
+    async with under_way(session.run()):
         yield session
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def test_thousands_that_come_as_one_array_are_told_in_slices() -> None:

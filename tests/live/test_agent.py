@@ -25,6 +25,7 @@ from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.conversation.question import Question
+from tests.client.fakes import under_way
 from tests.live.conftest import Target
 from tests.live.kit import changed, delete_sandbox_left_by, ended, listed_tasks, refused, settings_of, started
 from tests.local.conftest import until
@@ -69,13 +70,9 @@ class Chat:
 async def chatting(target: Target, conversation_id: str) -> AsyncIterator[Chat]:
     async with target.client() as client:
         chat = Chat(client, conversation_id)
-        following = asyncio.create_task(chat.following.run())
-        try:
+        async with under_way(chat.following.run()):
             await chat.comes(lambda: chat.following.reached)
             yield chat
-        finally:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
