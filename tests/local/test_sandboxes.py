@@ -21,10 +21,6 @@ from quarterdeck.local.specs import BUILT_IN, Spec
 from tests.local.conftest import SANDBOXES, Caller, Opener, leaders, processes, sql, stored, until
 
 
-def mode(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
-
-
 async def test_only_its_owner_may_read_it(open_service: Opener, folder: Path) -> None:
     folder.mkdir(mode=0o755, parents=True)
     caller = await open_service()
@@ -32,8 +28,8 @@ async def test_only_its_owner_may_read_it(open_service: Opener, folder: Path) ->
     sandbox = await caller.start("shell")
     own = folder / "sandboxes" / sandbox["id"]
     files = [folder / f"service.db{end}" for end in ("", "-wal", "-shm")]
-    assert [mode(path) for path in (folder, own)] == [0o700] * 2
-    assert [mode(path) for path in (own / "output.log", *files)] == [0o600] * 4
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, own)] == [0o700] * 2
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (own / "output.log", *files)] == [0o600] * 4
 
 
 async def test_sandboxes_outlive_the_service_known_by_more_than_pids(open_service: Opener, folder: Path) -> None:
