@@ -177,6 +177,8 @@ async def test_a_conversation_that_is_begun_runs_and_asks_when_it_is_told_to_ask
     world.passes(10)
     assert (await world.get(CONVERSATIONS, ids=record["id"]))[0]["execution_status"] == "waiting_for_confirmation"
     assert (await agent.get())["confirmation_policy"]["kind"] == "AlwaysConfirm"
+    unasked = await world.created({"sandbox_id": home})
+    assert (await world.get(CONVERSATIONS, ids=unasked["app_conversation_id"]))[0]["execution_status"] == "idle"
 
 
 async def test_a_socket_tells_the_state_and_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
