@@ -32,7 +32,7 @@ class Terminal:
         self.stream = pyte.ByteStream(self.screen)
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self._before: Sequence[Any] = termios.tcgetattr(self.master)
+        self.line_settings: Sequence[Any] = termios.tcgetattr(self.master)
         self.process = subprocess.Popen(
             program,
             stdin=slave,
@@ -116,10 +116,6 @@ class Terminal:
         return [[seen(screen.buffer[y][x]) for x in range(screen.columns)] for y in range(screen.lines)]
 
     @property
-    def own_style(self) -> bool:
-        return bool(self.screen.cursor.attrs == self.screen.default_char)
-
-    @property
     def modes_left(self) -> dict[int, bool]:
         """Terminal modes that are not as they were, and their state; the kitty keyboard protocol counts as mode 0."""
         state: dict[int, bool] = {}
@@ -128,11 +124,6 @@ class Terminal:
         left = {number: on for number, on in state.items() if on != _NORMAL.get(number, False)}
         pushed, popped = len(re.findall(rb"\x1b\[>\d+u", self.output)), self.output.count(b"\x1b[<u")
         return left | ({0: True} if pushed > popped else {})
-
-    @property
-    def line_settings_kept(self) -> bool:
-        """Whether echo, line editing and the rest of the line settings are as they were."""
-        return termios.tcgetattr(self.master) == self._before
 
     def _read(self, seconds: float) -> bool:
         """Take in what the program wrote; False when nothing came in time or its end of the terminal is closed."""

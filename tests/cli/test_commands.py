@@ -1,10 +1,14 @@
-"""One-shot commands on the local service: what they print, change and refuse; references of what the deck goes by."""
+"""Commands on the local service: what they print, change and refuse; settings as a file and taken back; references."""
 
 import json
 import re
 import signal
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
+from stat import S_IMODE
+from typing import Any
 
 import pytest
 
@@ -22,9 +26,13 @@ TOOLS = {"url": "https://me:sentinel-3@tools.example/sse?key=sentinel-4", "api_k
 SERVERS = {"stdio_servers": [FILES], "sse_servers": [TOOLS]}
 
 
+def stored(run: Run) -> Any:
+    return run("settings", "show", "--json").json
+
+
 def test_settings_are_changed_verified_and_kept(run: Run) -> None:
     assert "No settings" in run("settings", "show").out
-    assert run("settings", "show", "--json").json is None
+    assert stored(run) is None
     changed = run("settings", "set", "language=fr", "max_iterations=30", "confirmation_mode=on")
     assert (changed.out, changed.err) == ("3 of 3 changes verified\n", "")
     odd = run("settings", "set", "max_budget_per_task=0.5")
@@ -32,8 +40,8 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
     assert "it is so already" in run("settings", "set", "language=fr").out
     run("settings", "set", "language=")
     assert "it is so already" in run("settings", "set", "language=").out, "where nothing is stored, too"
-    stored = run("settings", "show", "--json").json
-    assert (stored["language"], stored["max_iterations"], stored["confirmation_mode"]) == (None, 30, True)
+    held = stored(run)
+    assert (held["language"], held["max_iterations"], held["confirmation_mode"]) == (None, 30, True)
 
 
 WRONG = {
@@ -55,7 +63,7 @@ def test_a_wrong_value_is_one_line_and_nothing_is_stored(run: Run) -> None:
     told = run("settings", "set", "no_such=1", "confirmation_mode=maybe", "max_iterations=x", status=2).err
     for words in ("'no_such' is not a setting", "confirmation_mode: This is", "max_iterations: This is not a whole"):
         assert told.count(words) == 1
-    assert run("settings", "show", "--json").json is None
+    assert stored(run) is None
 
 
 def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
@@ -80,10 +88,122 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
     for key in ("llm_api_key", "mcp_config", "language"):  # what is empty clears nothing
         ended = run("settings", "set", f"{key}=-", typed="\n", status=2)
         assert (ended.out, f"{key}= clears it." in ended.err) == ("", True)
-    assert run("settings", "show", "--json").json == data.json
+    assert stored(run) == data.json
     run("settings", "set", "mcp_config=-", typed=json.dumps({"mcpServers": {"files": {"command": "uvx"}}}))
-    stored = run("settings", "show", "--json").json["mcp_config"]
-    assert (stored["sse_servers"], [server["command"] for server in stored["stdio_servers"]]) == ([], ["uvx"])
+    held = stored(run)["mcp_config"]
+    assert (held["sse_servers"], [server["command"] for server in held["stdio_servers"]]) == ([], ["uvx"])
+
+
+def fill(run: Run) -> None:
+    servers = {
+        "stdio_servers": [FILES | {"args": ["-y"]}],
+        "sse_servers": [TOOLS | {"url": "https://tools.example/sse"}],
+    }
+    run("settings", "set", "language=fr", "max_iterations=30", "mcp_config=-", typed=json.dumps(servers))
+
+
+def test_an_export_is_private_and_without_secrets_and_brings_the_settings_back(run: Run, tmp_path: Path) -> None:
+    fill(run)
+    before = stored(run)
+    for name, read in (("mine.toml", tomllib.loads), ("mine.json", json.loads)):
+        file = tmp_path / name
+        run("settings", "export", str(file))
+        text = file.read_text()
+        assert "sentinel" not in text
+        assert read(text)["settings"]["language"] == "fr"
+        assert S_IMODE(file.stat().st_mode) == 0o600
+        assert "is there already" in run("settings", "export", str(file), status=2).err
+        assert file.read_text() == text
+        run("settings", "set", "language=de", "max_iterations=")
+        assert run("settings", "import", str(file)).out == "2 of 2 changes verified\n"
+        assert stored(run) == before
+    for standard in ((), ("-",)):
+        assert tomllib.loads(run("settings", "export", *standard).out)["settings"]["max_iterations"] == 30
+    assert run("settings", "export", "--json").json["settings"]["max_iterations"] == 30
+
+
+def test_there_is_nothing_to_export_or_to_undo_before_the_first_save(run: Run, home: Home) -> None:
+    assert "nothing to export" in run("settings", "export", status=1).err
+    assert "nothing to undo" in run("settings", "undo", status=1).err
+    old = home.state / "notebook" / "journal" / "some.json"  # what an earlier form of the journal holds
+    old.parent.mkdir(parents=True)
+    old.write_text("[]")
+    assert str(home.state / "notebook") in run("settings", "undo", status=1).err
+    assert old.read_text() == "[]"
+    fill(run)
+    [journal] = (home.state / "state" / "journal").iterdir()
+    journal.write_text("damaged")
+    assert str(journal.with_suffix(".damaged")) in run("settings", "undo", status=1).err
+
+
+def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_file(run: Run, tmp_path: Path) -> None:
+    fill(run)
+    file = tmp_path / "mine.json"
+    run("settings", "export", str(file))
+    run("settings", "set", "mcp_config=")
+    refused = run("settings", "import", str(file), status=2)
+    assert "SSE https://tools.example/sse: to be typed: key" in refused.err
+    assert "secrets are missing of SSE https://tools.example/sse (key); stdio files (PASS)." in refused.err
+    file.write_text(re.sub(r"\$\{\w+\}", "typed", file.read_text()))
+    run("settings", "import", str(file))
+    config = stored(run)["mcp_config"]
+    assert [server["env_set"] for server in config["stdio_servers"]] == [["PASS"]]
+    assert [server["api_key_set"] for server in config["sse_servers"]] == [True]
+
+
+def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "odd.toml"
+    for content, words in (
+        ("a = what\n", "line 1"),
+        ("{", "JSON"),
+        ("[other]\n", "no settings in this file"),
+        (
+            '[settings]\nmax_iterations = "ten"\nnope = 1\nlanguage = "fr"\n[mcp.mcpServers.odd]\ncommand = 5\n',
+            "max_iterations: This is not a whole number. "
+            "MCP servers: odd: its command is missing or not of the right kind. "
+            "nope: this server does not have it, or lets nobody change it. Nothing was changed.\n",
+        ),
+    ):
+        file.write_text(content)
+        assert words in run("settings", "import", str(file), status=2).err
+    file.write_text('[settings]\nlanguage = "fr"\nnope = 1\n')
+    told = run("settings", "import", str(file), "--dry-run").err
+    assert told == "quarterdeck: Left alone: nope: this server does not have it, or lets nobody change it.\n"
+    run("settings", "import", str(tmp_path / "none.toml"), status=2)
+    assert stored(run) is None
+
+
+def test_a_plan_sends_nothing_and_a_save_is_undone(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fill(run)
+    before = stored(run)
+    planned = run("settings", "set", "language=de", "max_iterations=", "--dry-run").out
+    assert ("Language: fr · French -> de · German" in planned, "Nothing was sent." in planned) == (True, True)
+    data = run("settings", "set", "language=de", "--dry-run", "--json").json
+    assert [change["what"] for change in data["changes"]] == ["Language"]
+    assert stored(run) == before
+    run("settings", "set", "language=de", "max_iterations=60")
+    assert run("settings", "undo").out.splitlines() == [
+        "set: Max iterations: 60 -> 30 (Stored only: this local service runs no agent.)",
+        "set: Language: de · German -> fr · French",
+        "2 of 2 changes verified",
+    ]
+    assert (stored(run)["language"], stored(run)["max_iterations"]) == ("fr", 30)
+    assert run("settings", "undo", "--json").json["verified"] == 2
+    assert (stored(run)["language"], stored(run)["max_iterations"]) == ("de", 60)
+    with monkeypatch.context() as another_machine:
+        another_machine.setenv("XDG_STATE_HOME", str(tmp_path))
+        run("settings", "set", "language=it")
+    assert run("settings", "undo").err == "quarterdeck: Language: changed again since, and left alone.\n"
+    assert (stored(run)["language"], stored(run)["max_iterations"]) == ("it", 30)
+
+
+def test_a_save_that_could_not_be_noted_says_that_it_cannot_be_undone(run: Run, home: Home) -> None:
+    home.state.mkdir(parents=True)
+    (home.state / "state").write_text("a file where a folder should be")
+    saved = run("settings", "set", "language=de", status=1)
+    assert saved.out == "1 of 1 changes verified\n"
+    assert saved.err.startswith("quarterdeck: This save cannot be undone: ")
+    assert stored(run)["language"] == "de"
 
 
 def test_specs_show_no_environment_and_one_that_is_unknown_starts_nothing(run: Run) -> None:
@@ -112,7 +232,7 @@ def test_a_read_only_connection_changes_nothing(run: Run) -> None:
         assert "read-only" in run("--read-only", *command, status=1).err
     assert run("sandboxes", "list", "--json").json == []
     assert run("conversations", "list", "--json").json == []
-    assert run("settings", "show", "--json").json is None
+    assert stored(run) is None
 
 
 def test_a_server_that_does_not_answer_is_one_line(run: Run) -> None:

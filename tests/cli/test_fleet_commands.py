@@ -82,8 +82,7 @@ def test_a_question_whose_answer_is_not_in_the_log_yet_is_not_asked_again(run: R
     agent.asks("make one")
     agent.next = ["make two"]
     with at_an_address(script) as agent.host:
-        words = ("conversations", "send", ID, "--url", agent.host, "--accept", "e0", "--wait")
-        asked = run(*words, status=4).err
+        asked = run("conversations", "send", ID, "--url", agent.host, "--accept", "e0", "--wait", status=4).err
     assert ("make one" in asked, "make two" in asked) == (False, True)
 
 
@@ -253,8 +252,7 @@ def test_a_dry_run_does_nothing_and_what_a_filter_lets_through_is_paused_and_rea
     told = on("sandboxes", "pause", "--filter", "age>1s", "--dry-run", "--json")
     planned = {one["id"]: (one["result"], one["done"]) for one in told.json}
     for one in before:
-        up = one["status"] in {"RUNNING", "STARTING"}
-        assert planned[one["id"]] == ("planned" if up else "skipped", False)
+        assert planned[one["id"]] == ("planned" if one["status"] in {"RUNNING", "STARTING"} else "skipped", False)
     assert all(one["why"] for one in told.json if one["result"] == "skipped")
     assert "simulated-node" in on("sandboxes", "start", "simulated-node", "--dry-run").out
     on("sandboxes", "start", "no-such", "--dry-run", status=1)

@@ -124,8 +124,7 @@ def test_a_secret_is_accepted_only_where_the_server_said_yes(run: Run, says: Ans
         command = ("settings", "set", "llm_api_key=-", "--json", "--accept-losses", "--url", url)
         ended = run(*command, typed="sentinel-key", status=status)
     unknown = ["llm_api_key"] if status else []
-    told = (ended.json["verified"], ended.json["accepted"], ended.json["not_known"])
-    assert told == (0, 1 - len(unknown), unknown)
+    assert (ended.json["verified"], ended.json["accepted"], ended.json["not_known"]) == (0, 1 - len(unknown), unknown)
     assert ("Not known whether it is stored: API key." in ended.err) is bool(unknown)
     assert "sentinel" not in ended.out + ended.err
     assert keeper.stores == 1
@@ -238,8 +237,7 @@ def test_the_first_save_keeps_all_that_is_given_of_a_server(run: Run) -> None:
     tools = {"url": "https://tools.example/mcp", "headers": {"X-Team": "blue"}}
     with at_an_address(script) as url:
         typed = json.dumps({"mcpServers": {"our-tools": tools}})
-        ended = run("settings", "set", "mcp_config=-", "--url", url, typed=typed)
-    assert ended.err == ""
+        assert run("settings", "set", "mcp_config=-", "--url", url, typed=typed).err == ""
     assert keeper.agent["mcp_config"]["our-tools"]["headers"] == {"X-Team": "blue"}
 
 
@@ -306,9 +304,7 @@ def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.live
-def test_doctor_finds_it_healthy_and_names_its_release_and_sees_a_wrong_key(
-    run: Run, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_finds_it_healthy_and_sees_a_wrong_key(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "release " in run("doctor", "--url", url).out
     monkeypatch.setenv("QUARTERDECK_API_KEY", "surely-not-the-key")
     assert "refused" in run("doctor", "--url", url, status=1).out

@@ -1,17 +1,22 @@
-"""The deck in a real terminal: however it ends, the terminal is as it was; how it leaves, and how it calls."""
+"""The deck in a real terminal: however it ends, the terminal is as it was; what a crash tells; how it calls."""
 
 import os
 import signal
 import stat
+import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.tui.crash_report import REPORTS_KEPT, describe, farewell, write_report
 from quarterdeck.tui.driver import Pastes
 from tests.cli.pty_kit import Terminal, quarterdeck
 from tests.cli.serving import at_an_address
@@ -41,8 +46,8 @@ CRASHES = {
 def assert_as_it_was(terminal: Terminal) -> None:
     assert b"\x1b[?1049h" in terminal.output, "it never drew anything"
     assert terminal.modes_left == {}
-    assert terminal.own_style
-    assert terminal.line_settings_kept
+    assert terminal.screen.cursor.attrs == terminal.screen.default_char
+    assert termios.tcgetattr(terminal.master) == terminal.line_settings, "echo, line editing and the rest"
 
 
 @pytest.fixture
@@ -161,12 +166,11 @@ def test_a_closed_terminal_ends_it_and_is_no_crash(deck: Terminal, home: Home) -
     assert not (home.state / "crashes").exists()
 
 
-IGNORING = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
-"""Runs a program that is not told when its terminal is closed."""
-
-
 def test_a_signal_that_is_ignored_outside_stays_ignored_and_a_closed_terminal_ends_it_all_the_same() -> None:
-    with Terminal(sys.executable, "-c", IGNORING, *quarterdeck()) as terminal:
+    ignoring = (
+        "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    with Terminal(sys.executable, "-c", ignoring, *quarterdeck()) as terminal:
         terminal.shows("local service")
         terminal.process.send_signal(signal.SIGHUP)
         terminal.press("2", shows="[2 Sandboxes]")
@@ -176,12 +180,9 @@ def test_a_signal_that_is_ignored_outside_stays_ignored_and_a_closed_terminal_en
 
 def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken(deck: Terminal) -> None:
     deck.press("2")
-    for by_key in (True, False):
+    for put_to_sleep in (partial(deck.press, "ctrl+z"), partial(deck.process.send_signal, signal.SIGTSTP)):
         deck.shows("[2 Sandboxes]", "No sandboxes", "? Help")
-        if by_key:
-            deck.press("ctrl+z")
-        else:
-            deck.process.send_signal(signal.SIGTSTP)
+        put_to_sleep()
         _, status = os.waitpid(deck.process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)
         deck.clear_when_given_back()
@@ -194,12 +195,9 @@ def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken(deck
 def test_what_the_terminal_lost_is_drawn_again_by_a_key_and_by_a_size_that_is_the_same_again(deck: Terminal) -> None:
     deck.press("3", shows=("[3 Settings", "Model  The model"))
     before = deck.at_rest()
-    for by_key in (True, False):
+    for draw_again in (partial(deck.press, "ctrl+l"), partial(deck.process.send_signal, signal.SIGWINCH)):
         deck.screen.reset()
-        if by_key:
-            deck.press("ctrl+l")
-        else:
-            deck.process.send_signal(signal.SIGWINCH)
+        draw_again()
         deck.shows("[3 Settings", "Model  The model")
         assert deck.at_rest() == before
 
@@ -217,6 +215,49 @@ def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home:
     assert report.name.encode() in terminal.output.replace(b"\r\n", b"")
     assert stat.S_IMODE(report.stat().st_mode) == 0o600
     assert SENTINEL not in report.read_text()
+
+
+def failing(value: str) -> None:
+    raise ValueError(value)
+
+
+def caught(value: str) -> ValueError:
+    with pytest.raises(ValueError, match=value) as raised:
+        failing(value)
+    return raised.value
+
+
+def test_a_report_names_the_place_but_not_the_value() -> None:
+    errors = [caught(SENTINEL), TypeError(SENTINEL), FileNotFoundError(2, "ignored", SENTINEL)]
+    group = ExceptionGroup(SENTINEL, [*errors, AttributeError("object has no attribute 'no_such_thing'")])
+    group.__cause__ = group.exceptions[0]
+    text = describe(group)
+    assert text.count("builtins.ValueError") == 1
+    for words in ("in failing", "builtins.TypeError", "No such file", "no_such_thing"):
+        assert words in text
+    assert SENTINEL not in text
+
+
+def test_old_reports_go_and_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    paths = [write_report(caught("x"), tmp_path) for _ in range(REPORTS_KEPT + 3)]
+    assert sorted((tmp_path / "crashes").iterdir()) == paths[3:]
+    assert "No report could be written" in farewell(caught("x"), paths[-1])
+
+
+def test_an_unforeseen_error_of_a_command_is_one_line(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from pathlib import Path
+from quarterdeck.cli.run import report_crashes_to
+report_crashes_to(Path({str(tmp_path)!r}))
+key = "{SENTINEL}"
+raise ValueError(key)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1
+    assert SENTINEL not in ended.stderr
+    assert str(tmp_path) in ended.stderr
 
 
 @pytest.mark.parametrize(("changed", "words"), [({"TERM": "dumb"}, "TERM"), ({"PYTHONIOENCODING": "latin-1"}, "UTF-8")])
