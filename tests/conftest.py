@@ -12,8 +12,7 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 _LEFT_ALONE = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "TMPDIR", "HYPOTHESIS_PROFILE", "CI")
-_LIVE = "QUARTERDECK_LIVE_"
-_PYTHON = ("PYTEST_", "PYTHON", "COVERAGE_", "TEXTUAL_SNAPSHOT_")
+_BEGIN_SO = ("QUARTERDECK_LIVE_", "PYTEST_", "PYTHON", "COVERAGE_", "TEXTUAL_SNAPSHOT_")
 
 
 def pytest_configure() -> None:
@@ -22,7 +21,7 @@ def pytest_configure() -> None:
     The programs that tests start are compiled once, as installed ones are.
     """
     for name in [*os.environ]:
-        if name not in _LEFT_ALONE and not name.startswith((_LIVE, *_PYTHON)):
+        if name not in _LEFT_ALONE and not name.startswith(_BEGIN_SO):
             del os.environ[name]
     os.environ |= {"TZ": "UTC", "TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
     os.environ["PYTHONDONTWRITEBYTECODE"] = ""
@@ -52,3 +51,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     for name in ("config", "data", "state", "cache"):
         monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(root / name))
     return Home(root, *(root / name / "quarterdeck" for name in ("config", "data", "state")))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that a program runs in, of the test's own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

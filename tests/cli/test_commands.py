@@ -120,6 +120,9 @@ def test_an_export_is_private_and_without_secrets_and_brings_the_settings_back(r
     for standard in ((), ("-",)):
         assert tomllib.loads(run("settings", "export", *standard).out)["settings"]["max_iterations"] == 30
     assert run("settings", "export", "--json").json["settings"]["max_iterations"] == 30
+    other = tmp_path / "mine.yaml"
+    assert "is not named .toml or .json." in run("settings", "export", str(other), status=2).err
+    assert not other.exists()
 
 
 def test_there_is_nothing_to_export_or_to_undo_before_the_first_save(run: Run, home: Home) -> None:

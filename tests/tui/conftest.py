@@ -10,11 +10,9 @@ import pytest
 from quarterdeck.fleet import watch
 from quarterdeck.tui.glyphs import in_ascii
 from quarterdeck.tui.kept_state import KeptState
-from tests.local.conftest import folder
+from tests.local.conftest import folder as folder
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import Seat, local, seated
-
-__all__ = ["folder"]
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 

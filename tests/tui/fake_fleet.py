@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.bulk import RowState
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
-from tests.tui.seat import Seat, answering, seated
+from tests.tui.seat import Seat, Words, answering, seated
 
 PROD = Connection("prod", "http://server.test")
 SANDBOXES = "/api/v1/sandboxes"
@@ -79,9 +78,7 @@ class FakeFleet:
         match asked.method, asked.path:
             case "GET", "/openapi.json":
                 return Answer({"info": {"version": "1.8.1"}})
-            case "GET", "/api/v1/settings" if self.nested:
-                return UNSTORED
-            case "GET", "/api/settings" if not self.nested:
+            case "GET", path if path == ("/api/v1/settings" if self.nested else "/api/settings"):
                 return UNSTORED
             case "GET", path if (records := lists.get(path.removesuffix("/search"))) is not None:
                 if path.endswith("/search"):
@@ -152,21 +149,22 @@ def page(items: Iterable[Record], more: str | None = None) -> Answer:
 
 @asynccontextmanager
 async def at_conversations(
-    fleet: FakeFleet, *, server: FakeServer | None = None, endpoint: Connection = PROD, **more: Any
+    fleet: FakeFleet, *, server: FakeServer | None = None, endpoint: Connection = PROD, sees: Words = (), **more: Any
 ) -> AsyncIterator[Seat]:
     """A deck on the fleet, or on what answers for it, at its conversations, once they and what answers are known."""
     async with seated(answering(server or fleet.server), endpoint, **more) as seat:
         await seat.until(lambda: len(seat.rows) >= len(fleet.conversations) and seat.session.server.kind)
         await seat.until(lambda: len(seat.session.sandboxes.records) == len(fleet.sandboxes))
+        await seat.press(sees=sees)
         yield seat
 
 
 @asynccontextmanager
-async def at_sandboxes(fleet: FakeFleet, **more: Any) -> AsyncIterator[Seat]:
+async def at_sandboxes(fleet: FakeFleet, *, sees: Words = (), **more: Any) -> AsyncIterator[Seat]:
     """A deck on the fleet, at its sandboxes, once they are known; `more` is as for `seated`."""
     async with seated(answering(fleet.server), PROD, **more) as seat:
         await seat.until(lambda: seat.deck.session)
-        await seat.press("2", until=lambda: len(seat.rows) == len(fleet.sandboxes))
+        await seat.press("2", sees=sees, until=lambda: len(seat.rows) == len(fleet.sandboxes))
         yield seat
 
 
@@ -178,9 +176,3 @@ async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
     records = seat.session.conversations.records
     await seat.until(lambda: all(records[each].execution_status == outcome for each, outcome in outcomes.items()))
     await seat.pause()
-
-
-def states(seat: Seat) -> dict[str, RowState]:
-    """What became of each row of the command for several."""
-    assert seat.session.job is not None
-    return {row.id: row.state for row in seat.session.job.rows.values()}

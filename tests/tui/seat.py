@@ -20,6 +20,7 @@ from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import find_folders
+from quarterdeck.fleet.bulk import RowState
 from quarterdeck.fleet.session import Session
 from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
@@ -48,10 +49,7 @@ class Seat:
         self.pilot = pilot
 
     async def press(self, *keys: str, sees: Words = (), until: Until = lambda: True, lacks: Words = ()) -> None:
-        """Press keys, each once the deck has taken in the one before, let it paint, and wait for what should come.
-
-        What it `lacks` may not be on the screen then.
-        """
+        """Press keys, each once the deck has taken in the one before, let it paint, and wait for what should come."""
         with self.deck._context():
             for key in keys:
                 self.at_once(key)
@@ -59,7 +57,7 @@ class Seat:
         await self.pause()
         await self.sees(*_each(sees))
         await self.until(until)
-        assert not [words for words in _each(lacks) if words in self.text]
+        await self.sees(lacks=lacks)
 
     async def _taken(self) -> None:
         looked_at = asyncio.Event()
@@ -91,9 +89,6 @@ class Seat:
             await self.pilot.click(offset=(self.line(y).index(words) + 1, y))
         await self.press(sees=sees, until=until)
 
-    async def type(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
-        await self.press(*words, *keys, sees=sees, until=until)
-
     async def retype(self, words: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Type text in place of what stands in a field, then press keys."""
         await self.press("ctrl+u", "end", "ctrl+u", *words, *keys, sees=sees, until=until)
@@ -108,8 +103,21 @@ class Seat:
         self.session.refresh()
         await self.press(sees=sees, until=until)
 
+    async def resize(self, width: int, height: int, *, sees: Words = (), until: Until = lambda: True) -> None:
+        await self.pilot.resize_terminal(width, height)
+        await self.press(sees=sees, until=until)
+
+    async def burst(self, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
+        """Press keys that come all at once, and wait for what should come."""
+        self.at_once(*keys)
+        await self.press(sees=sees, until=until)
+
+    async def paste(self, words: str, *keys: str, sees: Words = ()) -> None:
+        self.paste_at_once(words)
+        await self.press(*keys, sees=sees)
+
     def at_once(self, *keys: str) -> None:
-        """Press keys that come all at once: the deck has seen nothing of the one before when the next is there."""
+        """Press keys, and wait for nothing: the deck has seen nothing of the one before when the next is there."""
         for key in keys:
             self.deck.post_message(key_event(key))
 
@@ -124,12 +132,13 @@ class Seat:
             assert time.monotonic() < deadline, f"never came; the screen says:\n{self.text}"
             await self.pause()
 
-    async def sees(self, *words: str) -> None:
+    async def sees(self, *words: str, lacks: Words = ()) -> None:
+        """Wait until these words are on the screen, all at once; what it `lacks` may not be there then."""
         await self.until(lambda: all(word in self.text for word in words))
+        assert not [each for each in _each(lacks) if each in self.text]
 
     @property
     def text(self) -> str:
-        """The screen as text, a line a row."""
         strips = self.deck.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
 
@@ -138,7 +147,6 @@ class Seat:
         return self.text.splitlines()[number]
 
     def line_of(self, words: str) -> str:
-        """The first line of the screen that has these words."""
         return next(line for line in self.text.splitlines() if words in line)
 
     @property
@@ -160,6 +168,12 @@ class Seat:
     def rows(self) -> dict[str, Any]:
         return self.list_screen.rows
 
+    @property
+    def states(self) -> dict[str, RowState]:
+        """What became of each row of the command for several."""
+        assert self.session.job is not None
+        return {row.id: row.state for row in self.session.job.rows.values()}
+
 
 def _each(words: Words) -> Sequence[str]:
     return (words,) if isinstance(words, str) else words
@@ -176,8 +190,6 @@ def key_event(key: str) -> events.Key:
 
 
 def local(folder: Path, store: Mode = "merge") -> Connect:
-    """Connects to the embedded service on a folder."""
-
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         service = await open_server(folder, store)
@@ -200,8 +212,6 @@ def served_by(service: LocalService) -> Connect:
 
 
 def answering(server: FakeServer) -> Connect:
-    """Connects to a server that answers by a script."""
-
     def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
         access = Access(read_only=endpoint.read_only, transport=server, limits=FAST)
         return Client(endpoint.url or IN_PROCESS, key=key, access=access)
@@ -227,10 +237,17 @@ async def _ended(deck: Deck) -> None:
 
 @asynccontextmanager
 async def seated(
-    connect: Connect, endpoint: Connection = LOCAL, *, size: tuple[int, int] = NARROW, state: KeptState | None = None
+    connect: Connect,
+    endpoint: Connection = LOCAL,
+    *,
+    size: tuple[int, int] = NARROW,
+    state: KeptState | None = None,
+    sees: Words = (),
 ) -> AsyncIterator[Seat]:
+    """A deck of its own with somebody at it, once it shows what is to be seen."""
     deck = Deck(endpoint, connecting(connect, state), crash_folder=find_folders(os.environ).state)
     async with seated_at(deck, size) as seat:
+        await seat.press(sees=sees)
         yield seat
 
 

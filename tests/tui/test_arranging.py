@@ -31,19 +31,22 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-async def test_a_long_filter_is_seen_while_it_is_typed(fleet: FakeFleet) -> None:
+async def test_a_long_filter_is_seen_while_it_is_typed_and_from_its_beginning_once_it_is_kept(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=(60, 20)) as seat:
         await seat.press("slash", *"!status:paused", sees="status:  spec:")
-        await seat.type(",error build", sees="/ !status:paused,error build ", until=lambda: "spec:" not in seat.text)
-        await seat.pilot.resize_terminal(120, 36)
+        await seat.press(*",error build", sees="/ !status:paused,error build ", until=lambda: "spec:" not in seat.text)
+        await seat.resize(120, 36)
         await seat.retype("build", sees="spec:")
+        await seat.resize(80, 24)
+        long = "!status:paused spec:default-spec"
+        await seat.retype(long, "enter", sees=(f"/ {long}", "4 of 6"))
+        await seat.press("slash", "end", *f" {long}", "enter", sees=f"/ {long} !status:paused spec:d…  4 of 6\n")
 
 
 async def test_a_filter_lets_through_as_one_types_and_says_what_means_nothing(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.sees("Fix the build")
+    async with at_sandboxes(fleet, size=WIDE, sees="Fix the build") as seat:
         await seat.press("slash", sees=("status:", "enter keep it  esc show all"))
-        await seat.type("orphan status:paused", sees="2 of 6")
+        await seat.press(*"orphan status:paused", sees="2 of 6")
         assert set(seat.table.ids) == {"off4", "off5"}
         await seat.retype("!orphan spec:default cost>2 build:", sees="1 of 6")
         assert seat.table.ids == ["run1"]
@@ -61,17 +64,9 @@ async def test_a_filter_lets_through_as_one_types_and_says_what_means_nothing(fl
         assert not seat.table.marks
         await seat.press("space", "G", "v", sees="The filter is not understood whole; / changes it")
         assert len(seat.table.marks) == 1
-        await seat.press("minus")
-        await seat.press("slash")
+        await seat.press("minus", "slash")
         await seat.retype("  ", "enter", until=lambda: "abc" not in seat.text)
         assert "\n /" not in seat.text
-
-
-async def test_a_filter_that_is_kept_stands_there_from_its_beginning_with_a_sign_at_its_cut(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
-        long = "!status:paused spec:default-spec"
-        await seat.press("slash", *long, "enter", sees=(f"/ {long}", "4 of 6"))
-        await seat.press("slash", "end", *f" {long}", "enter", sees=f"/ {long} !status:paused spec:d…  4 of 6\n")
 
 
 async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: FakeFleet) -> None:
@@ -147,10 +142,9 @@ async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: F
         await seat.until(lambda: seat.line(2).split()[0] == "OWNER")
         await seat.press("C", "d", "enter", until=lambda: seat.line(2).split()[0] == "STATUS")
         await seat.press("s", "s", "s", "S", "C", "down", "down", "down", "space", "enter", "slash")
-        await seat.type("status:running", "enter")
+        await seat.press(*"status:running", "enter")
         await seat.pause()
-    async with at_sandboxes(fleet, state=state) as seat:
-        await seat.sees("status:running", "4 of 6", "SANDBOX ▼")
+    async with at_sandboxes(fleet, state=state, sees=("status:running", "4 of 6", "SANDBOX ▼")) as seat:
         assert seat.table.ids == ["run3", "run2", "run1", "run0"]
         assert "CONVERSATION" not in seat.line(3)
         await seat.press("escape", until=lambda: len(seat.table.ids) == 6)
@@ -174,8 +168,7 @@ async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Ho
     fleet = FakeFleet()
     title = "pay \u202e001\u202c \x9b5n \x1b[2J\n 👩\u200d💻"
     fleet.talk("c" * 32, "run1", title)
-    async with at_conversations(fleet, size=WIDE) as seat:
-        await seat.sees("pay 001 5n ␛[2J 👩")
+    async with at_conversations(fleet, size=WIDE, sees="pay 001 5n ␛[2J 👩") as seat:
         await seat.press("y", "down", "down", "enter", sees=("Copied the title", "u escapes"))
         assert seat.deck.clipboard == r"pay \u202e001\u202c \u009b5n \u001b[2J" + " 👩\u200d💻"
         await seat.press("y", "down", "down", "down", "f", until=lambda: (home.state / "copied.txt").exists())
@@ -236,8 +229,7 @@ async def test_times_of_day_are_those_of_the_person(fleet: FakeFleet) -> None:
 
 async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=(60, 20)) as seat:
-        await seat.sees("STATUS", "SANDBOX", "CONVERSATION", "FOR", "4 Running", "2 Paused", "live")
-        assert "SPEC" not in seat.text
+        await seat.sees("STATUS", "SANDBOX", "CONVERSATION", "FOR", "4 Running", "2 Paused", "live", lacks="SPEC")
         await seat.press(*("s",) * 8, sees=("Sorted by spec", "SPEC ▲"))
         await seat.press("asterisk", "p", sees=("4 will be paused", "y do it"))
         await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))
@@ -249,8 +241,7 @@ async def test_a_column_that_a_long_status_hides_comes_back(fleet: FakeFleet, mo
     monkeypatch.setattr(screen, "AGED_AFTER", 0.5)
     fleet.talk("c1", "run1", "Fix the build", execution_status="a_status_that_takes_many_cells")
     async with at_conversations(fleet, size=(60, 20)) as seat:
-        await seat.sees("Fix the build", "live")
-        assert "SANDBOX" not in seat.text
+        await seat.sees("Fix the build", "live", lacks="SANDBOX")
         fleet.talk("c1", "run1", "Fix the build", execution_status="finished")
         await seat.sees("Finished", "SANDBOX")
 
@@ -263,28 +254,8 @@ async def test_a_count_is_shown_whole_or_not_at_all() -> None:
     async with at_sandboxes(fleet, size=(60, 20)) as seat:
         await seat.until(lambda: seat.line(1).rstrip().endswith("10 Starting  …"))
         for width in range(80, 60, -1):
-            await seat.pilot.resize_terminal(width, 24)
+            await seat.resize(width, 24)
             await seat.until(lambda: seat.line(1).rstrip().endswith(("‖ 10 Paused", "10 Starting  …")))
-
-
-# While a long list is being read, the server is asked for titles that are not here yet
-
-
-def long_list(answer: Answer) -> FakeServer:
-    """A server of 340 conversations that gives the first one, and this answer where titles are asked for."""
-
-    def script(asked: Asked) -> Answer:
-        if asked.path == f"{CONVERSATIONS}/count":
-            return Answer(340)
-        if asked.path != f"{CONVERSATIONS}/search":
-            return UNSTORED
-        if "title__contains" in dict(asked.query):
-            return answer
-        if asked.page_id is None:
-            return page([{"id": "new", "title": "Fix login"}], "2")
-        return Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
-
-    return FakeServer(script)
 
 
 OLD = {"id": "old", "title": "Port the old parser"}
@@ -300,9 +271,19 @@ OLD = {"id": "old", "title": "Port the old parser"}
     ],
 )
 async def test_a_long_list_says_how_much_is_read_and_what_was_found(answer: Answer, words: Sequence[str]) -> None:
-    server = long_list(answer)
-    async with seated(answering(server), PROD, size=WIDE) as seat:
-        await seat.sees("1 of 340 read")
+    def script(asked: Asked) -> Answer:
+        if asked.path == f"{CONVERSATIONS}/count":
+            return Answer(340)
+        if asked.path != f"{CONVERSATIONS}/search":
+            return UNSTORED
+        if "title__contains" in dict(asked.query):
+            return answer
+        if asked.page_id is None:
+            return page([{"id": "new", "title": "Fix login"}], "2")
+        return Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
+
+    server = FakeServer(script)
+    async with seated(answering(server), PROD, size=WIDE, sees="1 of 340 read") as seat:
         await seat.press("slash", *"parser")
         await seat.until(lambda: any(("title__contains", "parser") in each.query for each in server.asked))
         await seat.sees(*words)

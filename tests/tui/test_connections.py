@@ -52,7 +52,12 @@ class Desk:
 
     @asynccontextmanager
     async def sit(
-        self, connection: Connection = LOCAL, *, read_only: bool = False, size: tuple[int, int] = NARROW
+        self,
+        connection: Connection = LOCAL,
+        *,
+        read_only: bool = False,
+        size: tuple[int, int] = NARROW,
+        sees: Words = (),
     ) -> AsyncIterator[Seat]:
         """Open the deck on a connection, or on the local service; `read_only` is what --read-only says."""
         folders = load(os.environ).folders
@@ -64,6 +69,7 @@ class Desk:
             crash_folder=self.home.state,
         )
         async with seated_at(deck, size) as seat:
+            await seat.press(sees=sees)
             yield seat
 
     @property
@@ -102,9 +108,10 @@ async def at_list(seat: Seat, *keys: str, sees: Words = ()) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
-async def test_the_list_says_how_each_is_doing_and_where_its_key_is(desk: Desk, size: tuple[int, int]) -> None:
-    async with desk.sit(size=size) as seat:
-        await seat.sees("live now")
+async def test_the_list_says_how_each_is_doing_and_where_its_key_is_and_a_check_what_answers(
+    desk: Desk, size: tuple[int, int]
+) -> None:
+    async with desk.sit(size=size, sees="live now") as seat:
         await at_list(seat, sees="the local service's own")
         one, two = seat.line_of(desk.one), seat.line_of(desk.two)
         assert "live" in seat.line_of("inside this deck")
@@ -114,8 +121,12 @@ async def test_the_list_says_how_each_is_doing_and_where_its_key_is(desk: Desk, 
         assert "■ one" in one
         assert f"{desk.one}   not opened" in one  # close to the address also where there is room for a longer one
         await seat.press("down", sees=("environment variable ONE_KEY", "X-Session-API-Key"))
+        await seat.press("t", sees="local service, flat settings; the key is accepted")
         await seat.press("j", sees=("key        none", "nothing is changed on the server"))
-        await seat.press("escape", sees=("No conversations.", "no agent runs in the local service"))
+        await seat.press("t", sees="the key is missing")
+        await seat.press("k", "k", "t", sees="the key is accepted")
+        await seat.press("escape", sees=("live", "No conversations.", "no agent runs in the local service"))
+    assert desk.remembered == "local"
 
 
 @pytest.mark.usefixtures("no_colour")
@@ -154,27 +165,15 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
 async def test_where_a_conversation_is_created_a_simulation_says_that_it_is_one(desk: Desk) -> None:
     desk.environ["SIMULATED_KEY"] = serving.KEY
     with serving.answering(serving.simulating(3)) as url:
-        async with desk.sit(Connection("simulated", url, key_env="SIMULATED_KEY")) as seat:
-            await seat.sees("live now")
+        async with desk.sit(Connection("simulated", url, key_env="SIMULATED_KEY"), sees="live now") as seat:
             await seat.until(lambda: seat.session.server.kind)
             await seat.press("n", sees="This is a simulation: its agents only play.")
-
-
-async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_nothing(desk: Desk) -> None:
-    async with desk.sit() as seat:
-        await seat.sees("live now")
-        await at_list(seat, "down", "t", sees="local service, flat settings; the key is accepted")
-        await seat.press("down", "t", sees="the key is missing")
-        await seat.press("up", "up", "t", sees="the key is accepted")
-        await seat.press("escape", sees=("local service", "live"))
-    assert desk.remembered == "local"
 
 
 async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_name(desk: Desk) -> None:
     desk.environ[KEY_VARIABLE] = OTHER_KEY
     connection = Connection(desk.two.removeprefix("http://"), desk.two, key_env=KEY_VARIABLE)
-    async with desk.sit(connection) as seat:
-        await seat.sees("No conversations.")
+    async with desk.sit(connection, sees="No conversations.") as seat:
         await at_list(seat, sees=("it was given by its address", f"environment variable {KEY_VARIABLE}"))
         await seat.press("d", sees="it is written in no file")
         assert desk.remembered is None
@@ -186,8 +185,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
 
 
 async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) -> None:
-    async with desk.sit(read_only=True) as seat:
-        await seat.sees("READ-ONLY", "live now")
+    async with desk.sit(read_only=True, sees=("READ-ONLY", "live now")) as seat:
         await at_list(seat, "down", "enter", sees=(" one ", "READ-ONLY", "No conversations."))
         await seat.press("n", sees="this connection is read-only")
         await at_list(seat, "e", sees=("Connection one", "Read-only         (•) no"))
@@ -216,9 +214,7 @@ async def test_what_another_deck_writes_of_the_open_one_makes_no_second_equal_ro
 
 
 async def test_a_check_says_that_the_key_went_in_clear() -> None:
-    fleet = FakeFleet(nested=True)
-    async with seated(answering(fleet.server), PROD) as seat:
-        await seat.sees("No conversations.")
+    async with seated(answering(FakeFleet(nested=True).server), PROD, sees="No conversations.") as seat:
         await seat.press("c", sees=("Connections", "the key can be read on the way"))
         await seat.press("t", sees="no key is needed")
         await seat.press("K", *"sentinel", "enter", until=lambda: not seat.deck.screen.is_modal)
@@ -226,8 +222,7 @@ async def test_a_check_says_that_the_key_went_in_clear() -> None:
 
 
 async def test_however_long_the_list_the_line_of_the_cursor_and_what_is_known_of_it_are_in_sight(desk: Desk) -> None:
-    wrong = "".join(f'[connections.more{each}]\nurl = "{NOBODY}"\ncolour = "rainbow"\n' for each in range(14))
-    desk.write(wrong)
+    desk.write("".join(f'[connections.more{each}]\nurl = "{NOBODY}"\ncolour = "rainbow"\n' for each in range(14)))
     async with desk.sit(size=(60, 20)) as seat:
         await seat.press("c", sees=("local service", "Remarks on the file: 14"))
         for each in range(14):
@@ -239,7 +234,7 @@ async def test_however_long_the_list_the_line_of_the_cursor_and_what_is_known_of
 async def add(seat: Seat, name: str, address: str, *, sees: Words) -> None:
     """Fill in a new connection and save it; its key is asked for next."""
     await at_list(seat, "a", sees="New connection")
-    await seat.type(name, "tab", *address, "enter", sees=sees)
+    await seat.press(*name, "tab", *address, "enter", sees=sees)
 
 
 async def test_a_connection_is_added_and_its_key_kept_once_proven(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
@@ -247,9 +242,9 @@ async def test_a_connection_is_added_and_its_key_kept_once_proven(desk: Desk, ca
     before = desk.file.read_text()
     async with desk.sit() as seat:
         await add(seat, "three", desk.two, sees=("Key of three", f"It is sent to {desk.two} and nowhere else."))
-        await seat.type("wrong", "enter", sees="The server refused this key.")
+        await seat.press(*"wrong", "enter", sees="The server refused this key.")
         assert desk.keyring.held == {}
-        await seat.type(OTHER_KEY)
+        await seat.press(*OTHER_KEY)
         pictures = [seat.deck.export_screenshot(), repr(seat.deck.screen), repr(seat.deck.focused)]
         await seat.press("enter")
         await seat.sees("Connections", "It is kept in the system keyring.", "key        system keyring")
@@ -279,14 +274,14 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form_and_a_broken_file
         await seat.press("backspace", until=lambda: "not TOML" not in seat.text)
         await seat.press("escape", "escape", sees="Connections")
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
-        await seat.pilot.resize_terminal(160, 40)
+        await seat.resize(160, 40)
         await seat.press("c", sees=("Connections", "not TOML ("))
     assert desk.file.read_text() == f"{before}]"
 
 
 async def give_key(seat: Seat, name: str, key: str, *, sees: Words = ()) -> None:
     await seat.press("K", sees=f"Key of {name}")
-    await seat.type(key, "enter", sees=sees)
+    await seat.press(*key, "enter", sees=sees)
 
 
 async def test_without_a_keyring_a_file_is_used_only_after_a_yes(desk: Desk, home: Home) -> None:
@@ -330,10 +325,10 @@ async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk:
     async with desk.sit(desk.connection("two"), size=(60, 20)) as seat:
         await seat.sees("Connections", "The key is missing or not the right one. K: enter it.", "key needed")
         await seat.press("escape", sees=" A valid key is needed: c, then K gives one.")
-        await seat.pilot.resize_terminal(*NARROW)
+        await seat.resize(*NARROW)
         await seat.press("c", sees="Connections")
         await seat.press("c", "enter", sees="Key of two")  # the c of one who did not see yet that the list is there
-        await seat.type(OTHER_KEY, "tab", "space", "shift+tab", "enter")
+        await seat.press(*OTHER_KEY, "tab", "space", "shift+tab", "enter")
         await seat.sees("used until the deck ends, and kept nowhere", "READ-ONLY", "No conversations.")
         await at_list(seat, sees=("typed for this run", "live"))
         await seat.press("up", "enter", sees=(" one ", "No conversations."))
@@ -347,8 +342,7 @@ async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> N
     hanging.go_on.set()
     desk.keyring, desk.patience = hanging, 60
     try:
-        async with desk.sit(desk.connection("two")) as seat:
-            await seat.sees("Connections", "key needed", "key        none")
+        async with desk.sit(desk.connection("two"), sees=("Connections", "key needed", "key        none")) as seat:
             hanging.go_on.clear()
             await give_key(seat, "two", OTHER_KEY)
             await seat.until(lambda: hanging.held)
@@ -362,8 +356,7 @@ async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> N
 
 async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(desk: Desk) -> None:
     desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
-    async with desk.sit(desk.connection("two"), size=WIDE) as seat:
-        await seat.sees("two", "READ-ONLY", "No conversations.")
+    async with desk.sit(desk.connection("two"), size=WIDE, sees=("two", "READ-ONLY", "No conversations.")) as seat:
         await at_list(seat, "e", sees=("Connection two", "as it is"))
         await seat.retype("second", "tab", "tab", "tab", "tab", "space", "ctrl+s")
         await seat.sees("Connections", "second", "system keyring")
@@ -416,8 +409,7 @@ async def test_a_key_that_stays_with_an_old_address_goes_along_with_the_name_and
 
 async def test_a_connection_is_deleted_with_its_key_but_neither_the_open_nor_the_local_one(desk: Desk) -> None:
     desk.keyring.held["quarterdeck", f"two {desk.two}"] = OTHER_KEY
-    async with desk.sit(desk.connection("one")) as seat:
-        await seat.sees(" one ", "No conversations.")
+    async with desk.sit(desk.connection("one"), sees=(" one ", "No conversations.")) as seat:
         await at_list(seat, "d", sees="one is open: open another one before you delete it.")
         await seat.press("up")
         for key in "edK":
@@ -444,7 +436,7 @@ async def test_unsaved_edits_are_asked_about_before_a_switch_and_stay_with_a_new
         if address == "another":
             await seat.retype(desk.two)
         await seat.press(*["tab"] * 5, "enter", "down", "enter", "ctrl+s", sees="Key of one")
-        await seat.type(KEY if address == "the same" else OTHER_KEY, "tab", "space", "shift+tab", "enter")
+        await seat.press(*KEY if address == "the same" else OTHER_KEY, "tab", "space", "shift+tab", "enter")
         if address == "another":
             await seat.sees("[3 Settings", "keep")
             await seat.press("escape")

@@ -19,7 +19,7 @@ from quarterdeck.tui.screens import conversation
 from tests.client.fakes import FakeServer, Gated, to
 from tests.fleet.agent import ID, C, FakeAgent
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet
-from tests.tui.seat import Seat, answering, seated
+from tests.tui.seat import Seat, Words, answering, seated
 
 EVENTS = f"{C}/events"
 ANSWER = f"POST {EVENTS}/respond_to_confirmation"
@@ -38,20 +38,19 @@ def agent() -> FakeAgent:
 
 
 @asynccontextmanager
-async def listed(
-    agent: FakeAgent, *, server: FakeServer | None = None, endpoint: Connection = PROD, state: KeptState | None = None
+async def opened(
+    agent: FakeAgent, *, server: FakeServer | None = None, endpoint: Connection = PROD, sees: Words = (), **more: Any
 ) -> AsyncIterator[Seat]:
-    """A deck on the list with the conversation of that agent, or on what answers for it."""
-    async with seated(answering(server or FakeServer(agent)), endpoint, state=state) as seat:
-        await seat.sees("Fix login")
+    """A deck on the conversation of that agent, or on what answers for it."""
+    async with seated(answering(server or FakeServer(agent)), endpoint, sees="Fix login", **more) as seat:
+        await seat.press("enter", sees="polling", until=lambda: log(seat).entries)
+        await seat.press(sees=sees)
         yield seat
 
 
-@asynccontextmanager
-async def opened(agent: FakeAgent, **more: Any) -> AsyncIterator[Seat]:
-    """A deck on the conversation of that agent; `more` is as for `listed`."""
-    async with listed(agent, **more) as seat:
-        await seat.press("enter", sees="polling", until=lambda: log(seat).entries)
+@pytest.fixture
+async def seat(agent: FakeAgent) -> AsyncIterator[Seat]:
+    async with opened(agent) as seat:
         yield seat
 
 
@@ -70,8 +69,7 @@ async def left_and_entered(seat: Seat) -> None:
 
 async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent: FakeAgent) -> None:
     agent.says_words(range(160))
-    async with opened(agent) as seat:
-        await seat.sees("word 159")
+    async with opened(agent, sees="word 159") as seat:
         agent.says("word 160")
         await seat.press("ctrl+r", sees="word 160")
         await seat.press("pageup", "pageup")
@@ -88,14 +86,12 @@ async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent:
         agent.says("word 163")
         agent.says("word 164")
         await seat.press("ctrl+r", sees="2 new below, G")
-        await seat.pilot.resize_terminal(80, 36)
-        await seat.press(sees="word 164", until=lambda: "new below" not in seat.text)
+        await seat.resize(80, 36, sees="word 164", until=lambda: "new below" not in seat.text)
 
 
 async def test_what_is_selected_with_the_mouse_is_copied_and_holds_still(agent: FakeAgent) -> None:
     agent.says_words(range(40))
-    async with opened(agent) as seat:
-        await seat.sees("word 39")
+    async with opened(agent, sees="word 39") as seat:
         lines = seat.text.splitlines()
         first = lines.index(seat.line_of("word 37"))
         await seat.drag((lines[first].index("37"), first), (lines[first + 1].index("38") + 2, first + 1))
@@ -125,27 +121,11 @@ async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent)
         agent.says_words(range(120, 123))
         await seat.press("enter", sees="3 new below, G", until=lambda: seat.text.splitlines()[2:14] == shown)
         await seat.press("escape", until=lambda: seat.list_screen.is_current)
-        seat.at_once("enter", "G")
-        await seat.sees("word 122")
+        await seat.burst("enter", "G", sees="word 122")
         await seat.press("ctrl+r", sees="word 122")
 
 
 async def test_it_is_unread_until_its_end_was_on_the_screen(agent: FakeAgent) -> None:
-    agent.says_words(range(60))
-    async with opened(agent) as seat:
-        await seat.press("g", sees="word 0")
-        await seat.press("escape", until=lambda: seat.list_screen.is_current)
-        agent.says("word 60")
-        agent.set("finished")
-        await seat.press("ctrl+r", sees="+ ✓ Finished")
-        await seat.press("enter", sees="new below, G")
-        await seat.press("escape", sees="+ ✓ Finished", until=lambda: seat.list_screen.is_current)
-        await seat.press("enter", sees="new below, G")
-        await seat.press("G", sees="word 60")
-        await seat.press("escape", until=lambda: seat.list_screen.is_current and "+ ✓" not in seat.text)
-
-
-async def test_an_end_that_came_below_what_is_read_is_unread(agent: FakeAgent) -> None:
     agent.says_words(range(60))
     agent.set("running")
     async with opened(agent) as seat:
@@ -155,13 +135,17 @@ async def test_an_end_that_came_below_what_is_read_is_unread(agent: FakeAgent) -
         await seat.press("ctrl+r", sees=("✓ Finished", "new below, G"))
         await seat.press("escape", until=lambda: seat.list_screen.is_current)
         await seat.press("ctrl+r", sees="+ ✓ Finished")
+        await seat.press("enter", sees="new below, G")
+        await seat.press("escape", sees="+ ✓ Finished", until=lambda: seat.list_screen.is_current)
+        await seat.press("enter", sees="new below, G")
+        await seat.press("G", sees="word 60")
+        await seat.press("escape", until=lambda: seat.list_screen.is_current and "+ ✓" not in seat.text)
 
 
 async def test_the_place_above_a_question_is_there_again_with_the_entry_that_was_looked_at(agent: FakeAgent) -> None:
     agent.says_words(range(40))
     agent.asks("rm -r build", "git clean", "git push")
-    async with opened(agent) as seat:
-        await seat.sees("needs you: 3 actions")
+    async with opened(agent, sees="needs you: 3 actions") as seat:
         await seat.press("k", "k", "k")
         shown = seat.text.splitlines()[2:14]
         assert any("▌" in line and "word 39" in line for line in shown)
@@ -174,8 +158,7 @@ async def test_what_is_unfolded_at_the_foot_comes_into_sight(agent: FakeAgent) -
     seen = {"content": [{"type": "text", "text": "\n".join(f"line {number}" for number in range(20))}], "exit_code": 0}
     agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=seen)
     async with opened(agent) as seat:
-        await seat.sees("lines, enter")
-        assert "line 12" not in seat.text
+        await seat.sees("lines, enter", lacks="line 12")
         await seat.press("enter", sees=("line 12", "line 0"))
 
 
@@ -223,22 +206,20 @@ async def test_results_do_not_stand_without_the_commands_of_the_page_before(agen
         await seat.until(lambda: [each.title for each in log(seat).entries if each.call] == commands)
 
 
-async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the_palette_once(agent: FakeAgent) -> None:
-    async with opened(agent) as seat:
-        await seat.press("i", sees=("Fix login", "id              0c0f4ad5", "repository"))
-        assert "{" not in seat.text.replace("{ Failures", "")
-        y, line = next((y, line) for y, line in enumerate(seat.text.splitlines()) if "0c0f4ad5" in line)
-        await seat.drag((line.index("0c0f4ad5"), y), (line.index("0c0f4ad5") + 7, y))
-        await seat.press(sees="Copied the selection")
-        assert seat.deck.clipboard == "0c0f4ad5"
-        await seat.press("escape", "colon", *"back", sees="Go back to the list")
-        assert seat.text.count("Back (") == 1
+async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the_palette_once(seat: Seat) -> None:
+    await seat.press("i", sees=("Fix login", "id              0c0f4ad5", "repository"))
+    assert "{" not in seat.text.replace("{ Failures", "")
+    y, line = next((y, line) for y, line in enumerate(seat.text.splitlines()) if "0c0f4ad5" in line)
+    await seat.drag((line.index("0c0f4ad5"), y), (line.index("0c0f4ad5") + 7, y))
+    await seat.press(sees="Copied the selection")
+    assert seat.deck.clipboard == "0c0f4ad5"
+    await seat.press("escape", "colon", *"back", sees="Go back to the list")
+    assert seat.text.count("Back (") == 1
 
 
 async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent: FakeAgent) -> None:
     agent.set("finished")
-    async with opened(agent) as seat:
-        await seat.sees("The agent ended without reading your last message; R sends it again.")
+    async with opened(agent, sees="The agent ended without reading your last message; R sends it again.") as seat:
         await seat.press("m", *"draft", "escape", "R", sees=("Sent.", "done", "draft"))
         await seat.press("R", sees="R is for a message that the agent did not read before it finished;")
 
@@ -246,22 +227,19 @@ async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent
 async def test_a_conversation_of_which_nothing_can_be_read_says_so() -> None:
     fleet = FakeFleet()
     fleet.talk(ID, fleet.add("box", "PAUSED"), "Fix login")
-    async with seated(answering(fleet.server), PROD, size=(60, 20)) as seat:
-        await seat.sees("Fix login")
+    async with seated(answering(fleet.server), PROD, size=(60, 20), sees="Fix login") as seat:
         await seat.press("enter", sees=("Nothing could be read. This server keeps no copy", "said."))
 
 
 async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent) -> None:
     agent.asks("rm -r build", "git clean")
     agent.next = ["curl evil"]
-    async with opened(agent) as seat:
-        await seat.sees("needs you: 2 actions; tab answers", "rm -r build", "git clean", "HIGH")
+    async with opened(agent, sees=("needs you: 2 actions; tab answers", "rm -r build", "git clean", "HIGH")) as seat:
         await seat.press("y", "n", "a", "r", sees=("tab answers", "The agent waits for an answer"))
         await seat.press("n", sees="n does nothing here; tab goes to what the agent asks.")
         assert agent.ran == []
         await seat.press("tab", sees=("y accept", "esc back", "a all from here"), lacks="Message")
-        seat.at_once("y", "y", "y", "y")
-        await seat.sees("curl evil", "needs you: 1 action; tab answers")
+        await seat.burst("y", "y", "y", "y", sees=("curl evil", "needs you: 1 action; tab answers"))
         await seat.pause()
         assert agent.ran == ["rm -r build", "git clean"]
         assert agent.asked.count(ANSWER) == 1
@@ -283,7 +261,7 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
         await seat.press("y", sees="Copied the entry")
         await seat.press("m", "l", "s", "escape", sees="a draft, not sent")
         await seat.press("tab", "n", sees=("Reject", "Why"))
-        await seat.type("use git", "enter")
+        await seat.press(*"use git", "enter")
         await seat.sees("rejected", "use git", "Rejected, and your reason sent.", "a draft, not sent")
         assert composer(seat).text == "ls"
         assert agent.ran == ["harmless"]
@@ -300,11 +278,9 @@ async def test_an_answer_that_cannot_be_given_says_that_nothing_was_sent(agent: 
 
 async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(agent: FakeAgent) -> None:
     agent.asks("\n".join(("make build", *[""] * 60, "rm -r /")))
-    async with opened(agent) as seat:
-        await seat.sees("needs you: 1 action")
+    async with opened(agent, sees="needs you: 1 action") as seat:
         await seat.press("tab", "y", sees="It asks for more than was shown; read to the end, then accept.")
-        seat.at_once(*["pagedown"] * 9)
-        await seat.until(lambda: "j more" not in seat.text)
+        await seat.burst(*["pagedown"] * 9, until=lambda: "j more" not in seat.text)
         assert "rm -r /" in seat.text
         assert agent.ran == []
         await seat.press("y", until=lambda: agent.ran)
@@ -323,76 +299,67 @@ async def test_what_the_conversation_showed_last_is_known_to_the_list_that_pause
     async with opened(agent) as seat:
         agent.asks("rm -r build")
         await seat.press("ctrl+r", sees="needs you: 1 action")
-        seat.at_once("escape", "p")
-        await seat.sees("The agent of Fix login is at work or waits for an answer.")
+        await seat.burst("escape", "p", sees="The agent of Fix login is at work or waits for an answer.")
 
 
-async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(agent: FakeAgent) -> None:
-    async with opened(agent) as seat:
-        await seat.press("m", *"go on", "enter", *"with care", "ctrl+s")
-        await seat.sees("go on", "with care", "done", "finished")
-        assert agent.log[1]["llm_message"]["content"][0]["text"] == "go on\nwith care"
-        assert composer(seat).text == ""
-        agent.asks("rm -r build")
-        await seat.press("escape", "ctrl+r", sees="rm -r build")
-        await seat.press("m", *"not that", "ctrl+s", sees=("The agent waits for an answer", "esc keep the draft"))
-        await seat.press("escape", until=lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that")
-        seat.at_once("ctrl+s", *" yes", "enter", *"quick")  # who still types answers nothing
-        await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that yes\nquick")
-        assert agent.ran == []
-        assert not any(event["kind"] == "UserRejectObservation" for event in agent.log)
-        await seat.press("ctrl+s", "ctrl+n", sees="Rejected, and your reason sent.")
-        assert agent.ran == []
-        agent.asks("ls build")
-        await seat.press("ctrl+r", sees="ls build")
-        await seat.press(*"this", "ctrl+s", sees="^y accept and say")
-        await seat.press("ctrl+y", until=lambda: agent.ran)
+async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(agent: FakeAgent, seat: Seat) -> None:
+    await seat.press("m", *"go on", "enter", *"with care", "ctrl+s")
+    await seat.sees("go on", "with care", "done", "finished")
+    assert agent.log[1]["llm_message"]["content"][0]["text"] == "go on\nwith care"
+    assert composer(seat).text == ""
+    agent.asks("rm -r build")
+    await seat.press("escape", "ctrl+r", sees="rm -r build")
+    await seat.press("m", *"not that", "ctrl+s", sees=("The agent waits for an answer", "esc keep the draft"))
+    await seat.press("escape", until=lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that")
+    seat.at_once("ctrl+s", *" yes", "enter", *"quick")  # who still types answers nothing
+    await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that yes\nquick")
+    assert agent.ran == []
+    assert not any(event["kind"] == "UserRejectObservation" for event in agent.log)
+    await seat.press("ctrl+s", "ctrl+n", sees="Rejected, and your reason sent.")
+    assert agent.ran == []
+    agent.asks("ls build")
+    await seat.press("ctrl+r", sees="ls build")
+    await seat.press(*"this", "ctrl+s", sees="^y accept and say")
+    await seat.press("ctrl+y", until=lambda: agent.ran)
 
 
-async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(agent: FakeAgent) -> None:
-    async with opened(agent) as seat:
-        await seat.sees("r Resume", "[ Messages", "m writes a message", "─" * 80)
-        assert "Pause agent" not in seat.text
-        agent.set("running")
-        await seat.press("ctrl+r", sees="p Pause agent")
-        await seat.press("m", sees=("^s send", "esc leave; the draft is kept"), lacks=("Pause agent", "m writes"))
-        await seat.press("escape", "slash", sees=("enter the one before", "esc close"))
-        await seat.press("escape", sees="p Pause agent")
-        await seat.press("f2", sees=("Ask always", "Never ask"))
-        await seat.press("1", sees=("asks: always", "until the agent server restarts"))
-        agent.set("finished")
-        await seat.press("ctrl+r", sees="✓ Finished")
-        await seat.press("r", sees="It had finished; a message makes it go on.")
-        await seat.press("f2", sees="Resume            It had finished")
+async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(agent: FakeAgent, seat: Seat) -> None:
+    await seat.sees("r Resume", "[ Messages", "m writes a message", "─" * 80, lacks="Pause agent")
+    agent.set("running")
+    await seat.press("ctrl+r", sees="p Pause agent")
+    await seat.press("m", sees=("^s send", "esc leave; the draft is kept"), lacks=("Pause agent", "m writes"))
+    await seat.press("escape", "slash", sees=("enter the one before", "esc close"))
+    await seat.press("escape", sees="p Pause agent")
+    await seat.press("f2", sees=("Ask always", "Never ask"))
+    await seat.press("1", sees=("asks: always", "until the agent server restarts"))
+    agent.set("finished")
+    await seat.press("ctrl+r", sees="✓ Finished")
+    await seat.press("r", sees="It had finished; a message makes it go on.")
+    await seat.press("f2", sees="Resume            It had finished")
 
 
 async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, state: KeptState) -> None:
     words = "half a thought\n\tहिन्दी நான் نمی\u200cخواهم 👍🏽 ❤️"
     async with opened(agent, state=state) as seat:
         await seat.press("m")
-        seat.paste_at_once(words)
-        await seat.press("escape")
+        await seat.paste(words, "escape")
         await left_and_entered(seat)
         assert composer(seat).text == words
     async with opened(agent, state=state) as seat:
         await seat.until(lambda: composer(seat).text == words)
         await seat.press("m", "ctrl+s", sees="Sent.")
         assert agent.log[1]["llm_message"]["content"][0]["text"] == words
-    async with opened(agent, state=state) as seat:
-        await seat.sees("half a thought")
+    async with opened(agent, state=state, sees="half a thought") as seat:
         assert composer(seat).text == ""
         await seat.press("m", *"more", "ctrl+q", until=lambda: seat.deck.return_code is not None)
     async with opened(agent, state=state) as seat:
         await seat.until(lambda: composer(seat).text == "more")
 
 
-async def test_a_terminal_resized_while_a_message_is_typed_has_its_cursor_in_sight(agent: FakeAgent) -> None:
-    async with opened(agent) as seat:
-        await seat.press("m")
-        seat.paste_at_once("words and more of them, " * 30 + "the end")
-        await seat.sees("the end")
-        await seat.pilot.resize_terminal(60, 20)
-        await seat.sees("the end")
+async def test_a_terminal_resized_while_a_message_is_typed_has_its_cursor_in_sight(seat: Seat) -> None:
+    await seat.press("m")
+    await seat.paste("words and more of them, " * 30 + "the end", sees="the end")
+    await seat.resize(60, 20, sees="the end")
 
 
 async def test_leaving_does_not_end_what_is_sent_and_keeps_what_is_typed(agent: FakeAgent, state: KeptState) -> None:
@@ -438,8 +405,7 @@ async def test_what_was_being_sent_at_the_end_is_perhaps_sent(
         await seat.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three")
         await seat.until(lambda: any("three" in file.read_text() for file in tmp_path.rglob("*.json")))
         monkeypatch.setattr(drafts, "is_running", lambda process: False)
-        async with opened(agent, state=state) as other:
-            await other.sees("perhaps sent before: look above")
+        async with opened(agent, state=state, sees="perhaps sent before: look above") as other:
             assert composer(other).text == "one\ntwo\nthree"
             await left_and_entered(other)
             await other.sees("perhaps sent before: look above")
@@ -484,11 +450,10 @@ async def test_two_decks_lose_no_draft_of_each_other(agent: FakeAgent, state: Ke
         await seat.until(lambda: sorted(composer(seat).text.splitlines()) == ["bbb", "ccc"])
 
 
-async def test_a_draft_that_cannot_be_stored_is_there_until_one_leaves(
-    agent: FakeAgent, tmp_path: Path, state: KeptState
-) -> None:
-    (tmp_path / "state").write_text("no folder")
-    async with opened(agent, state=state) as seat:
+async def test_a_draft_that_cannot_be_stored_is_there_until_one_leaves(agent: FakeAgent, tmp_path: Path) -> None:
+    no_folder = tmp_path / "state"
+    no_folder.write_text("a file")
+    async with opened(agent, state=KeptState(no_folder)) as seat:
         await seat.press("m", *"aaa", "escape", sees="The draft is not kept")
         await left_and_entered(seat)
         await seat.until(lambda: composer(seat).text == "aaa")
@@ -496,13 +461,11 @@ async def test_a_draft_that_cannot_be_stored_is_there_until_one_leaves(
 
 async def test_it_is_stopped_and_goes_on_and_the_end_that_was_seen_is_read(agent: FakeAgent, state: KeptState) -> None:
     agent.set("running")
-    async with opened(agent, state=state) as seat:
-        await seat.sees("Working")
+    async with opened(agent, state=state, sees="Working") as seat:
         await seat.press("p", sees=("Stopped.", "Agent paused", "m Message  r Resume"))
         await seat.press("p", sees="The agent does not work now.")
         await seat.press("r", sees=("It was asked to go on.", "✓ Finished"))
-    async with listed(agent, state=state) as seat:
-        await seat.sees("✓ Finished")
+    async with seated(answering(FakeServer(agent)), PROD, state=state, sees="✓ Finished") as seat:
         assert "unread" not in seat.text, "it was open when it came to that"
 
 
@@ -527,17 +490,16 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
         assert "not sent" in seat.text
 
 
-async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(agent: FakeAgent) -> None:
-    async with opened(agent) as seat:
-        await seat.sees("m writes a message")
-        agent.sandbox, agent.unreached = "MISSING", True
-        await seat.press("ctrl+r", sees="it can only be read", until=lambda: "m writes" not in seat.text)
-        await seat.press("m", "r", sees="first wish", until=lambda: "r Resume" not in seat.line(-1))
-        assert seat.deck.focused is log(seat)
-        agent.sandbox = None
-        await seat.press("ctrl+r", sees="The server does not have this conversation any more.")
-        await seat.press("m", sees="The server does not have this conversation any more.")
-        assert seat.deck.focused is log(seat)
+async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(agent: FakeAgent, seat: Seat) -> None:
+    await seat.sees("m writes a message")
+    agent.sandbox, agent.unreached = "MISSING", True
+    await seat.press("ctrl+r", sees="it can only be read", until=lambda: "m writes" not in seat.text)
+    await seat.press("m", "r", sees="first wish", until=lambda: "r Resume" not in seat.line(-1))
+    assert seat.deck.focused is log(seat)
+    agent.sandbox = None
+    await seat.press("ctrl+r", sees="The server does not have this conversation any more.")
+    await seat.press("m", sees="The server does not have this conversation any more.")
+    assert seat.deck.focused is log(seat)
 
 
 async def test_a_question_that_cannot_be_answered_now_names_no_keys(agent: FakeAgent) -> None:
@@ -546,8 +508,7 @@ async def test_a_question_that_cannot_be_answered_now_names_no_keys(agent: FakeA
         await seat.press("tab", "y", sees=("read-only", "needs you: 1 action ━"), lacks="m writes")
         await seat.press("m")
         assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
-    async with opened(agent) as seat:
-        await seat.sees("tab answers")
+    async with opened(agent, sees="tab answers") as seat:
         agent.sandbox, agent.unreached = "PAUSED", True
         await seat.press("ctrl+r", sees="needs you: 1 action ━", lacks="tab Answer")
         await seat.press("tab", sees=("needs you: 1 action ━", "Its sandbox is paused. r resumes it."))
@@ -615,6 +576,4 @@ async def test_what_a_server_says_is_only_text_and_the_words_of_a_person_stand_a
     agent.asks("echo \x1b[2J [/x]")
     async with opened(agent) as seat:
         await seat.sees("you     # fix __init__.py, *.py", "1) a &amp; b")
-        await seat.sees("[/x]", "[@click=app.quit]q[/]", "BrandNew", "echo ␛[2J [/x]")
-        assert "\x1b" not in seat.text
-        assert "\u202e" not in seat.text
+        await seat.sees("[/x]", "[@click=app.quit]q[/]", "BrandNew", "echo ␛[2J [/x]", lacks=("\x1b", "\u202e"))

@@ -16,16 +16,14 @@ from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.lists.folding import Folding
 from tests.client.fakes import Answer
 from tests.tui.conftest import Sit
-from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, comes_to, start_task, states
-from tests.tui.seat import WIDE, Seat, answering, connecting, seated, seated_at
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, comes_to, start_task
+from tests.tui.seat import WIDE, answering, connecting, seated, seated_at
 
 
 async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_detail(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.sees("No conversations.", "n creates one")
+    async with sit(sees=("No conversations.", "n creates one")) as seat:
         await seat.press("n", *"fix the bug", "ctrl+s", sees=("fix the bug", "1 Idle"))
-    async with sit() as seat:
-        await seat.sees("fix the bug", "1 Idle")
+    async with sit(sees=("fix the bug", "1 Idle")) as seat:
         (conversation,) = seat.session.conversations.records
         await seat.press("i")
         await seat.sees(conversation, "repository", "branch", "provider", "model", "trigger", "created", "updated")
@@ -56,8 +54,7 @@ async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_a
         await seat.press("y", sees="Resume of its sandbox asked for.")
         await seat.press("q", sees="1 Idle")
         await seat.press("D", sees="Its sandbox stays.")
-        await seat.press("escape", "o", "D")
-        await seat.type(short_id(sandbox.id), "enter", sees="No sandboxes.")
+        await seat.press("escape", "o", "D", *short_id(sandbox.id), "enter", sees="No sandboxes.")
         await seat.press("1", sees="1 Sandbox missing")
         await seat.press("D", sees="Its sandbox is gone already.")
 
@@ -85,9 +82,6 @@ async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tm
         await seat.until(lambda: "1 Finished" in seat.text and "pausing" not in seat.text)
 
 
-ZIP = b"PK\x03\x04" + bytes(5000)
-
-
 @pytest.fixture
 def fleet() -> FakeFleet:
     fleet = FakeFleet(nested=True)
@@ -101,7 +95,9 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) ->
     async with at_conversations(fleet) as seat:
         await seat.go_to("c1", "e", sees=("Rename the conversation", "Talk 1"))
         await seat.press("end", "ctrl+u", "enter", sees="A title has at least one letter.")
-        await seat.type("Port the parser", "enter", sees=("It is called Port the parser.", "Finished  Port the parser"))
+        await seat.press(
+            *"Port the parser", "enter", sees=("It is called Port the parser.", "Finished  Port the parser")
+        )
         assert fleet.conversations["c1"]["title"] == "Port the parser"
         fleet.conversations["c1"]["title"] = "हिन्दी 👍🏽"
         await seat.press("ctrl+r", until=lambda: "Port the parser" not in seat.text)
@@ -138,13 +134,11 @@ async def test_drafts_go_with_conversations(fleet: FakeFleet, tmp_path: Path, st
 
 async def test_one_is_deleted_with_its_sub_conversations_once_its_short_id_was_typed(fleet: FakeFleet) -> None:
     fleet.talk("part", "box", "Write the tests", parent_conversation_id="c3")
-    async with at_conversations(fleet) as seat:
-        await seat.sees("+1 Talk 3")
+    async with at_conversations(fleet, sees="+1 Talk 3") as seat:
         await seat.go_to("c3", "D")
         await seat.sees("Delete conversation c3?", "sub-conversations are deleted with it:", "Write the tests")
-        await seat.sees("Others live in its sandbox, so that stays:", "Talk 2", "Type c3 to go on")
-        assert "goes too" not in seat.text
-        await seat.type("c3", "enter", sees="Delete of c3 asked for", until=lambda: "c3" not in fleet.conversations)
+        await seat.sees("Others live in its sandbox, so that stays:", "Talk 2", "Type c3 to go on", lacks="goes too")
+        await seat.press(*"c3", "enter", sees="Delete of c3 asked for", until=lambda: "c3" not in fleet.conversations)
 
 
 async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet) -> None:
@@ -156,16 +150,14 @@ async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fle
         await seat.press("4", "enter", sees=("CONVERSATION", "2 done", "1 failed", "1 asked for", "status 400"))
         del fleet.conversations["c2"]
         await seat.reread(sees=("3 done", "1 failed"))
-        assert states(seat) == {**dict.fromkeys(("c0", "c2", "c3"), RowState.DONE), "c1": RowState.FAILED}
+        assert seat.states == {**dict.fromkeys(("c0", "c2", "c3"), RowState.DONE), "c1": RowState.FAILED}
         assert set(fleet.conversations) == {"c1"}
 
 
-async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    fleet.says[f"GET {CONVERSATIONS}/c1/download"] = Answer(ZIP, 200, {"Content-Type": "application/zip"})
-    written = tmp_path / "trajectory-c1.zip"
+async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(fleet: FakeFleet, here: Path) -> None:
+    archive = b"PK\x03\x04" + bytes(5000)
+    fleet.says[f"GET {CONVERSATIONS}/c1/download"] = Answer(archive, 200, {"Content-Type": "application/zip"})
+    written = here / "trajectory-c1.zip"
     written.write_text("precious")
     read_only = Connection("127.0.0.1:3112", PROD.url, read_only=True)
     async with at_conversations(fleet, size=(60, 20), endpoint=read_only) as seat:
@@ -177,35 +169,30 @@ async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(
         assert written.read_text() == "precious"
         await seat.press("enter", sees="Write over the file?")
         await seat.press("y", sees="Written to trajectory-c1.zip: 4 kB")
-    assert written.read_bytes() == ZIP
+    assert written.read_bytes() == archive
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
 
 
-async def create_titled(seat: Seat, fleet: FakeFleet) -> None:
-    await seat.press("n", "tab", *"Mine", "ctrl+s", until=lambda: fleet.created)
-    fleet.tasks = [start_task("task1", "READY", app_conversation_id="new", request=fleet.created[0])]
-    await seat.press("ctrl+r", sees="ready")
-    fleet.talk("new", "box", "Conversation new")
-    seat.session.refresh()
-
-
-async def test_a_title_that_the_server_takes_and_does_not_apply_is_given_to_the_conversation(fleet: FakeFleet) -> None:
+@pytest.mark.parametrize("takes", [True, False])
+async def test_a_title_that_the_server_takes_and_does_not_apply_is_given_to_the_conversation(
+    fleet: FakeFleet, takes: bool
+) -> None:
+    fleet.deaf = set() if takes else {"new"}
     async with at_conversations(fleet) as seat:
-        await create_titled(seat, fleet)
-        await seat.sees("Finished  Mine")
+        await seat.press("n", "tab", *"Mine", "ctrl+s", until=lambda: fleet.created)
+        fleet.tasks = [start_task("task1", "READY", app_conversation_id="new", request=fleet.created[0])]
+        await seat.press("ctrl+r", sees="ready")
+        fleet.talk("new", "box", "Conversation new")
+        if not takes:
+            await seat.reread(sees="It is not called “Mine”: This server cannot rename conversations.")
+            return
+        await seat.reread(sees="Finished  Mine")
         assert fleet.conversations["new"]["title"] == "Mine"
         fleet.conversations["new"]["title"] = "What the server makes of it"
         await seat.reread(until=lambda: fleet.conversations["new"]["title"] == "Mine")
         fleet.conversations["new"]["title"] = "Named by somebody"
         await seat.reread(sees="Named by somebody")
         assert fleet.conversations["new"]["title"] == "Named by somebody"
-
-
-async def test_where_it_cannot_be_given_the_deck_says_so(fleet: FakeFleet) -> None:
-    fleet.deaf = {"new"}
-    async with at_conversations(fleet) as seat:
-        await create_titled(seat, fleet)
-        await seat.sees("It is not called “Mine”: This server cannot rename conversations.")
 
 
 @pytest.mark.parametrize(
@@ -218,18 +205,17 @@ async def test_where_it_cannot_be_given_the_deck_says_so(fleet: FakeFleet) -> No
     ],
 )
 async def test_what_a_server_lacks_is_found_out_and_the_key_says_so_from_then_on(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nested: bool, key: str, typed: str, words: str
+    fleet: FakeFleet, here: Path, nested: bool, key: str, typed: str, words: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     fleet.nested, fleet.deaf = nested, {"c3"}
     async with at_conversations(fleet) as seat:
         await seat.press(key, until=lambda: seat.deck.screen.is_modal)
-        await seat.type(typed, "enter", sees=words)
+        await seat.press(*typed, "enter", sees=words)
         await seat.press("escape", "escape", until=lambda: not seat.deck.screen.is_modal)
         await seat.press(key, sees=words.partition(".")[0])
         assert not seat.deck.screen.is_modal
     assert len(fleet.conversations) == 4
-    assert list(tmp_path.glob("*.zip")) == []
+    assert list(here.glob("*.zip")) == []
 
 
 @pytest.mark.parametrize(
@@ -239,8 +225,7 @@ async def test_what_a_server_lacks_is_found_out_and_the_key_says_so_from_then_on
 async def test_a_sandbox_that_is_not_listed_may_be_unread(fleet: FakeFleet, status: str | None, words: str) -> None:
     fleet.conversations.clear()
     fleet.talk("alone", "elsewhere", "Alone", sandbox_status=status)
-    async with at_conversations(fleet) as seat:
-        await seat.sees("Alone")
+    async with at_conversations(fleet, sees="Alone") as seat:
         for key in ("p", "o"):
             await seat.press(key, sees=words)
             assert fleet.orders == []
@@ -252,8 +237,7 @@ async def test_a_sandbox_that_is_not_listed_may_be_unread(fleet: FakeFleet, stat
 @pytest.fixture
 def family() -> FakeFleet:
     family = FakeFleet()
-    family.add("box")
-    family.talk("zebra", "box", "Zebra", updated_at="2026-03-14T12:00:00Z")
+    family.talk("zebra", family.add("box"), "Zebra", updated_at="2026-03-14T12:00:00Z")
     family.talk("head", "box", "Plan the port", updated_at="2026-03-14T11:00:00Z", sub_conversation_ids=["one", "two"])
     family.talk("one", "box", "Part one", updated_at="2026-03-14T09:00:00Z", parent_conversation_id="head")
     family.talk("two", "box", "Another part", updated_at="2026-03-14T08:00:00Z", parent_conversation_id="head")
@@ -261,23 +245,18 @@ def family() -> FakeFleet:
     return family
 
 
-async def test_parts_are_folded_under_their_parent_until_they_are_opened(family: FakeFleet) -> None:
+async def test_parts_are_folded_under_their_parent_until_they_are_opened_or_found(family: FakeFleet) -> None:
     async with at_conversations(family, size=(60, 20)) as seat:
         assert seat.table.ids == ["zebra", "head", "apple"]
         await seat.sees("+2 Plan the port", "5 Finished")
         await seat.press("right", sees="Nothing is folded under it.")
         await seat.go_to("head", "right")
         assert seat.table.ids == ["zebra", "head", "one", "two", "apple"]
-        await seat.sees("└ Part one")
-        assert "+2" not in seat.text
+        await seat.sees("└ Part one", lacks="+2")
         await seat.press("down", "left")
         assert seat.table.ids == ["zebra", "head", "apple"]
         assert seat.table.cursor_id == "head"
         await seat.press("left", sees="Nothing is open under it.")
-
-
-async def test_a_filter_finds_parts_and_shows_their_parent_and_counts_what_matches(family: FakeFleet) -> None:
-    async with at_conversations(family) as seat:
         await seat.press("slash", *"part one", until=lambda: seat.table.ids == ["head", "one"])
         await seat.sees("1 of 5", "+1 Plan the port", "└ Part one")
         await seat.press("enter", "right", sees="The filter decides which of them are shown")

@@ -32,8 +32,7 @@ def fleet() -> FakeFleet:
 
 async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet) -> None:
     fleet.talk("mate", "box", "Older work")
-    async with at_conversations(fleet) as seat:
-        await seat.sees("✗ 1 failed", "Bug")
+    async with at_conversations(fleet, sees=("✗ 1 failed", "Bug")) as seat:
         assert "D Dismiss" in seat.text
         await seat.press("R", sees=("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main"))
         await seat.sees("box, Running, Older work")
@@ -49,8 +48,7 @@ async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet
 
 async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fleet: FakeFleet) -> None:
     fleet.tasks = [failed(sandbox_id="lost", initial_message="no list of parts")]
-    async with at_conversations(fleet) as seat:
-        await seat.sees("✗ 1 failed", "Bug")
+    async with at_conversations(fleet, sees=("✗ 1 failed", "Bug")) as seat:
         await seat.press("R", sees="It was to live in lost, which cannot take it now.")
         await seat.press("ctrl+s", until=lambda: fleet.created)
         assert "sandbox_id" not in fleet.created[0]
@@ -59,23 +57,20 @@ async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fle
 
 async def test_the_sandbox_it_left_behind_is_paused_and_gone_to(fleet: FakeFleet) -> None:
     fleet.tasks[0]["sandbox_id"] = "box"
-    async with at_conversations(fleet) as seat:
-        await seat.sees("✗ 1 failed", "Bug")
+    async with at_conversations(fleet, sees=("✗ 1 failed", "Bug")) as seat:
         await seat.press("p", sees="Pause of box asked for")
         await seat.press("o", sees="[2 Sandboxes]")
         assert seat.table.cursor_id == "box"
 
 
 async def test_its_reason_is_shown_and_copied_until_put_away(fleet: FakeFleet, home: Home, state: KeptState) -> None:
-    async with at_conversations(fleet, state=state) as seat:
-        await seat.sees("✗ 1 failed", "Bug")
+    async with at_conversations(fleet, state=state, sees=("✗ 1 failed", "Bug")) as seat:
         assert "starting" not in seat.line(1)
         assert "enter Open  R Retry  / Filter" in seat.line(-1)
         assert "D Dismiss" in seat.line(-1)
         assert "Pause" not in seat.line(-1)
         await seat.press("f2", sees="Dismiss           Dismiss the failed start, or all marked")
-        await seat.press("escape")
-        await seat.press("enter", sees=(DETAIL, "fix the bug quickly", "R tries it again, D dismisses it."))
+        await seat.press("escape", "enter", sees=(DETAIL, "fix the bug quickly", "R tries it again, D dismisses it."))
         await seat.press("escape", "y", sees="what failed")
         await seat.press("down", "f", until=lambda: (home.state / "copied.txt").exists())
         assert (home.state / "copied.txt").read_text() == f"{DETAIL}\n"
@@ -83,16 +78,14 @@ async def test_its_reason_is_shown_and_copied_until_put_away(fleet: FakeFleet, h
             await seat.press(key, sees="Its start failed, so there is no conversation.")
             await seat.press("slash", "escape", until=lambda: "Its start failed" not in seat.text)
         await seat.press("D", sees="nothing was changed on the server", until=lambda: not seat.table.ids)
-    async with at_conversations(fleet, state=state) as seat:
-        await seat.sees("No conversations.")
+    async with at_conversations(fleet, state=state, sees="No conversations.") as seat:
         await seat.until(lambda: fleet.tasks[0]["id"] in seat.session.unread.dismissed)
         assert not seat.table.ids
 
 
 async def test_several_are_put_away_after_a_plan(fleet: FakeFleet) -> None:
     fleet.tasks = [failed() | {"id": letter * 32} for letter in "fe"]
-    async with at_conversations(fleet) as seat:
-        await seat.sees("✗ 2 failed")
+    async with at_conversations(fleet, sees="✗ 2 failed") as seat:
         await seat.press("asterisk", "D", sees=("Dismiss 2 failed starts?", "shown nowhere", "2 will be dismissed"))
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         assert len(seat.table.ids) == 2
@@ -119,8 +112,7 @@ async def test_the_cursor_that_nobody_moved_is_on_the_first_row(fleet: FakeFleet
         while "CREATED ▲" not in seat.text:
             await seat.press("s")
     server = Gated(fleet.answer, to(f"{CONVERSATIONS}/search"))
-    async with seated(answering(server), PROD, state=state) as seat:
-        await seat.sees("✗ 1 failed", "CREATED ▲")
+    async with seated(answering(server), PROD, state=state, sees=("✗ 1 failed", "CREATED ▲")) as seat:
         server.gate.set()
         await seat.sees(f"{count} Finished")
         assert seat.table.cursor_id == seat.table.ids[0] == seat.table.visible_ids[0] == "talk00"
@@ -129,8 +121,7 @@ async def test_the_cursor_that_nobody_moved_is_on_the_first_row(fleet: FakeFleet
 @pytest.fixture
 def starting() -> FakeFleet:
     fleet = FakeFleet(nested=True)
-    fleet.add("box")
-    fleet.talk("asks", "box", "Which port?", execution_status="waiting_for_confirmation")
+    fleet.talk("asks", fleet.add("box"), "Which port?", execution_status="waiting_for_confirmation")
     fleet.talk("old", "box", "Long done")
     fleet.tasks = [start_task(status="PREPARING_REPOSITORY", sandbox_id="box", request={"title": "Port it"})]
     return fleet
@@ -138,8 +129,7 @@ def starting() -> FakeFleet:
 
 async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(starting: FakeFleet) -> None:
     starting.tasks[0]["status"] = "WAITING_FOR_SANDBOX"
-    async with at_conversations(starting) as seat:
-        await seat.sees("2/7 waiting for a sandbox")
+    async with at_conversations(starting, sees="2/7 waiting for a sandbox") as seat:
         starting.tasks[0]["status"] = "PREPARING_REPOSITORY"
         await seat.reread(sees=("3/7 preparing", "Which port?"))
         assert seat.table.cursor_id == "f" * 32
@@ -158,8 +148,7 @@ async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(
 async def test_a_start_that_is_soon_over_does_not_lead_to_the_end_of_a_list(starting: FakeFleet, listed: str) -> None:
     for number in range(300):
         starting.talk(f"{number:032}", "box", "Long done")
-    async with at_conversations(starting) as seat:
-        await seat.sees("3/7 preparing", "301 Finished", "live now")
+    async with at_conversations(starting, sees=("3/7 preparing", "301 Finished", "live now")) as seat:
         await seat.press("j", "k")
         starting.talk("new", "box", "Port it", execution_status="running", updated_at=datetime.now(UTC).isoformat())
         if listed == "before it":

@@ -42,8 +42,7 @@ def after(before: Callable[[Connection], Awaitable[object]], folder: Path) -> Co
 
 async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Path) -> None:
     gate = asyncio.Event()
-    async with seated(after(lambda _: gate.wait(), folder)) as seat:
-        await seat.sees("connecting…")
+    async with seated(after(lambda _: gate.wait(), folder), sees="connecting…") as seat:
         await seat.press("2", sees=("[2 Sandboxes]", "Reading the sandboxes…"))
         await seat.press("n", sees="Start: not connected yet.")
         await seat.press("question_mark", sees="Keys: sandboxes")
@@ -96,7 +95,7 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself(monkeypa
     async with seated(answering(server), PROD, size=(60, 20)) as seat:
         await seat.sees("prod", "server.test", "c chooses another server.")
         await seat.until(lambda: re.search(r"prod · (nothing read yet|offline), retry", seat.line(0)))
-        await seat.pilot.resize_terminal(80, 24)
+        await seat.resize(80, 24)
         await seat.until(lambda: re.search(r"\[1 Conversations\] 2 .* 3 .*prod · (nothing read|offline)", seat.line(0)))
         assert "No conversations." not in seat.text
         await seat.press("escape", sees="No filter is set; / types one.")
@@ -108,8 +107,7 @@ async def test_a_page_in_front_of_a_server_is_no_other_server() -> None:
     page: Answer | None = None
     fleet = FakeFleet(tasks=[start_task(status="ERROR")])
     server = FakeServer(lambda asked: page or fleet.answer(asked))
-    async with seated(answering(server), PROD) as seat:
-        await seat.sees("live now", "✗ 1 failed")
+    async with seated(answering(server), PROD, sees=("live now", "✗ 1 failed")) as seat:
         await seat.until(lambda: seat.session.server.kind)
         page = Answer(b"<!doctype html>", headers={"Content-Type": "text/html"})
         for _ in range(2):
@@ -128,8 +126,7 @@ async def test_no_row_of_the_server_before_is_left_when_another_answers_at_the_a
             return fleet.answer(asked)
         return Answer({"detail": "Unauthorized"}, 401) if asked.path.startswith("/api/v1/") else NO_ROUTE
 
-    async with seated(answering(FakeServer(script)), PROD) as seat:
-        await seat.sees("Fix login", "live now")
+    async with seated(answering(FakeServer(script)), PROD, sees=("Fix login", "live now")) as seat:
         other = True
         await seat.press("ctrl+r", sees="key needed", until=lambda: "Fix login" not in seat.text)
 
@@ -151,8 +148,7 @@ async def test_rows_of_two_servers_at_one_address_are_not_mixed(nested: bool) ->
 async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
     listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]
     server = FakeServer({f"GET {CONVERSATIONS}": [Answer(listed)]})
-    async with seated(answering(server), PROD, size=(120, 30)) as seat:
-        await seat.sees("Fix login", words)
+    async with seated(answering(server), PROD, size=(120, 30), sees=("Fix login", words)) as seat:
         assert ("perhaps" in seat.text) == (count == 100)
 
 
@@ -161,8 +157,7 @@ async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}
 
     server = FakeServer({f"GET {CONVERSATIONS}/search": [page([item])]})
-    async with seated(answering(server), PROD, size=(160, 30)) as seat:
-        await seat.sees("[red]x[/] [@click=", "RUN␛[31mNING")
+    async with seated(answering(server), PROD, size=(160, 30), sees=("[red]x[/] [@click=", "RUN␛[31mNING")) as seat:
         for key, words in (("i", "sandbox status  RUN␛[31mNING"), ("enter", "The server does not tell")):
             await seat.press(key, sees=("[red]x[/] [@click=app.quit]y[/] ␛]0;owned␇ abc [/ a�b� 👍 👩 DE", words))
             assert not {"\x1b", "\x07", "\u202e"} & set(seat.text)
@@ -171,8 +166,7 @@ async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
 
 async def test_read_only_changes_nothing_and_says_so(folder: Path) -> None:
     endpoint = Connection(LOCAL.name, read_only=True)
-    async with seated(local(folder), endpoint) as seat:
-        await seat.sees("READ-ONLY", "No conversations.")
+    async with seated(local(folder), endpoint, sees=("READ-ONLY", "No conversations.")) as seat:
         refused = {"n": "New", "p": "Pause", "r": "Resume", "e": "Rename", "R": "Retry", "D": "Delete"}
         for place, keys in (("1", refused), ("2", {"n": "Start", "p": "Pause", "D": "Delete", "I": "Quiet sandboxes"})):
             for key, label in keys.items():
@@ -180,24 +174,20 @@ async def test_read_only_changes_nothing_and_says_so(folder: Path) -> None:
 
 
 async def test_a_small_terminal_is_survived(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.sees("No conversations.")
+    async with sit(sees="No conversations.") as seat:
         for size in ((20, 5), (1, 1), (60, 20), (200, 60)):
-            await seat.pilot.resize_terminal(*size)
+            await seat.resize(*size)
             await seat.press("2", "1")
         await seat.sees("No conversations.")
         for size in ((59, 20), (60, 19), (20, 6)):
-            await seat.pilot.resize_terminal(*size)
-            await seat.sees("Enlarge to 60x20.")
-            await seat.pilot.resize_terminal(60, 20)
-            await seat.until(lambda: "Enlarge" not in seat.text)
+            await seat.resize(*size, sees="Enlarge to 60x20.")
+            await seat.resize(60, 20, until=lambda: "Enlarge" not in seat.text)
         await seat.until(lambda: "local service" in seat.line(0) and "live now" in seat.line(0))
         await seat.press("2", until=lambda: "[2 Sandboxes]" in seat.line(0))
 
 
 async def test_ctrl_c_tells_what_leaves_and_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.sees("No conversations.")
+    async with sit(sees="No conversations.") as seat:
         await seat.press("ctrl+c", sees="ctrl+q leaves the deck.")
         await seat.press("2", "ctrl+p", *"start", sees="Start a sandbox from a spec")
 
@@ -229,9 +219,8 @@ async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed(
     fleet, refused = FakeFleet(), False
     fleet.talk("c1", fleet.add("box"), "Fix login")
     server = FakeServer(lambda asked: Answer({"detail": "No"}, 401) if refused else fleet.answer(asked))
-    async with seated(answering(server), PROD) as seat:
-        await seat.sees("Fix login", "live now")
-        await seat.type(keys, sees=typed_into)
+    async with seated(answering(server), PROD, sees=("Fix login", "live now")) as seat:
+        await seat.press(*keys, sees=typed_into)
         stands = seat.deck.screen
         refused = True
         seat.session.refresh()
@@ -275,8 +264,7 @@ async def test_a_time_far_in_the_future_is_shown_as_the_date_and_leads_nothing()
     fleet.talk("c4", "", "Of this week", updated_at=(now - 50 * HOUR).isoformat())
     async with seated(answering(at_another_time(fleet, timedelta())), PROD, size=WIDE) as seat:
         await seat.sees("Of 9999", "Of today")
-        order = [seat.rows[each].title for each in seat.table.ids]
-        assert order == ["Of today", "Of this week", "Of 2099", "Of 9999"]
+        assert [seat.rows[each].title for each in seat.table.ids] == ["Of today", "Of this week", "Of 2099", "Of 9999"]
         assert "2099-03" in seat.line_of("Of 2099")
         assert "9999-12" in seat.line_of("Of 9999")
         await seat.go_to("c3", "i", sees=("9999-12-31 23:59Z", "ahead of any clock"))

@@ -16,16 +16,7 @@ from tests.client.fakes import Answer
 from tests.conftest import Home
 from tests.local.conftest import processes
 from tests.tui.conftest import Sit
-from tests.tui.fake_fleet import (
-    CONVERSATIONS,
-    SANDBOXES,
-    FakeFleet,
-    at_conversations,
-    at_sandboxes,
-    page,
-    start_task,
-    states,
-)
+from tests.tui.fake_fleet import CONVERSATIONS, SANDBOXES, FakeFleet, at_conversations, at_sandboxes, page, start_task
 from tests.tui.seat import WIDE
 
 
@@ -49,9 +40,9 @@ async def test_a_sandbox_is_started_paused_and_resumed_by_keys_and_outlives_the_
 
 
 async def test_a_key_that_can_do_nothing_says_why_and_what_would() -> None:
-    fleet = FakeFleet.of(1)
+    fleet = FakeFleet.of(2)
     async with at_sandboxes(fleet) as seat:
-        await seat.press("r", sees="It is running already. p pauses it.")
+        await seat.go_to("box00", "r", sees="It is running already. p pauses it.")
         await seat.press("o", sees="No conversation lives in it")
         await seat.press("p", sees="‖ Paused")
         await seat.press("p", sees="It is paused already. r resumes it.")
@@ -59,6 +50,12 @@ async def test_a_key_that_can_do_nothing_says_why_and_what_would() -> None:
         fleet.sandboxes["box00"]["status"] = "RUNNING"
         await seat.reread(sees=("It is running already", "do it"))
         await seat.press("p", sees="‖ Paused", until=lambda: not seat.deck.screen.is_modal)
+        orders = [*fleet.orders]
+        await seat.press("f2", sees="Resume")
+        del fleet.sandboxes["box00"]
+        await seat.reread(sees="The cursor stands on another row by now")
+        await seat.press("p", "escape", until=lambda: not seat.deck.screen.is_modal)
+        assert fleet.orders == orders, "what the row was asked for that is gone is not asked of the next one"
 
 
 async def test_that_there_is_no_row_is_said_until_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,16 +77,6 @@ async def test_what_happened_and_its_requests_stand_in_lines_that_are_not_torn()
         await seat.press("i", "G", sees=f"{' ' * 16}/api/v1/sandboxes/{'a' * 30}/pause")
 
 
-async def test_a_menu_whose_row_is_gone_does_nothing_to_the_next_one() -> None:
-    fleet = FakeFleet.of(2)
-    async with at_sandboxes(fleet) as seat:
-        await seat.go_to("box00", "f2", sees="Pause")
-        del fleet.sandboxes["box00"]
-        await seat.reread(sees="The cursor stands on another row by now")
-        await seat.press("p", "escape", until=lambda: not seat.deck.screen.is_modal)
-        assert fleet.orders == []
-
-
 async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_with_it() -> None:
     fleet = FakeFleet.of(1)
     async with at_sandboxes(fleet) as seat:
@@ -102,20 +89,11 @@ async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_
         assert seat.table.marks == {"box00"}
 
 
-async def test_how_many_conversations_live_in_one_is_seen_however_long_the_title() -> None:
-    fleet = FakeFleet.of(1)
-    for number in range(3):
-        fleet.talk(f"talk{number}", "box00", "Migrate the schema " * 9)
-    async with at_sandboxes(fleet) as seat:
-        await seat.sees("Migrate the schema", "… +2 ")
-
-
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_screen, "AGED_AFTER", 0.5)
     fleet = FakeFleet()
     fleet.add("box", created=datetime.now(UTC).isoformat())
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.sees("sandbox status", SandboxStatus.RUNNING)
+    async with at_sandboxes(fleet, size=WIDE, sees=("sandbox status", SandboxStatus.RUNNING)) as seat:
         began = seat.deck.clock
         seat.deck.clock = lambda: began() + timedelta(minutes=7)
         await seat.sees("quiet for       7m")
@@ -142,16 +120,14 @@ async def test_what_made_room_is_told_and_the_next_start_warns(state: KeptState)
         fleet.add(name, created=f"2026-03-{day}T06:00:00Z")
     fleet.add("off", "PAUSED")
     fleet.talk("c1", "old", "Fix login")
-    async with at_sandboxes(fleet, state=state, size=WIDE) as seat:
-        await seat.sees("Fix login")
+    async with at_sandboxes(fleet, state=state, size=WIDE, sees="Fix login") as seat:
         await seat.press("n", sees=("default-spec  (default)", "/workspace", "TOKEN"), lacks="hush")
         await seat.press("enter")
         await seat.sees("Paused, probably to make room for new4: old (Fix login).", "running 3 of about 3")
         await seat.go_to("old", "enter", sees=("Timeline", "displaced", "make room for new4"))
         await seat.press("escape", "n", sees=("3 of about 3 run already", "likely pause the oldest one"))
         await seat.press("escape")
-    async with at_sandboxes(fleet, state=state, size=WIDE) as seat:
-        await seat.sees("running 3 of about 3")
+    async with at_sandboxes(fleet, state=state, size=WIDE, sees="running 3 of about 3") as seat:
         await seat.go_to("off", "r", sees=("Resume off?", "likely pause the oldest one"))
         await seat.press("enter")
         assert ("resume", "off") not in fleet.orders
@@ -181,8 +157,7 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
     for each in fleet.conversations.values() if not told else ():
         each["metrics"] = None
     cost = "; they have cost ${}.00 so far." if told else "."
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.sees("Yesterday's", "alone")
+    async with at_sandboxes(fleet, size=WIDE, sees=("Yesterday's", "alone")) as seat:
         await seat.press("I", sees=(f"2 would be paused{cost.format(4)}", "20h00m", "2h00m", "1 left out", "untold"))
         await seat.retype("soon", "enter", sees="Write a time like 30m")
         await seat.retype("3h", sees=f"1 would be paused{cost.format(2)}")
@@ -216,8 +191,7 @@ async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where
     fleet.add("asleep", "PAUSED")
     fleet.add("begun")
     fleet.tasks = [start_task(status="WAITING_FOR_SANDBOX", sandbox_id="begun", request={})]
-    async with at_sandboxes(fleet) as seat:
-        await seat.sees("Yesterday's", "alone", "asleep")
+    async with at_sandboxes(fleet, sees=("Yesterday's", "alone", "asleep")) as seat:
         await seat.press("X")
         await seat.sees("2  Sandboxes that no conversation lives in", "2  Conversations whose sandbox is gone")
         assert "changed 3d" in seat.line_of("Its box is gone"), "since when the box is gone is not known"
@@ -271,6 +245,11 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
         await seat.sees("Nothing to pause", "n close (enter too)")
         await seat.press("y", sees="There is no row it applies to.")
         await seat.press("h", sees="Pause 5 sandboxes?", lacks="no row it applies to")
+        await seat.press("escape", "escape", "minus")
+        await seat.go_to("box02", "space", "slash", *"id:box01", "enter", sees="1 marked, 1 hidden by the filter")
+        await seat.press("p", sees=("Nothing to pause", "1 marked, but hidden by the filter"))
+        await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
+        assert (fleet.orders, seat.table.marks) == ([("pause", "box00")], frozenset({"box02"}))
 
 
 async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, home: Home) -> None:
@@ -282,7 +261,7 @@ async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fle
         await seat.sees("4 done", "1 failed", "1 gone", "1 skipped", "(status 400): It bro", "R retry the rest")
         done = ("box00", "box02", "box04", "box05")
         left = {"box01": RowState.FAILED, "box03": RowState.GONE, "idle6": RowState.SKIPPED}
-        assert states(seat) == {**dict.fromkeys(done, RowState.DONE), **left}
+        assert seat.states == {**dict.fromkeys(done, RowState.DONE), **left}
         assert {fleet.sandboxes[each]["status"] for each in done} == {"PAUSED"}
         fleet.fails.clear()
         await seat.press("enter", sees="(status 400): It broke")
@@ -299,9 +278,9 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
     fleet.deaf = {"box00"}
     async with at_sandboxes(fleet) as seat:
         await seat.press("asterisk", "p", "y", sees=("the server asked to wait", "1 asked for"), lacks="B shows it")
-        await seat.pilot.resize_terminal(40, 24)
+        await seat.resize(40, 24)
         await seat.sees("1 skipped", " asked to wait", "esc stop the rest", "b go on in the background", "y copy")
-        await seat.pilot.resize_terminal(*WIDE)
+        await seat.resize(*WIDE)
         await seat.press("escape", sees=("5 stopped", "1 skipped", "esc close"))
         assert fleet.orders == [("pause", "box00")]
         await seat.press("R", sees="R tries again what is left, once all have ended.")
@@ -315,10 +294,8 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
 async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_and_then_no_agent_does() -> None:
     fleet = FakeFleet()
     fleet.add("calm")
-    fleet.add("busy")
-    fleet.talk("c1", "busy", "Fix the build", execution_status="running")
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.sees("Fix the build")
+    fleet.talk("c1", fleet.add("busy"), "Fix the build", execution_status="running")
+    async with at_sandboxes(fleet, size=WIDE, sees="Fix the build") as seat:
         await seat.press("asterisk", "r", sees="Resume: it applies to none of these. 2: It is running already.")
         await seat.press("minus")
         await seat.go_to("calm", "space", sees="1 marked")
@@ -329,14 +306,6 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_a
         await seat.press("p", "y", until=lambda: ("pause", "busy") in fleet.orders)
         await seat.sees("Fix the build  Sandbox paused")
         assert "at work" not in seat.text, "the conversation was read before its sandbox was paused"
-
-
-async def test_a_single_row_that_the_filter_hides_is_left_out_too(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
-        await seat.go_to("box00", "space", "slash", *"id:box01", "enter", sees="1 marked, 1 hidden by the filter")
-        await seat.press("p", sees=("Nothing to pause", "1 marked, but hidden by the filter"))
-        await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
-        assert (fleet.orders, seat.table.marks) == ([], frozenset({"box00"}))
 
 
 async def test_an_error_stays_and_goes_with_the_cursor(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,7 +340,7 @@ async def test_it_is_not_given_up_unasked_where_another_key_opens_the_connection
         await seat.press("2", "asterisk", "p", "y", sees="go on in the background")
         await seat.press("b", "c", sees="Connections")
         await seat.press("K", sees="Key of prod")
-        await seat.type("another", "enter", sees=("Leave before it has ended?", "Still going on: Pause 6 sandboxes."))
+        await seat.press(*"another", "enter", sees=("Leave before it has ended?", "Still going on: Pause 6 sandboxes."))
         await seat.press("y", sees="used until the deck ends", until=lambda: not seat.deck.screen.is_modal)
         assert (seat.deck.running_job, seat.deck.edits) == (None, 1)
 
@@ -404,12 +373,13 @@ async def test_a_plan_names_two_conversations_of_a_sandbox_and_counts_the_others
     async with at_conversations(fleet) as seat:
         await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "box00   Talk 0, Talk 1 and 2 more\n"))
         await seat.press("escape", "2", sees="Talk 0 +3")
+        for number in range(4):
+            fleet.conversations[f"c{number}"]["title"] = "Migrate the schema " * 9
+        await seat.reread(sees=("Migrate the schema", "… +3 "))
 
 
 async def test_while_a_list_is_still_read_its_counts_and_a_plan_say_so(fleet: FakeFleet) -> None:
-    items = list(fleet.sandboxes.values())
-    fleet.says[f"GET {SANDBOXES}/search"] = page(items, "2")
-    async with at_sandboxes(fleet) as seat:
-        await seat.sees("7 read so far  ● 6 Running")
+    fleet.says[f"GET {SANDBOXES}/search"] = page(list(fleet.sandboxes.values()), "2")
+    async with at_sandboxes(fleet, sees="7 read so far  ● 6 Running") as seat:
         await seat.press("asterisk", "p", sees=("6 will be paused", "Not everything is read yet"))
         await seat.press("escape", "D", sees=("7 will be deleted", "Not everything is read yet"))

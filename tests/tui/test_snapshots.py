@@ -20,11 +20,12 @@ from quarterdeck.tui.theme import ROW_BLURRED, ROW_CURSOR, ROW_MARKED, THEMES, t
 from quarterdeck.tui.widgets.bars import HeaderState, right_side
 from tests.servers import Mode
 from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, answering, connecting, local
+from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, Words, answering, connecting, local
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
 RUNNING, PAUSED, MISSING = "7WNtsgQkXv2mB0aLdE1R", "mX2paaHhIiJjKkLlMmNn", "gN3ssiVvWwXxYyZz0011"
 Compare = Callable[..., bool]
+LISTED = ("", ("1.8.1", "Needs you"))
 START_TASK = {
     "id": "f" * 32, "status": "PREPARING_REPOSITORY", "sandbox_id": "Lq93bdAaBbCcDdEeFfGg",
     "request": {"title": "Add tests", "selected_repository": "acme/api", "selected_branch": "main"},
@@ -59,16 +60,14 @@ def fleet() -> FakeFleet:
     return fleet
 
 
-def seat_of(pilot: Pilot[int]) -> Seat:
-    assert isinstance(pilot.app, Deck)
-    return Seat(pilot.app, pilot)
+def pressing(*steps: tuple[str, Words]) -> Callable[[Pilot[int]], Awaitable[None]]:
+    """Keys, and what is to be seen after them, step by step."""
 
-
-def pressing(*keys: str, sees: str) -> Callable[[Pilot[int]], Awaitable[None]]:
     async def press(pilot: Pilot[int]) -> None:
-        seat = seat_of(pilot)
-        await seat.sees("1.8.1", "Needs you")
-        await seat.press(*keys, sees=sees)
+        assert isinstance(pilot.app, Deck)
+        seat = Seat(pilot.app, pilot)
+        for keys, sees in steps:
+            await seat.press(*keys.split(), sees=sees)
 
     return press
 
@@ -81,32 +80,28 @@ def deck_of_fleet(folder: Path, theme: str = "quarterdeck-dark") -> Deck:
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 @pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
 def test_sandboxes(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], theme: str) -> None:
-    keys = pressing("2", "down", sees="HIBERNATING")
+    keys = pressing(LISTED, ("2 down", "HIBERNATING"))
     assert snap_compare(deck_of_fleet(tmp_path, theme), terminal_size=size, run_before=keys)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 def test_conversations(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
-    assert snap_compare(deck_of_fleet(tmp_path), terminal_size=size, run_before=pressing("space", sees="3/7 preparing"))
+    keys = pressing(LISTED, ("space", "3/7 preparing"))
+    assert snap_compare(deck_of_fleet(tmp_path), terminal_size=size, run_before=keys)
 
 
 def test_help(snap_compare: Compare, tmp_path: Path) -> None:
-    keys = pressing("question_mark", sees="Keys: conversations")
+    keys = pressing(LISTED, ("question_mark", "Keys: conversations"))
     assert snap_compare(deck_of_fleet(tmp_path), terminal_size=NARROW, run_before=keys)
-
-
-async def settled(pilot: Pilot[int]) -> None:
-    seat = seat_of(pilot)
-    await seat.until(lambda: seat.deck.session and seat.session.server.kind)
-    await seat.press("3", sees=("Nothing stored yet", "Max iterations"))
-    await seat.press("down", "enter", *"sentinel", "escape", sees="1 edited")
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 @pytest.mark.parametrize("store", ["replace", "nested"])
 def test_settings(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], store: Mode) -> None:
     deck = Deck(LOCAL, connecting(local(tmp_path / "data", store)), crash_folder=tmp_path, clock=lambda: NOW)
-    assert snap_compare(deck, terminal_size=size, run_before=settled)
+    edited = ("down enter s e n t i n e l escape", "1 edited")
+    keys = pressing(("", "No conversations."), ("3", ("Nothing stored yet", "Max iterations")), edited)
+    assert snap_compare(deck, terminal_size=size, run_before=keys)
 
 
 READABLE = 4.5
@@ -126,16 +121,13 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def grounds(theme: Theme) -> dict[str, str]:
-    rows = {name: theme.variables[name] for name in (ROW_CURSOR, ROW_BLURRED, ROW_MARKED)}
-    return {"background": str(theme.background), "surface": str(theme.surface), "panel": str(theme.panel), **rows}
-
-
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 @pytest.mark.parametrize("tone", Tone)
 def test_every_tone_is_readable_on_every_background(theme: Theme, tone: Tone) -> None:
     colour = theme.variables[tone_variable(tone)]
-    ratios = {name: round(contrast(colour, ground), 2) for name, ground in grounds(theme).items()}
+    grounds = [theme.variables[name] for name in (ROW_CURSOR, ROW_BLURRED, ROW_MARKED)]
+    grounds += map(str, (theme.background, theme.surface, theme.panel))
+    ratios = {ground: round(contrast(colour, ground), 2) for ground in grounds}
     assert min(ratios.values()) >= READABLE, ratios
 
 

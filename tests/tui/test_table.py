@@ -50,8 +50,7 @@ async def test_keys_move_the_cursor_the_wheel_leaves_it_and_it_stays_in_sight() 
         await seat.press("j")
         assert "box02" in seat.table.visible_ids
         await seat.press("G")
-        await seat.pilot.resize_terminal(80, 20)
-        await seat.until(lambda: len(seat.table.visible_ids) == page + 1 - 4)
+        await seat.resize(80, 20, until=lambda: len(seat.table.visible_ids) == page + 1 - 4)
         assert seat.table.cursor_id in seat.table.visible_ids
 
 
@@ -93,16 +92,14 @@ async def test_without_colour_each_status_has_a_sign_in_ascii_and_cursor_and_ord
 async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
     async with at_conversations(fleet_of(9)) as seat:
         for width in (30, 61, 80, 133):
-            await seat.pilot.resize_terminal(width, 24)
-            await seat.pause()
+            await seat.resize(width, 24)
             assert {cell_len(line.text) for line in lines(seat)} == {seat.table.size.width}
 
 
 async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_screen, "AGED_AFTER", 1e9)
     fleet = fleet_of(9)
-    async with at_sandboxes(fleet) as seat:
-        await seat.sees("Fix login bug")
+    async with at_sandboxes(fleet, sees="Fix login bug") as seat:
         narrow = seat.line_of("STATUS")
 
         async def become(status: str, word: str) -> str:
@@ -127,8 +124,7 @@ async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatc
 async def test_scrolling_sorting_and_filtering_leave_the_columns_where_they_are() -> None:
     fleet = fleet_of(60)
     fleet.sandboxes["box59"]["status"] = "HIBERNATING"
-    async with at_sandboxes(fleet) as seat:
-        await seat.sees("Fix login bug", "live now")
+    async with at_sandboxes(fleet, sees=("Fix login bug", "live now")) as seat:
         header = seat.line_of("STATUS")
         assert "HIBERNATING" not in "".join(line.text for line in lines(seat))
         for keys in (("G",), ("g",), ("slash", "z", "z"), ("escape",)):
@@ -189,8 +185,7 @@ def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
 
 
 async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
-        await seat.sees("● 40 Running")
+    async with at_sandboxes(fleet, sees="● 40 Running") as seat:
         await seat.press("1")
         fleet.sandboxes["box37"]["status"] = "PAUSED"
         del fleet.sandboxes["box38"]
@@ -202,8 +197,7 @@ async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: F
 
 
 async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
-        await seat.sees("● 40 Running")
+    async with at_sandboxes(fleet, sees="● 40 Running") as seat:
         fleet.deaf = {"box37", "box38", "box39"}
         for sandbox_id in fleet.deaf:
             await seat.session.ask(Action.PAUSE, sandbox_id)
@@ -216,8 +210,7 @@ async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them
 async def test_a_cursor_that_nobody_moved_holds_no_row_back_and_goes_to_no_other(fleet: FakeFleet) -> None:
     for number in range(0, 40, 2):
         fleet.sandboxes[f"box{number:02}"]["status"] = "PAUSED"
-    async with at_sandboxes(fleet) as seat:
-        await seat.sees("● 20 Running", "20 Paused")
+    async with at_sandboxes(fleet, sees=("● 20 Running", "20 Paused")) as seat:
         assert {seat.rows[each].record.status for each in seat.table.ids[:20]} == {"RUNNING"}
         under = seat.table.cursor_id
         for each, record in fleet.sandboxes.items():
@@ -228,8 +221,7 @@ async def test_a_cursor_that_nobody_moved_holds_no_row_back_and_goes_to_no_other
 
 
 async def test_the_row_of_the_cursor_stays_on_its_line_until_it_is_left_or_a_refresh(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
-        await seat.sees("● 40 Running")
+    async with at_sandboxes(fleet, sees="● 40 Running") as seat:
         top, under, *_ = seat.table.visible_ids
         fleet.sandboxes["box37"]["status"] = "ERROR"
         await seat.reread(until=lambda: seat.table.visible_ids[:3] == ("box37", top, under))

@@ -38,17 +38,13 @@ def fleet() -> FakeFleet:
 
 
 class SlowToClose(PageDialog):
-    """A dialog that is not gone before its gate is open."""
-
     gate = asyncio.Event()
 
     async def on_unmount(self) -> None:
         await self.gate.wait()
 
 
-async def test_a_slow_end_of_a_dialog_holds_keys_for_a_moment(
-    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_slow_end_of_a_dialog_holds_keys_a_moment(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys_in_order, "PATIENCE", 0.1)
     async with at_conversations(fleet, size=WIDE) as seat:
         dialog = SlowToClose(Shown("Slow"), list)
@@ -65,8 +61,7 @@ async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet) -> No
         row = seat.table.cursor_id
         assert row is not None
         await seat.press("1")
-        seat.at_once("2", "D", *row, "enter", "j", "D", "x")
-        await seat.until(lambda: fleet.orders)
+        await seat.burst("2", "D", *row, "enter", "j", "D", "x", until=lambda: fleet.orders)
         await seat.until(lambda: isinstance(seat.deck.screen, TypedConfirmDialog))
         await seat.until(lambda: seat.deck.screen.query_one(Input).value == "x")
         await seat.press("escape")
@@ -83,8 +78,7 @@ async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=WIDE) as seat:
         seat.at_once("L", "escape", "j")
         click_at_once(seat, seat.table.content_region.x + 5, seat.table.content_region.y + 4)
-        seat.at_once("space", "D", "z")
-        await seat.until(lambda: isinstance(seat.deck.screen, TypedConfirmDialog))
+        await seat.burst("space", "D", "z", until=lambda: isinstance(seat.deck.screen, TypedConfirmDialog))
         await seat.until(lambda: seat.deck.screen.query_one(Input).value == "z")
         await seat.press("escape")
         assert seat.table.marks == {seat.table.ids[3]}
@@ -96,8 +90,7 @@ async def test_no_key_waits_for_what_is_sent_and_one_held_down_counts_as_often_a
     async with at_conversations(fleet, server=server, size=WIDE) as seat:
         await seat.press("2")
         seat.table.move_to("box0")
-        seat.at_once("p", *["j"] * 25, *["k"] * 5, "space")
-        await seat.until(lambda: seat.table.marks)
+        await seat.burst("p", *["j"] * 25, *["k"] * 5, "space", until=lambda: seat.table.marks)
         assert seat.table.marks == {seat.table.ids[seat.table.ids.index("box0") + 20]}
         await seat.until(lambda: server.waited)
         assert fleet.orders == []
@@ -109,8 +102,7 @@ async def test_quitting_goes_ahead_of_what_is_still_read(fleet: FakeFleet) -> No
     server = Gated(fleet.answer, to(SPECS))
     async with at_conversations(fleet, server=server, size=WIDE) as seat:
         await seat.press("2")
-        seat.at_once("n", "j", "space", "ctrl+q")
-        await seat.until(lambda: seat.deck.return_value == 0)
+        await seat.burst("n", "j", "space", "ctrl+q", until=lambda: seat.deck.return_value == 0)
         assert server.waited
 
 
@@ -120,8 +112,6 @@ KEYS = (
     *"jjkkgG12", *"DLcyfCBXsSivAoT", "enter", "enter", "escape", "escape", "space", "asterisk", "slash", "tab",
     "down", "up", "backspace", "question_mark", "ctrl+r", "pagedown", "home",
 )  # fmt: skip
-AT_ONCE = 12
-BURSTS = 8
 
 
 def stands(seat: Seat) -> tuple[object, ...]:
@@ -141,13 +131,12 @@ def stands(seat: Seat) -> tuple[object, ...]:
 async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(fleet: FakeFleet) -> None:
     chance = Random(3)
     async with at_conversations(fleet, size=WIDE) as slow, at_conversations(fleet, size=WIDE) as fast:
-        for _ in range(BURSTS):
-            keys = chance.choices(KEYS, k=AT_ONCE)
+        for _ in range(8):
+            keys = chance.choices(KEYS, k=12)
             for key in keys:
                 slow.at_once(key)
                 await slow.pause()
-            fast.at_once(*keys)
-            await fast.until(lambda: stands(fast) == stands(slow))
+            await fast.burst(*keys, until=lambda: stands(fast) == stands(slow))
 
 
 @asynccontextmanager
@@ -174,8 +163,7 @@ async def test_the_frame_looks_like_the_first_screen_in_its_theme_and_can_be_lef
         await seat.sees("[1 Conversations]", "2 Sandboxes", "3 Settings", "prod", "READ-ONLY", "connecting…")
         assert "? Help" in seat.line(-1)
         assert seat.deck.screen.styles.background.hex.lower() == seat.deck.available_themes[theme].background
-        seat.at_once("j", "ctrl+q")
-        await seat.until(lambda: seat.deck.return_value == 0)
+        await seat.burst("j", "ctrl+q", until=lambda: seat.deck.return_value == 0)
 
 
 async def test_what_is_typed_on_the_frame_goes_to_the_screens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,8 +199,7 @@ def dozen() -> FakeFleet:
 async def test_keys_that_come_before_the_lines_mean_the_lines(dozen: FakeFleet) -> None:
     server = Gated(dozen.answer, to(SPECS))
     async with at_conversations(dozen, server=server) as seat:
-        seat.at_once("2", "n", "j", "enter")
-        await seat.sees("Start a sandbox", "Reading…")
+        await seat.burst("2", "n", "j", "enter", sees=("Start a sandbox", "Reading…"))
         assert len(dozen.sandboxes) == 12
         server.gate.set()
         await seat.until(lambda: len(dozen.sandboxes) == 13 and not seat.deck.screen.is_modal)
@@ -223,7 +210,7 @@ async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_sa
     async with at_sandboxes(dozen) as seat:
         await seat.press("X", sees=("12  Sandboxes that no conversation lives in", "/ filter"))
         await seat.click("filter")
-        await seat.type("box1", until=lambda: "box02" not in seat.text.partition("No conversation")[2])
+        await seat.press(*"box1", until=lambda: "box02" not in seat.text.partition("No conversation")[2])
         await seat.press("q", sees="No line has that in it.", lacks="go to it")
         await seat.press("backspace", "down", "enter", until=lambda: not seat.deck.screen.is_modal)
         assert seat.table.cursor_id == "box11"
@@ -249,7 +236,7 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(dozen: FakeFleet) -> None:
         await seat.press("slash", sees="/ does nothing here; the keys are below.")
         await seat.click("esc close", until=lambda: not seat.deck.screen.is_modal)
         await seat.click("Filter")
-        await seat.type("nothing", sees="0 of 12")
+        await seat.press(*"nothing", sees="0 of 12")
         await seat.click("enter keep it", sees=("0 of 12", "n Start"))
         await seat.click("n Start", sees="Start a sandbox")
         await seat.click("esc cancel", sees=("0 of 12", "Filter"))
@@ -273,8 +260,7 @@ async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(dozen: Fak
         await seat.press("asterisk", "D", sees=("Delete 12 sandboxes?", "They cannot be", "Type 12 to go on"))
         await seat.sees("esc cancel  ↑ ↓ scroll")
         await seat.press("down", "down", "down", sees="The agent of Fix the build")
-        seat.at_once(*["pagedown"] * 12)
-        await seat.sees("that live there stay listed", "Type 12 to go on")
+        await seat.burst(*["pagedown"] * 12, sees=("that live there stay listed", "Type 12 to go on"))
         await seat.press("1", "enter", sees="That is not 12. Nothing was done.")
         assert not dozen.orders
         await seat.press("2", until=lambda: "That is not" not in seat.text)
@@ -283,8 +269,7 @@ async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(dozen: Fak
 
 async def test_a_form_that_is_opened_before_the_server_is_known_says_what_applies_once_it_is(dozen: FakeFleet) -> None:
     server = Gated(dozen.answer, to("/server_info"))
-    async with seated(answering(server), PROD) as seat:
-        await seat.sees("live now")
+    async with seated(answering(server), PROD, sees="live now") as seat:
         await seat.press("n", *"go", sees=("New conversation", "go"), lacks="(3) applies")
         server.gate.set()
         await seat.sees("What is stored in the settings (3) applies", "go")

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -13,16 +14,7 @@ from quarterdeck.tui import app, screen
 from quarterdeck.tui.connections import Connect
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import Answer, FakeServer, Gated
-from tests.tui.fake_fleet import (
-    CONVERSATIONS,
-    PROD,
-    SANDBOXES,
-    FakeFleet,
-    Record,
-    at_conversations,
-    at_sandboxes,
-    start_task,
-)
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet, at_conversations, at_sandboxes, start_task
 from tests.tui.seat import WIDE, Seat, answering, seated
 
 CREATION = {"initial_message": {"content": [{"type": "text", "text": "port it"}]}}
@@ -51,20 +43,18 @@ async def start(seat: Seat) -> None:
     await seat.press("enter", sees="Starting a sandbox from default-spec…")
 
 
-@pytest.mark.parametrize("then", ["it is answered", "ctrl+q again", "nothing comes"])
-async def test_leaving_waits_for_what_was_asked(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, then: str) -> None:
-    monkeypatch.setattr(app, "ANSWERED_WITHIN", 0.5 if then == "nothing comes" else 30.0)
+@pytest.mark.parametrize("answered", [True, False])
+async def test_leaving_waits_for_the_answer(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch, answered: bool) -> None:
+    monkeypatch.setattr(app, "ANSWERED_WITHIN", 30.0 if answered else 0.5)
     server = slow(fleet, posts(SANDBOXES))
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
         await seat.press("ctrl+q", sees="Waiting for the answer to: start of default-spec; ctrl+q again leaves now.")
-        if then == "it is answered":
+        if answered:
             server.gate.set()
-        elif then == "ctrl+q again":
-            await seat.press("ctrl+q")
         await seat.until(lambda: seat.deck.return_code is not None)
         left = "left without the answer to: start of default-spec; look whether it happened"
-        said = (0, []) if then == "it is answered" else (1, [left])
+        said = (0, []) if answered else (1, [left])
         assert (seat.deck.return_code, [*seat.deck.exit_messages]) == said
 
 
@@ -95,8 +85,7 @@ async def test_another_connection_waits_too(fleet: FakeFleet, monkeypatch: pytes
             server.gate.set()
         else:
             await seat.sees("prod was left without the answer to: start of default-spec; look there")
-        await seat.sees("local service", "No sandboxes.")
-        assert "Unknown" not in seat.text
+        await seat.sees("local service", "No sandboxes.", lacks="Unknown")
 
 
 async def test_what_is_agreed_to_after_the_connection_was_opened_anew_is_not_sent(fleet: FakeFleet) -> None:
@@ -126,25 +115,20 @@ async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_
 
 
 async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet) -> None:
-    fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
+    wrong = [{"loc": ["body", name], "msg": f"no such {name}"} for name in ("selected_branch", "title")]
+    fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": wrong}, 422)
     async with at_conversations(fleet) as seat:
-        await seat.press("n", *"port it", "enter", *"to rust", "tab", *"Port", "ctrl+s")
-        await seat.sees("Not so", "First message", "port it", "to rust", "Port")
+        await seat.press("n", *"port it", "enter", *"to rust", "ctrl+s")
+        await seat.sees("! No such title", "! No such selected_branch")
+        await seat.press(*"Port", sees=("Port", "! No such selected_branch"), lacks="No such title")
+        fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
+        await seat.press("ctrl+s", sees=("Not so", "First message", "port it", "to rust", "Port"))
         assert not fleet.created
         await seat.press("escape", "escape", "n", sees=("Try it again", "Not so", "port it"), lacks="was not known")
         fleet.says.clear()
         await seat.press("ctrl+s", until=lambda: fleet.created)
         assert fleet.created[0]["initial_message"]["content"][0]["text"] == "port it\nto rust"
         assert fleet.created[0]["title"] == "Port"
-
-
-async def test_each_member_that_the_server_refuses_is_marked_with_the_cursor_at_the_first(fleet: FakeFleet) -> None:
-    wrong = [{"loc": ["body", name], "msg": f"no such {name}"} for name in ("selected_branch", "title")]
-    fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": wrong}, 422)
-    async with at_conversations(fleet) as seat:
-        await seat.press("n", *"port it", "ctrl+s", sees=("! No such title", "! No such selected_branch"))
-        await seat.press(*"Port", sees=("Port", "! No such selected_branch"))
-        assert "No such title" not in seat.text
 
 
 async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_was_lost(fleet: FakeFleet) -> None:
@@ -188,9 +172,7 @@ async def test_a_creation_that_hangs_goes_on_behind_and_says_what_came_of_it(fle
         assert (created, fleet.orders) == ([] if refused else ["port it"], []), "what was typed meanwhile went nowhere"
 
 
-async def test_what_is_typed_until_a_creation_is_answered_and_right_after_runs_nothing(
-    fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_typed_around_a_creation_runs_nothing(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "STILL_TYPING", 30.0)
     server = slow(fleet, posts(CONVERSATIONS))
     async with at_conversations(fleet, server=server, size=WIDE) as seat:
@@ -205,7 +187,7 @@ async def test_what_is_typed_until_a_creation_is_answered_and_right_after_runs_n
 
 
 @pytest.mark.parametrize(
-    ("typed", "request_told", "followed", "keeps"),
+    ("typed", "told", "followed", "keeps"),
     [
         ("port it", {}, True, False),
         ("port it", {"request": {"title": "Port"}}, True, True),
@@ -214,12 +196,12 @@ async def test_what_is_typed_until_a_creation_is_answered_and_right_after_runs_n
     ],
 )
 async def test_a_start_whose_answer_was_lost_is_gone_to_and_n_has_words_that_are_in_none(
-    fleet: FakeFleet, tmp_path: Path, state: KeptState, typed: str, request_told: Record, followed: bool, keeps: bool
+    fleet: FakeFleet, tmp_path: Path, state: KeptState, typed: str, told: Any, followed: bool, keeps: bool
 ) -> None:
     server = slow(fleet, posts(CONVERSATIONS), lost=True)
     async with at_conversations(fleet, server=server, size=WIDE, state=state) as seat:
         await seat.press("n", *typed, "ctrl+s", until=lambda: fleet.created)
-        fleet.tasks = [start_task(**request_told)]
+        fleet.tasks = [start_task(**told)]
         server.gate.set()
         lost = "The answer was lost, but it was created: its start is followed in the list."
         await seat.sees(lost if followed else "Unknown whether it happened.")
@@ -262,9 +244,7 @@ async def test_what_was_not_created_is_offered_by_the_next_run(
         await seat.press("n", sees="New conversation")
 
 
-async def test_all_that_two_decks_did_not_create_is_offered_the_newest_first(
-    fleet: FakeFleet, tmp_path: Path, state: KeptState
-) -> None:
+async def test_what_two_decks_did_not_create_is_offered(fleet: FakeFleet, tmp_path: Path, state: KeptState) -> None:
     servers = [slow(fleet, posts(CONVERSATIONS)) for _ in range(2)]
     async with (
         at_conversations(fleet, server=servers[0], state=state) as one,
@@ -294,25 +274,17 @@ async def test_what_was_created_after_all_is_not_offered(fleet: FakeFleet, tmp_p
         assert "perhaps not created" not in seat.text
 
 
-async def test_what_was_not_created_is_offered_nowhere_else(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_marks_and_what_was_not_created_go_to_no_other(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "ANSWERED_WITHIN", 0.5)
     server = slow(fleet, posts(CONVERSATIONS), lost=True)
-    async with seated(beside(server), PROD, size=WIDE) as seat:
-        await seat.sees("Fix login", "live now")
+    async with seated(beside(server), PROD, size=WIDE, sees=("Fix login", "live now")) as seat:
+        await seat.press("space", sees="1 marked")
         await seat.press("n", *"port it", "ctrl+s", sees="esc goes back to the list meanwhile")
         await seat.press("escape", "c", sees="Connections")
-        await seat.press("g", "enter", sees=("local service", "No conversations.", "live now"))
+        await seat.press("g", "enter", sees=("local service", "No conversations.", "live now"), lacks="marked")
         server.gate.set()
         await seat.sees(" prod: Unknown whether it happened.", "there has its words.")
         await seat.press("n", sees="First message", lacks="port it")
-
-
-async def test_marks_go_with_the_connection(fleet: FakeFleet) -> None:
-    async with seated(beside(fleet.server), PROD, size=WIDE) as seat:
-        await seat.sees("Fix login", "live now")
-        await seat.press("space", sees="1 marked")
-        await seat.press("c", sees="Connections")
-        await seat.press("g", "enter", sees=("local service", "No conversations.", "live now"), lacks="marked")
 
 
 async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: FakeFleet) -> None:
@@ -344,8 +316,7 @@ async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells_and_a
     for each in ("c1", "c2"):
         fleet.talk(each, "box", f"Talk {each}")
     server = slow(fleet, lambda request: request.method == "DELETE")
-    async with seated(answering(server), PROD) as seat:
-        await seat.sees("2 Finished", "live")
+    async with seated(answering(server), PROD, sees=("2 Finished", "live")) as seat:
         await seat.go_to("c1", "D", *"c1", "enter", sees="1 Deleting")
         server.gate.set()
         await seat.sees("2 Finished")
@@ -379,8 +350,7 @@ async def test_the_cursor_stays_where_it_was_moved_before_a_start_was_answered(f
 async def test_a_reading_that_was_asked_for_shows_at_once_though_nothing_answers(fleet: FakeFleet, place: str) -> None:
     server = slow(fleet, lambda request: hanging)
     hanging = False
-    async with seated(answering(server), PROD, size=WIDE) as seat:
-        await seat.sees("Fix login", "live")
+    async with seated(answering(server), PROD, size=WIDE, sees=("Fix login", "live")) as seat:
         await seat.press(place, until=lambda: "live" in seat.line(0) or re.search(r"read \d\d:\d\d", seat.line(0)))
         hanging = True
         await seat.press("ctrl+r", sees="reading…")
@@ -421,9 +391,7 @@ async def test_the_first_failed_try_is_said_and_nothing_is_called_read(answer: A
 
 
 async def test_an_address_is_whole_in_the_header_before_the_tabs_and_the_state_are(fleet: FakeFleet) -> None:
-    address = Connection("127.0.0.1:43371", PROD.url)
-    async with at_conversations(fleet, endpoint=address) as seat:
+    async with at_conversations(fleet, endpoint=Connection("127.0.0.1:43371", PROD.url)) as seat:
         fleet.says[f"GET {CONVERSATIONS}/search"] = Answer({"detail": "No"}, 400)
         await seat.press("ctrl+r", sees=(" 127.0.0.1:43371 1.8.1 · stale", ", retry in"))
-        await seat.pilot.resize_terminal(60, 20)
-        await seat.sees(" 127.0.0.1:43371 1.8.1 · stale")
+        await seat.resize(60, 20, sees=" 127.0.0.1:43371 1.8.1 · stale")

@@ -13,14 +13,12 @@ from quarterdeck.tui.text import line
 from tests.tui.fake_fleet import FakeFleet, at_conversations, comes_to
 from tests.tui.seat import WIDE, Seat
 
-TITLES = {"c1": "Fix login", "c2": "Migrate schema", "c3": "Upgrade httpx"}
-
 
 @pytest.fixture
 def fleet() -> FakeFleet:
     fleet = FakeFleet()
     fleet.add("box")
-    for conversation_id, title in TITLES.items():
+    for conversation_id, title in {"c1": "Fix login", "c2": "Migrate schema", "c3": "Upgrade httpx"}.items():
         fleet.talk(conversation_id, "box", title, execution_status="running")
     fleet.conversations["c1"]["updated_at"] = "2026-03-14T10:02:00Z"
     fleet.talk("c0", "box", "Long done", execution_status="finished", created_at="2026-03-14T08:00:00Z")
@@ -61,7 +59,7 @@ async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFle
     async with at_conversations(fleet, size=WIDE) as seat:
         await comes_to(seat, fleet, c1="finished", c2="waiting_for_confirmation")
         await seat.press("slash", *"unseen ", until=lambda: set(seat.table.ids) == {"c1", "c2"})
-        await seat.type("needs-you", until=lambda: set(seat.table.ids) == {"c2"})
+        await seat.press(*"needs-you", until=lambda: set(seat.table.ids) == {"c2"})
         await seat.press("enter", "i", sees="children")
         await seat.press("escape", sees="0 of 4 match.")
         await seat.press("escape", "f", sees=("Which statuses are shown", "[x] ✓ Finished", "[x] ◆ Needs you"))
@@ -72,8 +70,7 @@ async def test_the_next_run_knows_what_was_seen_in_two_decks(
     fleet: FakeFleet, state: KeptState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept, "REST", 2.0)
-    async with at_conversations(fleet, state=state) as one:
-        await one.sees("● 3 Working  ✓ 1 Finished")
+    async with at_conversations(fleet, state=state, sees="● 3 Working  ✓ 1 Finished") as one:
         async with at_conversations(fleet, state=state) as other:
             for seat in (one, other):
                 await comes_to(seat, fleet, c1="finished", c2="finished")
@@ -131,8 +128,7 @@ async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: F
         await watch(seat, "c1", "c2", "c3")
     fleet.conversations["c1"]["execution_status"] = "waiting_for_confirmation"
     del fleet.conversations["c3"]
-    async with at_conversations(fleet, state=state) as seat:
-        await seat.sees("watching: Fix login - ◆ Needs you", "+1")
+    async with at_conversations(fleet, state=state, sees=("watching: Fix login - ◆ Needs you", "+1")) as seat:
         await seat.until(lambda: set(seat.session.unread.watched) == {"c1", "c2"})
         await seat.press("w", until=lambda: set(seat.session.unread.watched) == {"c2"})
     async with at_conversations(fleet, state=state) as seat:

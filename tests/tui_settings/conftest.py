@@ -45,7 +45,6 @@ FULL: SettingsChanges = {
 
 
 def written(folder: Path, kind: str) -> str:
-    """What the state files of a kind hold."""
     return "".join(file.read_text() for file in (folder / "state" / kind).glob("*.json"))
 
 
@@ -97,8 +96,6 @@ class FormSeat(Seat):
         await self.press(*keys, sees=sees, until=until)
 
     async def go_to(self, row: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
-        """Put the cursor on a row, once it is there, and press keys."""
-
         def is_there() -> bool:
             self.form.list.move_to(row)
             return self.form.row.id == row
@@ -111,12 +108,17 @@ class FormSeat(Seat):
         await self.go_to(key, "enter")
         await self.type(words, *keys, sees=sees)
 
-    async def edit(self, key: str, words: str, *, sees: Words = ()) -> None:
-        await self.fill(key, words, "enter", sees=sees)
+    async def edit(self, key: str, words: str, *keys: str, sees: Words = ()) -> None:
+        await self.fill(key, words, "enter", *keys, sees=sees)
 
-    async def paste(self, words: str, *keys: str, sees: Words = ()) -> None:
-        self.paste_at_once(words)
-        await self.press(*keys, sees=sees)
+    async def edits(self, *, sees: Words = (), **fields: str) -> None:
+        for key, words in fields.items():
+            await self.edit(key, words)
+        await self.press(sees=sees)
+
+    async def paste_json(self, text: str, *, sees: Words) -> None:
+        await self.choose("Paste JSON", sees="Paste MCP servers as JSON")
+        await self.paste(text, sees=sees)
 
     async def choose(self, label: str, *, row: str = "", sees: Words = ()) -> None:
         """Open the menu of a row, or of that with the cursor, and take what is called so there."""
@@ -175,6 +177,7 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
         size: tuple[int, int] = NARROW,
         store: Mode = "merge",
         endpoint: Connection = LOCAL,
+        sees: Words = (),
     ) -> AsyncIterator[FormSeat]:
         if store not in services:
             services[store] = await open_server(tmp_path / "data", store)
@@ -186,7 +189,9 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
                 await client.settings.store(None, stored)
         kept = KeptState(tmp_path / "state")
         async with seated(connect, endpoint, size=size, state=kept) as seat:
-            yield await FormSeat.at(seat)
+            at_form = await FormSeat.at(seat)
+            await at_form.press(sees=sees)
+            yield at_form
 
     yield opened
     for service in services.values():

@@ -12,10 +12,7 @@ from quarterdeck.client.models.mcp import ShttpServer, SseServer, StdioServer
 from tests.client.fakes import answering, plain, raw_server
 from tests.tui_settings.conftest import FULL, FormSeat, Sit
 
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 async def export_to(seat: FormSeat, path: Path) -> None:
@@ -56,8 +53,7 @@ async def test_a_file_that_is_there_goes_only_after_a_yes(seat: FormSeat, tmp_pa
     path = tmp_path / "mine.json"
     path.write_text("mine")
     await export_to(seat, path)
-    await seat.sees("Write over the file?", "mine.json is there already.")
-    assert "go on" not in seat.text
+    await seat.sees("Write over the file?", "mine.json is there already.", lacks="go on")
     await seat.press("enter", sees=("Export the settings", "mine.json"))
     await seat.press("escape", "escape")
     assert path.read_text() == "mine"
@@ -88,17 +84,6 @@ async def test_what_of_a_file_cannot_be_taken_over_is_said_and_left_alone(seat: 
     assert seat.form.draft.changes == {"language": "fr"}
 
 
-NOBODY = "http://127.0.0.1:1/mcp"
-PASTED = {
-    "mcpServers": {
-        "db": {"command": "uvx", "args": ["mcp-db"], "env": {"TOKEN": "$TOKEN"}},
-        "files": {"command": "npx", "args": ["-y", "@acme/files"]},
-        "off": {"command": "npx", "env": {"TOKEN": "pasted-off"}, "disabled": True},
-        "far": {"type": "sse", "url": "https://far.example.org/sse", "headers": {"Authorization": "Bearer pasted-far"}},
-    }
-}
-
-
 async def test_a_check_says_what_answered_from_this_machine_and_sends_only_its_own_key(sit: Sit) -> None:
     async with (
         raw_server(answering(plain(b"", "405 No"))) as server,
@@ -122,7 +107,7 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(si
         await answer(head, writer)
 
     async with raw_server(held) as server:
-        addresses = SseServer(url=f"{server.url}/sse"), SseServer(url=NOBODY)
+        addresses = SseServer(url=f"{server.url}/sse"), SseServer(url="http://127.0.0.1:1/mcp")
         async with sit(*addresses, good, StdioServer(name="bad", command="two words"), store="nested") as seat:
             await seat.go_to("mcp:2", "ctrl+p", until=lambda: seat.deck.screen is not seat.settings)
             await seat.type("check all mcp", sees="Check all MCP servers")
@@ -137,9 +122,8 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(si
 
 
 async def test_what_is_still_to_be_typed_of_a_server_goes_where_it_is_not_shown(seat: FormSeat) -> None:
-    await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
     text = '// mine\n{"files": {"command": "npx", /* all */ "env": {"MODE": "x", "TOKEN": "a-${TOKEN}",},},}'
-    await seat.paste(text, sees="1 server found.")
+    await seat.paste_json(text, sees="1 server found.")
     await seat.press("ctrl+s", sees=("files", "1 edited"))
     await seat.press("enter", "ctrl+s", sees="Still to be typed: TOKEN.")
     await seat.press(*"sentinel", "ctrl+s", sees="1 edited")
@@ -149,18 +133,29 @@ async def test_what_is_still_to_be_typed_of_a_server_goes_where_it_is_not_shown(
 
 async def test_what_is_wrong_with_a_pasted_server_is_said_in_sight(sit: Sit) -> None:
     async with sit(size=(60, 20)) as seat:
-        await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
         variables = {"ONE": "1", "TWO": "2", "THREE": "3", "TOKEN": "****"}
-        await seat.paste(json.dumps({"db": {"command": "uvx", "args": ["a", "b", "c", "d"], "env": variables}}))
+        db = {"command": "uvx", "args": ["a", "b", "c", "d"], "env": variables}
+        await seat.paste_json(json.dumps({"db": db}), sees="1 server found")
         await seat.press("ctrl+s", sees="1 server found")
         await seat.go_to("mcp:0", "enter", sees="MCP server")
         await seat.press("ctrl+s", sees="! The value of TOKEN is a mask")
 
 
 async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
-    await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
-    await seat.paste(json.dumps(PASTED, indent=1))
-    await seat.sees("4 servers found, 1 is there already and will be edited, 1 is switched")
+    pasted = {
+        "mcpServers": {
+            "db": {"command": "uvx", "args": ["mcp-db"], "env": {"TOKEN": "$TOKEN"}},
+            "files": {"command": "npx", "args": ["-y", "@acme/files"]},
+            "off": {"command": "npx", "env": {"TOKEN": "pasted-off"}, "disabled": True},
+            "far": {
+                "type": "sse",
+                "url": "https://far.example.org/sse",
+                "headers": {"Authorization": "Bearer pasted-far"},
+            },
+        }
+    }
+    found = "4 servers found, 1 is there already and will be edited, 1 is switched"
+    await seat.paste_json(json.dumps(pasted, indent=1), sees=found)
     assert "switched off there" not in seat.text  # it is disabled here, too
     await seat.press("ctrl+s", sees=("4 servers found", "4 edited"))
     assert seat.form.row.id == "mcp:2"  # the first that is another now
@@ -179,10 +174,15 @@ async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     assert len(config.shttp_servers) == 1
 
 
-async def test_of_many_notes_on_what_was_pasted_each_can_be_read(seat: FormSeat) -> None:
+async def test_of_many_servers_all_are_taken_in_and_of_many_notes_on_them_each_can_be_read(seat: FormSeat) -> None:
+    pasted = json.dumps({"mcpServers": {f"s{n}": {"command": "npx", "args": ["-y", "x" * 80]} for n in range(900)}})
+    assert len(pasted) > 100_000
+    await seat.paste_json(pasted, sees="900 servers found.")
+    await seat.press("ctrl+s", sees="900 edited")
+    await seat.press("ctrl+z", sees="As stored")
     many = {f"s{n}": {"command": "npx", f"odd{n}": 1} for n in range(7)}
-    await seat.choose("Paste JSON", sees="Paste MCP servers")
-    await seat.paste('{"db": {"command": "uvx", "disabled": true}}', sees="db: it is switched off there, and on here.")
+    off = '{"db": {"command": "uvx", "disabled": true}}'
+    await seat.paste_json(off, sees="db: it is switched off there, and on here.")
     await seat.press("ctrl+u")
     await seat.paste(json.dumps(many), sees=("odd3", "and 3 more notes like these, shown once it is taken over."))
     await seat.press("ctrl+s", sees=("Notes on what was pasted", "s6: this service has no place for odd6."))
@@ -200,15 +200,6 @@ async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_esca
     await seat.press("escape", sees="As stored", until=lambda: seat.deck.screen is seat.settings)
 
 
-async def test_a_hundred_kilobytes_are_taken_in_whole(seat: FormSeat) -> None:
-    many = {f"s{n}": {"command": "npx", "args": ["-y", "x" * 80]} for n in range(900)}
-    pasted = json.dumps({"mcpServers": many})
-    assert len(pasted) > 100_000
-    await seat.choose("Paste JSON", sees="Paste MCP servers")
-    await seat.paste(pasted, sees="900 servers found.")
-    await seat.press("ctrl+s", sees="900 edited")
-
-
 async def test_copies_and_files_hold_no_secret_and_can_be_pasted_back(seat: FormSeat, tmp_path: Path) -> None:
     await seat.go_to("mcp:2", "y")
     await seat.sees("Copied stdio db as JSON without secrets", "if your terminal takes copies", "writes")
@@ -218,8 +209,7 @@ async def test_copies_and_files_hold_no_secret_and_can_be_pasted_back(seat: Form
     await seat.press("down", "enter", sees="Copied 3 servers as JSON without secrets")
     everything = seat.deck.clipboard
     assert "sentinel" not in one + everything
-    await seat.choose("Paste JSON", sees="Paste MCP servers as JSON")
-    await seat.paste(everything, sees="3 servers found, 3 are there already, unchanged.")
+    await seat.paste_json(everything, sees="3 servers found, 3 are there already, unchanged.")
     await seat.press("escape", "escape", until=lambda: seat.deck.screen is seat.settings)
     path = tmp_path / "servers.json"
     await seat.choose("JSON to file", sees="1 MCP server as JSON. No secret is in it.")

@@ -16,7 +16,7 @@ from quarterdeck.tui.settings import unsaved
 from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.conftest import Home
 from tests.settings.flat_server import FlatServer
-from tests.tui_settings.conftest import FULL, FormSeat, Sit
+from tests.tui_settings.conftest import FULL, Sit
 
 
 @pytest.fixture(autouse=True)
@@ -25,22 +25,20 @@ def _stored_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pages(folder: Path, kind: str) -> list[Any]:
-    """What the state files of a kind say of each run."""
     return [json.loads(file.read_text())["runs"] for file in (folder / "state" / kind).glob("*.json")]
 
 
-async def leave_edits(seat: FormSeat) -> None:
-    await seat.edit("git_user_name", "Grace")
-    await seat.edit("llm_api_key", "sentinel-typed", sees="2 edited")
+async def leave_edits(sit: Sit) -> None:
+    """Let a run end with two edits, one of them a secret."""
+    async with sit(stored=FULL) as seat:
+        await seat.edits(git_user_name="Grace", llm_api_key="sentinel-typed", sees="2 edited")
 
 
 async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        await leave_edits(seat)
+    await leave_edits(sit)
     (page,) = pages(tmp_path, "unsaved")
     assert "sentinel" not in json.dumps(page)
-    async with sit() as seat:
-        await seat.sees("Edits left behind", "2 edits from", "Restore them")
+    async with sit(sees=("Edits left behind", "2 edits from", "Restore them")) as seat:
         assert not seat.form.draft.edited
         await seat.press("r", sees=("Edits restored", "Not kept, for it may be secret", "API key"))
         await seat.press("escape", sees="1 edited")
@@ -51,17 +49,14 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_
         await seat.press("ctrl+y", until=lambda: pages(tmp_path, "unsaved") != [])
         await seat.save_verified(1)
         await seat.until(lambda: pages(tmp_path, "unsaved") == [])
-        await seat.edit("git_user_name", "Ann")
-        await seat.press("escape", sees="Unsaved settings")
+        await seat.edit("git_user_name", "Ann", "escape", sees="Unsaved settings")
         await seat.press("d", until=lambda: seat.deck.current_mode == "conversations")
     assert pages(tmp_path, "unsaved") == []
 
 
 async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        await leave_edits(seat)
-    async with sit() as seat:
-        await seat.sees("Edits left behind")
+    await leave_edits(sit)
+    async with sit(sees="Edits left behind") as seat:
         await seat.press("escape", sees=("f2 has them restored", "As stored"))
         await seat.choose("Restore edits", sees="Edits left behind")
         await seat.press("D", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
@@ -71,12 +66,11 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
 async def test_edits_left_at_a_switch_are_offered_once_their_connection_is_open_again(sit: Sit, home: Home) -> None:
     home.write("connections.toml", '[connections.far]\nurl = "http://far.test"\n')
     async with sit(stored=FULL) as seat:
-        await leave_edits(seat)
+        await seat.edits(git_user_name="Grace", llm_api_key="sentinel-typed", sees="2 edited")
         await seat.press("c", sees="http://far.test")
         await seat.press("up", "enter", sees=("Unsaved settings", "Leave"))
         await seat.press("l", sees=("far 0.1.0", "As stored"))
-        await seat.edit("language", "French")
-        await seat.press("c", sees="http://far.test")
+        await seat.edit("language", "French", "c", sees="http://far.test")
         await seat.press("down", "enter", sees="Unsaved settings")
         await seat.press("d", sees=("Edits left behind", "2 edits from"))
         await seat.press("r", sees=("Edits restored", "API key"))
@@ -88,16 +82,13 @@ async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path
     async with sit(stored=FULL) as ann:
         await ann.edit("git_user_name", "Ann")
         await ann.until(lambda: pages(tmp_path, "unsaved"))
-        async with sit() as ben:
-            await ben.sees("As stored")
+        async with sit(sees="As stored") as ben:
             assert len(ben.deck.screen_stack) == 1
-            await ben.edit("language", "French")
-            await ben.edit("git_user_name", "Ben")
+            await ben.edits(language="French", git_user_name="Ben")
             await ben.add_command("search")
             await ben.until(lambda: len(pages(tmp_path, "unsaved")[0]) == 2)
         assert ann.form.draft.changes == {"git_user_name": "Ann"}
-    async with sit() as seat:
-        await seat.sees("3 edits from")
+    async with sit(sees="3 edits from") as seat:
         await seat.press("r", sees=("3 edited", "1 edit from"))
         await seat.press("r", sees=("Edits restored", "Edited here already, and replaced: Author name."))
         await seat.press("escape", sees="3 edited")
@@ -106,15 +97,20 @@ async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path
         assert seat.form.draft.value("git_user_name") == "Ben"
 
 
-async def test_the_edits_of_a_deck_that_was_killed_are_offered(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        await leave_edits(seat)
+async def test_the_edits_of_a_deck_that_was_killed_are_offered_once_they_can_be_read(sit: Sit, tmp_path: Path) -> None:
+    await leave_edits(sit)
     named = "from quarterdeck.tui.processes import this_process; print(this_process())"
     ended = subprocess.run([sys.executable, "-c", named], capture_output=True, text=True, check=True)
     (file,) = (tmp_path / "state" / "unsaved").glob("*.json")
     page = json.loads(file.read_text())
     for entry in page["runs"].values():
         entry["process"] = ended.stdout.strip()
+    file.write_text(json.dumps(page | {"version": 99}))
+    async with sit() as seat:
+        await seat.until(lambda: "another version" in seat.unwrapped)
+        await seat.press("y", sees="Copied the name llm_model")
+        await seat.choose("Restore edits")
+        await seat.until(lambda: "another version" in seat.unwrapped)
     file.write_text(json.dumps(page))
     async with sit() as seat:
         await seat.sees("Edits left behind", "2 edits from")
@@ -147,8 +143,7 @@ async def test_of_what_an_earlier_run_left_only_what_is_not_stored_is_counted_an
         await seat.add_command("search")
         await seat.add_command("files")
         await seat.edit("llm_api_key", "sentinel-typed", sees="4 edited")
-    async with sit() as seat:
-        await seat.sees("4 edits from")
+    async with sit(sees="4 edits from") as seat:
         await seat.press("l")
         held = await seat.servers()
         tools = (*held.stdio_servers, StdioServer(name="search", command="uvx"))
@@ -160,18 +155,6 @@ async def test_of_what_an_earlier_run_left_only_what_is_not_stored_is_counted_an
         await seat.press("escape", sees="1 edited")
         await seat.save_verified(1)
         assert [tool.name for tool in (await seat.servers()).stdio_servers] == ["db", "search", "files"]
-
-
-async def test_edits_that_cannot_be_read_are_not_said_to_be_none(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as seat:
-        await leave_edits(seat)
-    (file,) = (tmp_path / "state" / "unsaved").glob("*.json")
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": 99}))
-    async with sit() as seat:
-        await seat.until(lambda: "another version" in seat.unwrapped)
-        await seat.press("y", sees="Copied the name llm_model")
-        await seat.choose("Restore edits")
-        await seat.until(lambda: "another version" in seat.unwrapped)
 
 
 def test_a_process_is_known_by_its_number_boot_and_start() -> None:

@@ -15,7 +15,10 @@ from tests.tui_settings.conftest import FULL, FormSeat, Sit, written
 
 async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_anew(seat: FormSeat) -> None:
     before = await seat.servers()
-    await seat.go_to("mcp:2", "enter", sees=("MCP server", "npx", "--password", "TOKEN"))
+    await seat.go_to("mcp:2", "enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
+    await seat.sees("A hidden argument would be shown")
+    await seat.type("d", "ctrl+s", sees="As stored")
+    await seat.press("enter", sees=("MCP server", "npx", "--password", "TOKEN"))
     await seat.press("tab", *"uvx", "ctrl+s", sees=("uvx -y @acme/db", "edited"))
     await seat.go_to("mcp:1", "enter", sees="?token=••••")
     await seat.press("ctrl+s", sees="1 edited")
@@ -43,13 +46,17 @@ async def test_bad_members_get_their_sentences_and_the_dialog_stays(seat: FormSe
     await seat.retype("tools.example.org/mcp", "tab", "tab")
     await seat.type("soon", "ctrl+s", sees=("Begin the address with http:// or https://.", "This is not a number"))
     await seat.press("home", *"https://", "ctrl+s", until=lambda: "Begin the address" not in seat.text)
+    await seat.press("escape", "escape", sees="As stored")
+    await seat.press("a", "down", "enter", sees="New HTTP server")
+    await seat.paste('npx -y mcp-remote https://x.example/mcp --header "Authorization: Bearer sentinel"')
+    await seat.until(lambda: "add a server of type stdio. Not taken." in seat.unwrapped)
+    await seat.paste(" https://x.example/mcp\n", "ctrl+s", sees=("HTTP", "https://x.example/mcp", "1 edited"))
 
 
 async def test_environment_values_are_kept_added_and_dropped(seat: FormSeat) -> None:
     await seat.go_to("mcp:2", "enter")
     seat.at_once(*["tab"] * 5, *"NAME=sesame")  # letters typed at once fall into the name and the hidden value
-    await seat.sees("NAME", "••••••")
-    assert "sesame" not in seat.text
+    await seat.sees("NAME", "••••••", lacks="sesame")
     await seat.press("ctrl+s", sees="edited")
     await seat.press("ctrl+s", sees="NAME added")
     await seat.press("escape")
@@ -58,6 +65,9 @@ async def test_environment_values_are_kept_added_and_dropped(seat: FormSeat) -> 
 
 
 async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_name(seat: FormSeat) -> None:
+    await seat.press("slash", *"events.ex", "enter", "Y", sees="Copy of an MCP server")
+    await seat.retype("https://other.example/sse", "ctrl+s", sees="https://other.e")  # the filter would hide it
+    await seat.press("D", sees=("Deleted; ctrl+z", "As stored"), until=lambda: "https://other.e" not in seat.text)
     await seat.go_to("mcp:0", "d", sees=("will be deleted", "1 edited", "Deleted at the next save; ctrl+z takes it"))
     await seat.press("d", sees="It will be deleted at the next save; u takes that back.")
     await seat.press("u", sees="As stored")
@@ -72,12 +82,6 @@ async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_
     assert (len(config.sse_servers), len(config.shttp_servers)) == (0, 1)
     first, second = config.stdio_servers
     assert second == first.model_copy(update={"name": "db-2"})
-
-
-async def test_a_copy_that_the_filter_hides_is_shown_with_all_others_under_the_cursor(seat: FormSeat) -> None:
-    await seat.press("slash", *"events.ex", "enter", "Y", sees="Copy of an MCP server")
-    await seat.retype("https://other.example/sse", "ctrl+s", sees="https://other.e")
-    await seat.press("D", sees=("Deleted; ctrl+z", "As stored"), until=lambda: "https://other.e" not in seat.text)
 
 
 async def test_the_cursor_stays_with_its_server_when_one_is_added_or_saved(seat: FormSeat) -> None:
@@ -118,13 +122,6 @@ async def test_a_pasted_line_with_variables_falls_into_command_arguments_and_env
     assert server.env == {"API_TOKEN": SecretStr("sentinel-anew"), "FOO": SecretStr("bar")}
 
 
-async def test_a_command_line_that_is_pasted_into_an_address_is_not_taken(seat: FormSeat) -> None:
-    await seat.press("a", "down", "enter", sees="New HTTP server")
-    await seat.paste('npx -y mcp-remote https://x.example/mcp --header "Authorization: Bearer sentinel"')
-    await seat.until(lambda: "add a server of type stdio. Not taken." in seat.unwrapped)
-    await seat.paste(" https://x.example/mcp\n", "ctrl+s", sees=("HTTP", "https://x.example/mcp", "1 edited"))
-
-
 async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> None:
     args = ("", "two  blanks", "a\nb", "x" * 100_000, "last")
     async with sit(StdioServer(name="odd", command="npx", args=args)) as seat:
@@ -156,8 +153,7 @@ async def test_headers_are_typed_anew_where_the_service_tells_none(nested: FormS
     body = nested.body_of(nested.form.draft.changes)
     await nested.press("ctrl+s", sees="Review the changes")
     await nested.press("y", sees="Saved · 1 accepted")
-    after = nested.body_of({"mcp_config": nested.form.draft.servers.config()})
-    for sent in (body, after):
+    for sent in (body, nested.body_of({"mcp_config": nested.form.draft.servers.config()})):
         servers = sent["agent_settings_diff"]["mcp_config"].values()
         headers = [server["headers"] for server in servers if "headers" in server]
         assert headers == [{"X-Team": SecretStr("sentinel-team")}]
@@ -171,12 +167,6 @@ async def test_a_field_longer_than_its_line_stays_whole_unless_all_of_it_is_type
         await seat.paste("y" * 5_000, sees="4000 characters. Not taken.")
         await seat.retype("a/c", "escape")
         assert seat.form.draft.changes == {"llm_model": "a/c"}
-
-
-async def test_a_hidden_argument_stays_hidden_when_the_word_before_it_is_edited(seat: FormSeat) -> None:
-    await seat.go_to("mcp:2", "enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
-    await seat.sees("A hidden argument would be shown")
-    await seat.type("d", "ctrl+s", sees="As stored")
 
 
 async def test_one_disabled_without_its_key_asks_for_it_when_enabled(seat: FormSeat, tmp_path: Path) -> None:
@@ -231,8 +221,7 @@ async def test_an_address_of_the_other_type_is_noticed_in_the_dialog_where_the_t
     async with sit(SseServer(url="https://tools.example.org/mcp")) as seat:
         await seat.go_to("mcp:0", "enter", sees="· An address ending in /mcp")
         assert "Time-out" not in seat.text
-        await seat.press("shift+tab", "right", sees=("(•) HTTP", "Time-out, s"))
-        assert "· An address" not in seat.text
+        await seat.press("shift+tab", "right", sees=("(•) HTTP", "Time-out, s"), lacks="· An address")
         await seat.press("ctrl+s", sees="edited")
         stored = await seat.saved_servers(1)
     assert [server.url for server in stored.shttp_servers] == ["https://tools.example.org/mcp"]
@@ -256,8 +245,7 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit, si
         stored = await seat.saved_servers(3)
         await seat.go_to("mcp:0", "f2", "slash", *"alike", sees="No two MCP servers are alike in everything.")
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
-        await seat.choose("Paste JSON", sees="Paste MCP servers")
-        await seat.paste('[{"command": "uvx", "name": "new"}, {"command": "uvx", "name": "new"}]')
+        await seat.paste_json('[{"command": "uvx", "name": "new"}, {"command": "uvx", "name": "new"}]', sees="found")
         await seat.press("ctrl+s", sees="f2 here removes 1 duplicate")
     assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (2, 1)
     keeper = FlatServer()
