@@ -247,7 +247,7 @@ async def seated(
     """A deck of its own with somebody at it, once it shows what is to be seen."""
     deck = Deck(endpoint, connecting(connect, state), crash_folder=find_folders(os.environ).state)
     async with seated_at(deck, size) as seat:
-        await seat.press(sees=sees)
+        await seat.sees(*_each(sees))
         yield seat
 
 
