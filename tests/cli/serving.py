@@ -81,7 +81,6 @@ def answering(opening: Callable[[], Coroutine[Any, Any, LocalService]]) -> Itera
 
 
 def keeping(folder: Path, key: str = KEY) -> Callable[[], Coroutine[Any, Any, LocalService]]:
-    """The local service on a folder, to be served."""
     return lambda: LocalService.open(folder, key=SecretStr(key))
 
 
@@ -106,7 +105,6 @@ class Program:
 
 @contextmanager
 def serving(*arguments: str) -> Iterator[tuple[str, Program]]:
-    """The address of a local service, and its program."""
     program = Program("serve", "--port", "0", *arguments)
     try:
         first = program.out.readline()

@@ -74,7 +74,6 @@ class Desk:
 
     @property
     def remembered(self) -> str | None:
-        """The last connection, as the next run will find it."""
         return load(os.environ).preferences.last_connection
 
     def connection(self, name: str) -> Connection:

@@ -51,7 +51,6 @@ def written(folder: Path, kind: str) -> str:
 class FormSeat(Seat):
     @classmethod
     async def at(cls, seat: Seat, *, loaded: bool = True) -> Self:
-        """Go to the settings and wait until they are there."""
         own = cls(seat.deck, seat.pilot)
         await own.press("3", until=lambda: own.deck.current_mode == "settings")
         if loaded:
@@ -146,7 +145,6 @@ class FormSeat(Seat):
         return " ".join(re.sub(r"[\u2580-\u259f]", " ", self.text).split())
 
     def body_of(self, changes: SettingsChanges) -> Any:
-        """What a save of these changes would send."""
         return self.client.settings.preview(self.form.draft.base, changes).request.body
 
     async def save_verified(self, count: int) -> None:
