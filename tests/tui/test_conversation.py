@@ -526,6 +526,12 @@ async def test_what_a_message_means_is_not_asked_any_more_once_no_answer_can_be_
         await seat.until(lambda: "accept and say" not in seat.text)
         await seat.sees("Its sandbox is paused. r resumes it.", "why")
     assert agent.ran == []
+    agent.sandbox, agent.unreached = "RUNNING", False
+    async with opened(agent, sees="tab answers") as seat:
+        await seat.press("m", *"why", "ctrl+s", sees="^y accept and say")
+        agent.reject()  # as somebody else tells it
+        await seat.reread()
+        await seat.sees("The agent does not wait for an answer any more; nothing was sent.", lacks="accept and say")
 
 
 async def test_a_sandbox_known_as_paused_is_resumed_while_the_conversation_still_opens(agent: FakeAgent) -> None:

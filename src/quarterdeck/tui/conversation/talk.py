@@ -125,6 +125,8 @@ class Talk:
         """Close the question what a message means to a waiting agent, because no answer can be sent now."""
         if self._asking is not None and self._asking.is_current:
             self._asking.dismiss(None)
+            if self.following.reached:  # otherwise the message line says why, as long as it is so
+                self.screen.say(Shown("The agent does not wait for an answer any more; nothing was sent."), Tone.WARN)
 
     def _send_draft(self, words: str, tell: Tell) -> None:
         self.composer.text = ""
