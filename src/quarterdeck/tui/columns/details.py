@@ -126,7 +126,7 @@ def heading(title: str) -> Cell:
 def moment_fact(label: str, told: datetime | None, moment: datetime | None, now: datetime) -> Cell:
     """Return one line of a detail with a moment: how long ago it was by our clock, and the server's time in UTC.
 
-    It is at most 25 cells wide, as much as there is beside a list on 120 columns.
+    These two take at most 25 cells, as many as there are beside a list on 120 columns.
     """
     if told is None:
         return fact(label)

@@ -78,7 +78,7 @@ class FieldsDialog(Dialog[Result]):
         self._may_go: list[Mapping[str, Any]] = []
         """Values that may be discarded without a warning."""
         self._said_of: Mapping[str, Any] | None = None
-        """Values about which the sentence below the fields is."""
+        """The values that the sentence below the fields is about; None if it is about no values."""
         controls = [field.control for field in self.fields.values()]
         one_line = all(isinstance(control, LineInput) for control in controls)
         self._has_area = any(isinstance(control, PlainArea) for control in controls)
