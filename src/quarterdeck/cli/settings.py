@@ -58,7 +58,7 @@ async def export(arguments: CommandLine, config: Config) -> int:
     """Write the settings to a new file of mode 0600, or to standard output."""
     as_data = arguments.json or settings_files.is_json(arguments.file or STANDARD)
     if as_data is None:
-        raise CommandError(f"{arguments.file} is not named .toml or .json.", "Nothing else is written.", status=2)
+        raise CommandError(f"{arguments.file} is not named .toml or .json.", "Name it so, or give no name.", status=2)
     async with client_for(arguments, config) as client:
         draft = await read_draft(client)
         if draft.base is None:
