@@ -72,7 +72,7 @@ def refuse_unknown_status(wanted: Filter[R], words: Iterable[str], rows: Iterabl
     there = (str(asked[0].token.of(row, now)) for row in rows if asked)
     if unknown := unknown_texts(asked, (*words, *there)):
         advice = f"There are {', '.join(words)}."
-        raise CommandError(f"--filter: no {asked[0].name} is called {' or '.join(unknown)}.", advice, status=2)
+        raise CommandError(f"--filter: No {asked[0].name} is called {' or '.join(unknown)}.", advice, status=2)
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Iterator[Shown]:

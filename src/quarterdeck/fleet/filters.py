@@ -184,12 +184,12 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool, is_text: Callable[
     elif sign not in ("", ":") and kind in (Kind.NUMBER, Kind.DURATION):
         amount = quantity(value, kind)
         if value and amount is None:
-            return f"write {spelt}{sign}{example(kind)}, not {value}."  # short enough to fit beside the filter
+            return f"Write {spelt}{sign}{example(kind)}, not {value}."  # short enough to fit beside the filter
         term = None if amount is None else Term(name, meant, (), sign, amount, inverted)
     elif not sign and kind is Kind.FLAG:
         term = Term(name, meant, inverted=inverted)
     elif finished and bare in grammar.left_out:
-        return f'only the deck knows {bare}; write "{bare}" to search for the word.'
+        return f'Only the deck knows {bare}; write "{bare}" to search for the word.'
     elif sign and not is_text(word):
         return f"{spelt}{sign} is no token; quarterdeck help filters names them."
     else:

@@ -34,4 +34,4 @@ class KeptState:
 
 
 def _in_words(error: ConfigError) -> ServiceError:
-    return ServiceError(ErrorKind.LOCAL, f"{error}.", outcome=Outcome.NOT_APPLIED)
+    return ServiceError(ErrorKind.LOCAL, error.sentence, outcome=Outcome.NOT_APPLIED)

@@ -135,7 +135,7 @@ class DeckScreen(Screen[None]):
         except ServiceError as error:
             self.say_error(error)
         except ConfigError as error:
-            self.say(text.line(f"{error}."), Tone.BAD)
+            self.say(text.line(error.sentence), Tone.BAD)
 
     # From a key to its command
 

@@ -26,7 +26,7 @@ def path_dialog(
         try:
             return await use(_path(typed["path"]))
         except ConfigError as error:
-            raise RefusedError(f"{error}.", "path") from error
+            raise RefusedError(error.sentence, "path") from error
 
     field = InputField("path", "Path", path, path or "settings.toml")
     return FormDialog(Shown(title), [field], send, said=said, verb="go on", sending="Waiting for the disk…")

@@ -150,10 +150,10 @@ class Arranging(Generic[R]):
         asked = [term for term in listing.filter.terms if term.name == self.listing.definition.status and listing.rows]
         if listing.ids:
             unknown = unknown_texts(asked, (*self.listing.definition.statuses, *listing.counts))
-            problems += tuple(f"no {self.listing.definition.status} is called {each}." for each in unknown)
+            problems += tuple(f"No {self.listing.definition.status} is called {each}." for each in unknown)
         else:
             rows, now = listing.rows.values(), self.screen.app.clock()
             none = (term for term in asked if not term.inverted and not any(term.holds(row, now) for row in rows))
-            problems += tuple(f"no row has the status {' or '.join(term.texts)}." for term in none)
+            problems += tuple(f"No row has the status {' or '.join(term.texts)}." for term in none)
         said = tuple(map(text.line, problems))
         self.filter_bar.say_found(len(listing.ids), len(listing.rows), said)
