@@ -157,6 +157,8 @@ def test_doctor_tells_a_wrong_key_and_prints_none(run: Run, home: Home, monkeypa
     assert "refused; from: environment variable QUARTERDECK_API_KEY; sent as X-Session-API-Key\n" in wrong.out
     own = "refused; from: environment variable OWN_KEY; sent as Authorization: Bearer, not X-Session-API-Key\n"
     assert own in bearer.out
+    assert [each.out.count("cannot be read without the right key\n") for each in (right, wrong, none)] == [0, 4, 4]
+    assert "status 401" not in wrong.out + none.out
     assert "QUARTERDECK_API_KEY is not set" in none.out
     assert "sentinel" not in right.out + right.err + wrong.out + wrong.err
 

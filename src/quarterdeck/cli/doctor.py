@@ -11,7 +11,7 @@ from quarterdeck.cli.oneshot import table, words_of
 from quarterdeck.cli.output import answer
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.network import sends_in_clear, shown_host
 from quarterdeck.client.paging import Page
@@ -130,7 +130,8 @@ async def _try(name: str, reading: Awaitable[str]) -> Finding:
     try:
         return Finding(name, await reading)
     except ServiceError as error:
-        return Finding(name, _why_not(error), good=False)
+        words = "cannot be read without the right key" if error.kind is ErrorKind.AUTH else _why_not(error)
+        return Finding(name, words, good=False)
 
 
 def _why_not(error: ServiceError) -> str:
