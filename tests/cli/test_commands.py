@@ -317,7 +317,7 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
         ("--url http://a connections list", "takes no --url, --connection or --read-only"),
         ("--connection work help keys", "takes no --url, --connection or --read-only"),
         ("--read-only serve", "takes no --url, --connection or --read-only"),
-        ("serve --port 0 --simulate -3", "a whole number"),
+        ("serve --port 0 --simulate 0", "a whole number from 1"),
         ("serve --port 0 --simulate 4 --churn 101", "a number from 0"),
         ("serve --port 0 --churn 5", "Give --simulate"),
         ("serve --port 0 --faults", "Give --simulate"),

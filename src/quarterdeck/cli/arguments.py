@@ -166,12 +166,12 @@ def _group(add: AddParser, name: str, help_text: str, *, of_server: bool = True)
     ).add_parser
 
 
-def _number(read: Callable[[str], N], most: float, words: str) -> Callable[[str], N]:
-    """Return a converter for a number from 0 to `most`; `words` say what is wanted."""
+def _number(read: Callable[[str], N], most: float, words: str, least: float = 0) -> Callable[[str], N]:
+    """Return a converter for a number from `least` to `most`; `words` say what is wanted."""
 
     def number(text: str) -> N:
         with suppress(ValueError):
-            if 0 <= (value := read(text)) <= most:
+            if least <= (value := read(text)) <= most:
                 return value
         raise ArgumentTypeError(words)
 
@@ -190,7 +190,7 @@ def _serve(add: AddParser) -> None:
     serve = add("serve", help="run the local service on 127.0.0.1", description=text)
     port = _number(int, 65535, "a port is a number from 0 (any free one) to 65535")
     serve.add_argument("--port", type=port, metavar="N", help="port to listen on (default 3000)")
-    count = _number(int, MOST_SIMULATED, f"a whole number from 0 to {MOST_SIMULATED}")
+    count = _number(int, MOST_SIMULATED, f"a whole number from 1 to {MOST_SIMULATED:,}", least=1)
     text = "pretend N sandboxes and the conversations in them, in memory, for trying; what is kept is left alone"
     serve.add_argument("--simulate", type=count, metavar="N", help=text)
     percent = _number(float, 100, "a number from 0 (nothing changes) to 100")
