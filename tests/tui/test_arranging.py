@@ -215,8 +215,8 @@ def elsewhere() -> Iterator[None]:
 @pytest.mark.usefixtures("elsewhere")
 async def test_times_of_day_are_those_of_the_person(fleet: FakeFleet) -> None:
     began = datetime.now().replace(microsecond=0)
-    async with at_sandboxes(fleet) as seat:
-        await seat.press("L", sees="/api/v1/sandboxes/search")
+    async with at_sandboxes(fleet, size=WIDE) as seat:
+        await seat.press("L", sees=("/api/v1/sandboxes/search", "GET    /api/v1/app-conversations/start-tasks/search"))
         asked = re.search(r"(\d\d:\d\d:\d\d) .*/api/v1/sandboxes/search", seat.text)
         await seat.press("escape", "enter", "G", sees="Timeline")
         seen = re.search(r"Timeline.*?(\d\d:\d\d:\d\d)", seat.text, re.DOTALL)

@@ -180,7 +180,7 @@ class DeckScreen(Screen[None]):
         def lines() -> list[Cell]:
             return log_lines(self.app.client.log if self.app.client is not None else ())
 
-        await self.app.push_screen(PageDialog(Shown("Requests, newest first"), lines, label=TIME_WIDE))
+        await self.app.push_screen(PageDialog(Shown("Requests, newest first"), lines, label=TIME_WIDE, wide=True))
 
     @property
     def row_id(self) -> str | None:

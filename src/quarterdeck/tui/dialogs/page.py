@@ -24,8 +24,8 @@ class PageDialog(Dialog[None]):
     BINDINGS = bindings({"q,enter,question_mark": "cancel"})
     HINTS = (SCROLL, ("esc", "close"))
 
-    def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]], *, label: int = 0) -> None:
-        super().__init__(title)
+    def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]], *, label: int = 0, wide: bool = False) -> None:
+        super().__init__(title, wide=wide)
         self._lines_now = said
         self._label = label
 
