@@ -45,7 +45,9 @@ def full_help(view: FormView, row: Row) -> tuple[Cell, ...]:
     lines += [EMPTY, cell(help_words)]
     for note in (*_problem(view, row), *_notes(view, row)):
         lines += [EMPTY, note]
-    facts = [*_field_facts(view, row, row.field)] if row.field is not None else []
+    said = [*_field_facts(view, row, row.field)] if row.field is not None else []
+    wide = max((len(name) for (name, _), *_ in said), default=0)
+    facts = [((Shown(f"{name:<{wide}}"), tone), *value) for (name, tone), *value in said]
     facts += [*_server_facts(view, row.entry)] if row.entry is not None else []
     facts += [cell(brief(said)) for said in (row.about, row.stands) if said and row.kind is not RowKind.MORE]
     return (*lines, *((EMPTY, *facts) if facts else ()))
