@@ -45,6 +45,7 @@ class Answer:
 
 
 NO_ROUTE = Answer({"detail": "Not Found"}, 404)
+WEB_PAGE = Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"})
 UNSTORED = Answer({"error": "Settings not found"}, 404)
 
 

@@ -11,14 +11,13 @@ from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.network import checked_address, is_loopback
-from tests.client.fakes import KEY, Answer, answering, client_at, client_of, error_of, plain, raw_server
+from tests.client.fakes import KEY, WEB_PAGE, Answer, answering, client_at, client_of, error_of, plain, raw_server
 from tests.client.recorded import exchange
 from tests.client.test_network import endless
 
 FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"
 ONE = "GET /api/v1/app-conversations"
 REFUSED = Answer({"detail": "Unauthorized"}, 401)
-WEB_PAGE = Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"})
 NO_TENANT = Answer({"error": "no such tenant"}, 404)
 CRASHED, UNSTORED, NO_ROUTE = (
     exchange("1.11.0", f"settings-{name}").answer

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,11 +13,13 @@ from hypothesis import strategies as st
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import json_data, moment
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page
-from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of, error_of
+from tests.client.fakes import FAST, NO_ROUTE, WEB_PAGE, Answer, client_of, error_of
 
 SEARCH = "GET /api/v1/sandboxes/search"
 BATCH = "GET /api/v1/sandboxes"
+NO_METHOD = Answer({"detail": "Method Not Allowed"}, 405)
 
 
 def sandbox(number: int | str, **members: Any) -> dict[str, Any]:
@@ -162,9 +165,9 @@ async def test_many_ids_are_asked_for_in_several_requests() -> None:
     "answer",
     [
         NO_ROUTE,
-        Answer({"detail": "Method Not Allowed"}, 405),
+        NO_METHOD,
         Answer({"detail": [{"type": "missing", "loc": ["query", "sandbox_ids"], "msg": "Field required"}]}, 422),
-        Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"}),
+        WEB_PAGE,
         page(7, 8, 9),
     ],
 )
@@ -176,8 +179,7 @@ async def test_a_server_without_batch_reads_is_asked_only_once(answer: Answer) -
 
 
 async def test_what_has_answered_is_not_lacking_because_a_page_stands_in_front_of_the_server_for_a_while() -> None:
-    in_front = Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"})
-    client, _ = client_of({BATCH: [Answer([sandbox(1)]), in_front, Answer([sandbox(1)])]})
+    client, _ = client_of({BATCH: [Answer([sandbox(1)]), WEB_PAGE, Answer([sandbox(1)])]})
     assert await client.sandboxes.read(["s1"])
     assert (await error_of(client.sandboxes.read(["s1"]))).kind is ErrorKind.WRONG_API
     assert await client.sandboxes.read(["s1"])
@@ -267,3 +269,99 @@ async def test_between_any_two_slices_of_a_large_answer_everything_else_has_a_tu
         counting.cancel()
     assert [count for _, count in seen] == [200] * 100
     assert all(later > earlier for (earlier, _), (later, _) in itertools.pairwise(seen))
+
+
+# Conversations: where they are listed, and what else is asked for one.
+
+FOUND, LISTED, CREATE = f"GET {COLLECTION}/search", f"GET {COLLECTION}", f"POST {COLLECTION}"
+ONE = {"id": "a39561f77b934d1488db52af0cf031f8", "title": "One"}
+TASK = {"id": "3c518040b021421da873b0f44ed7e0ce", "status": "WORKING"}
+RENAME, TRAJECTORY = f"PATCH {COLLECTION}/{ONE['id']}", f"GET {COLLECTION}/{ONE['id']}/download"
+
+
+async def titles(client: Client) -> list[str | None]:
+    return [item.title async for page in client.conversations.pages() for item in page.items]
+
+
+@pytest.mark.parametrize("absent", [NO_ROUTE, NO_METHOD, WEB_PAGE])
+@pytest.mark.parametrize("listed", [[ONE], {"items": [ONE], "next_page_id": None}])
+async def test_a_server_with_the_documented_paths_alone_is_listed_there(absent: Answer, listed: Any) -> None:
+    client, server = client_of({FOUND: [absent], LISTED: [Answer(listed)]})
+    assert await titles(client) == await titles(client) == ["One"]
+    assert [asked.path.rsplit("/", 1)[1] for asked in server.asked] == ["search", *["app-conversations"] * 2]
+
+
+async def test_any_other_failure_of_the_search_is_no_reason_to_list_elsewhere() -> None:
+    failures: list[list[Answer | Exception]] = [[Answer(status=each)] for each in (401, 422, 500)]
+    failures += [[httpx.ReadError("")], [Answer({"items": [ONE], "next_page_id": "1"}), NO_ROUTE]]
+    for answers in failures:
+        client, server = client_of({FOUND: answers, LISTED: [Answer([ONE])]})
+        await error_of(titles(client))
+        assert {asked.path for asked in server.asked} == {f"{COLLECTION}/search"}
+    client, _ = client_of({FOUND: [NO_ROUTE, Answer({"items": [ONE]})]})
+    await error_of(titles(client))
+    assert await titles(client) == ["One"], "a search that was away for a moment is asked again"
+
+
+async def test_sub_conversations_are_listed_found_and_counted_and_read_by_ids_with_and_without_dashes() -> None:
+    counts = [Answer(7), Answer(True), Answer(-1), NO_ROUTE]
+    client, server = client_of({FOUND: [Answer({"items": [ONE]})], f"GET {COLLECTION}/count": counts})
+    assert await titles(client) == [each.title for each in (await client.conversations.titled("One")).items] == ["One"]
+    assert [await client.conversations.count() for _ in counts] == [7, None, None, None]
+    assert all(("include_sub_conversations", "true") in asked.query for asked in server.asked)
+    client, server = client_of({LISTED: [Answer([ONE])]})
+    found = await client.conversations.read(["A39561F7-7b93-4d14-88db-52af0cf031f8"]) or ()
+    assert ([each and each.title for each in found], server.asked[0].query[0][0]) == (["One"], "ids")
+
+
+@pytest.mark.parametrize(
+    ("answer", "made"),
+    [
+        (Answer(TASK), StartTask),
+        (Answer(TASK, 201), StartTask),
+        (Answer(ONE), Conversation),
+        *((each, type(None)) for each in (Answer({}), Answer(b"null"), Answer(b"", 204), Answer({"success": True}))),
+    ],
+)
+async def test_a_create_may_be_answered_in_any_way(answer: Answer, made: type[object]) -> None:
+    client, _ = client_of({CREATE: [answer]})
+    assert type(await client.conversations.create(NewConversation())) is made
+
+
+async def test_a_server_without_start_tasks_is_asked_once() -> None:
+    client, server = client_of({})
+    for _ in range(2):
+        assert [page.items async for page in client.start_tasks.pages()] == [()]
+    assert await client.start_tasks.read(["a"]) is None
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("answer", [NO_ROUTE, NO_METHOD, WEB_PAGE, Answer(ONE), Answer({})])
+async def test_a_server_that_cannot_rename_or_takes_it_and_keeps_the_title_offers_no_renaming(answer: Answer) -> None:
+    client, _ = client_of({RENAME: [answer], LISTED: [Answer([ONE])]})
+    assert (await error_of(client.conversations.rename(ONE["id"], "Two"))).kind is ErrorKind.NOT_OFFERED
+
+
+async def test_a_renaming_without_the_record_in_its_answer_is_read_also_where_none_is_read_by_its_id() -> None:
+    listed = [{"id": "other"}, ONE | {"title": " Two"}]
+    client, server = client_of({RENAME: [Answer({})], FOUND: [Answer({"items": listed})]})
+    await client.conversations.rename(ONE["id"], "Two")
+    assert [asked.method for asked in server.asked] == ["PATCH", "GET", "GET"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "listed", "kind", "words"),
+    [
+        (NO_ROUTE, [ONE], ErrorKind.NOT_OFFERED, "This server gives no trajectories."),
+        (Answer({"detail": "Conversation not found"}, 404), [None], ErrorKind.MISSING, "is not there"),
+        (Answer({"detail": "Failed to download trajectory: x"}, 500), [ONE], ErrorKind.SERVER, "Releases before 1.6"),
+        (Answer(b'{"events": []}'), [ONE], ErrorKind.SHAPE, "no zip file"),
+        (Answer(b"PK" + bytes(5000)), [ONE], ErrorKind.TOO_LARGE, "Nothing was wr"),
+    ],
+)
+async def test_what_is_no_trajectory_is_said(answer: Answer, listed: list[Any], kind: ErrorKind, words: str) -> None:
+    script = {TRAJECTORY: [answer], LISTED: [Answer(listed)]}
+    client, _ = client_of(script, limits=FAST._replace(trajectory_body=4096))
+    error = await error_of(client.conversations.trajectory(ONE["id"]))
+    assert error.kind is kind
+    assert words in f"{error.words} {error.advice}"
