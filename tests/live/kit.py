@@ -17,8 +17,8 @@ from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
 from quarterdeck.client.nested import CANONICAL
 from quarterdeck.client.nested_mcp import config_of, map_of
 from tests.local.conftest import until
-from tests.servers.nested.agent import TOLD
-from tests.servers.nested.agent import McpServer as StoredServer
+from tests.servers.nested.record import TOLD
+from tests.servers.nested.record import McpServer as StoredServer
 
 LONGEST = 200.0
 """Seconds a start may take: a server may itself wait 120 for a sandbox to read RUNNING."""

@@ -11,8 +11,7 @@ from quarterdeck.local.records import Limit, Message, Page, json_answer
 from quarterdeck.local.secrets import SecretBody, Secrets
 from quarterdeck.local.service import LocalService
 from tests.client.recorded import NESTED, exchange
-from tests.servers.nested.agent import AcpAgent, ConversationSettings, Llm, OpenHandsAgent
-from tests.servers.nested.record import ECHOED, NestedRecord, NestedSettings, Profiles, words_of
+from tests.servers.nested.record import BLOCKS, ECHOED, Llm, NestedRecord, NestedSettings, Profiles, words_of
 from tests.servers.replacing import Before, CheckedTokens
 
 OWN = ("/api/v1/settings", "/api/v1/secrets", "/api/v1/config")
@@ -77,8 +76,6 @@ def nested_settings_router(settings: NestedSettings) -> APIRouter:
     return router
 
 
-BLOCKS = {"openhands": OpenHandsAgent, "acp": AcpAgent, None: ConversationSettings}
-"""What a field is stored in, by the kind of agent that it is for."""
 ProfileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 
 
