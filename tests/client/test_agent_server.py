@@ -1,12 +1,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 
 import pytest
 from pydantic import SecretStr
 from websockets.asyncio.server import ServerConnection, serve
-from websockets.http11 import Request, Response
+from websockets.http11 import Request
 
 from quarterdeck.client.agent_server import NEVER, RISKY, AgentServer
 from quarterdeck.client.agent_socket import listen_to
@@ -14,7 +13,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.event import Event
 from quarterdeck.client.request import KeyHeader, LoggedRequest
-from tests.client.fakes import FAST, KEY, Answer, Asked, client_at, client_of, error_of
+from tests.client.fakes import FAST, KEY, Answer, Asked, answering, client_at, client_of, error_of, plain, raw_server
 
 ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
 AGENT_KEY = "sentinel-agent-key-77"
@@ -56,23 +55,15 @@ def test_an_address_of_another_machines_own_is_not_asked(host: str) -> None:
 
 
 @asynccontextmanager
-async def sockets(frames: tuple[str | bytes, ...], *, redirect: str = "") -> AsyncIterator[tuple[str, list[Request]]]:
+async def sockets(*frames: str | bytes) -> AsyncIterator[tuple[str, list[Request]]]:
     """An agent server that has a socket only: its address, and the requests that opened it."""
     opened: list[Request] = []
-
-    def look(connection: ServerConnection, request: Request) -> Response | None:
-        opened.append(request)
-        if redirect:
-            moved = connection.respond(HTTPStatus.FOUND, "")
-            moved.headers["Location"] = redirect
-            return moved
-        return None
 
     async def talk(connection: ServerConnection) -> None:
         for frame in frames:
             await connection.send(frame)
 
-    async with serve(talk, "127.0.0.1", 0, process_request=look) as server:
+    async with serve(talk, "127.0.0.1", 0, process_request=lambda _, request: opened.append(request)) as server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", opened
 
 
@@ -86,7 +77,7 @@ async def listened(url: str, limits: Limits = FAST) -> tuple[list[Event], list[L
 
 async def test_the_socket_has_the_key_of_its_sandbox_and_is_read_with_care() -> None:
     delta = '{"id": "d", "kind": "StreamingDeltaEvent", "content": "w"}'
-    async with sockets(("", "no json", "7", b"\xff", "[" * 100_000, "[]", FRAME, delta)) as (url, opened):
+    async with sockets("", "no json", "7", b"\xff", "[" * 100_000, "[]", FRAME, delta) as (url, opened):
         read, (logged,) = await listened(url)
     assert [event.kind for event in read] == ["MessageEvent", "StreamingDeltaEvent"]
     assert [request.headers["X-Session-API-Key"] for request in opened] == [AGENT_KEY]
@@ -94,12 +85,14 @@ async def test_the_socket_has_the_key_of_its_sandbox_and_is_read_with_care() -> 
 
 
 async def test_a_frame_beyond_the_limit_is_not_taken_in() -> None:
-    async with sockets((FRAME * 9,)) as (url, _):
+    async with sockets(FRAME * 9) as (url, _):
         error = await error_of(listened(url, FAST._replace(body=500)))
     assert error.kind is ErrorKind.BROKEN
 
 
 async def test_a_socket_that_is_sent_elsewhere_is_refused_and_its_key_goes_nowhere() -> None:
-    async with sockets((FRAME,)) as (other, opened), sockets((), redirect=other.replace("http", "ws")) as (url, _):
-        error = await error_of(listened(url))
+    async with sockets(FRAME) as (other, opened):
+        moved = plain(b"", "302 Found", f"Location: {other.replace('http', 'ws')}")
+        async with raw_server(answering(moved)) as server:
+            error = await error_of(listened(server.url))
     assert (error.kind, opened) == (ErrorKind.DENIED, [])
