@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tests.benchmarks import programs
-from tests.benchmarks.terminal import Terminal
+from tests.benchmarks.programs import Terminal
 
 
 @dataclass(frozen=True)

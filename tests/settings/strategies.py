@@ -4,6 +4,7 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
@@ -17,6 +18,7 @@ from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import as_data
 
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 WORDS = st.sampled_from(["a", "b", "c"])
 

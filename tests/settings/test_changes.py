@@ -1,5 +1,5 @@
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from hypothesis import given
@@ -13,9 +13,8 @@ from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.kept import MOST_RUNS, Journal, UnsavedEdits, last_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import as_data, bare, members
-from tests.settings.strategies import FILES, PLAIN_FIELDS, counted, marked_drafts, saved
+from tests.settings.strategies import FILES, NOON, PLAIN_FIELDS, counted, marked_drafts, saved
 
-NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 PLAIN = StdioServer(name="plain", command="uvx")
 ADDED = SseServer(url="https://a.example/sse")
 BOTH = McpConfig(stdio_servers=(FILES, PLAIN))

@@ -4,7 +4,6 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer, listed
-from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import files, kept, masks
 from quarterdeck.settings.draft import MCP, Draft
@@ -28,7 +26,7 @@ from quarterdeck.settings.merge import merge
 from quarterdeck.settings.review import HERE_ONLY, WITH_SECRETS, lines, review
 from quarterdeck.settings.words import differences, server_details
 from tests.client.fakes import NESTED
-from tests.settings.strategies import FILES, MARK, MARKED_RECORDS, MARKED_SERVER, counted, marked_drafts, saved
+from tests.settings.strategies import FILES, MARK, MARKED_RECORDS, MARKED_SERVER, NOON, counted, marked_drafts, saved
 
 STORED = Settings(language="de", max_iterations=5, llm_api_key_set=True, mcp_config=McpConfig(stdio_servers=(FILES,)))
 
@@ -103,9 +101,6 @@ def test_any_text_is_refused_or_read(text: str) -> None:
         imported(f"[settings]\n{text}", Draft(STORED))
 
 
-NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
-
-
 @given(marked_drafts())
 def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
     after = saved(draft)
@@ -166,14 +161,13 @@ def test_of_a_document_what_is_secret_by_its_name_is_masked_and_no_more() -> Non
     assert masks.document({"api_key": "https://a.example/?for=abc"}, "") == {"api_key": MASK}
 
 
-FLAT = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 DB = StdioServer(name="db", command="npx", args=("--token", "secret-a"), env={"K": SecretStr("held")})
 TOOLS = SseServer(url="https://a.example/sse")
 
 
 def test_the_review_says_that_an_edit_of_a_disabled_server_keeps_its_secrets_here() -> None:
     kept = Draft(Settings(), disabled=(StdioServer(name="files", command="npx"),))
-    (line,) = review(kept.change_servers(Servers.edit, 0, DB), FLAT).lines
+    (line,) = review(kept.change_servers(Servers.edit, 0, DB), NESTED).lines
     assert line.note == f"{HERE_ONLY} {WITH_SECRETS}"
 
 
