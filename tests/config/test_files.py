@@ -144,12 +144,6 @@ def test_remembering_makes_a_private_file_or_follows_a_link(home: Home) -> None:
     assert kept.read_text() == 'theme = "day"\n'
 
 
-def test_a_folder_that_cannot_be_written_is_named(home: Home) -> None:
-    home.root.joinpath("config").write_text("a file where a folder should be")
-    with pytest.raises(ConfigError, match="could not be"):
-        edit.remember(home.config / "preferences.toml", {"theme": "night"})
-
-
 def test_a_write_that_fails_half_way_keeps_the_old_file(home: Home) -> None:
     path = home.root / "kept.toml"
     path.write_text("old")
