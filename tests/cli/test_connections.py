@@ -12,7 +12,6 @@ from quarterdeck.cli.output import CommandError
 from quarterdeck.cli.target import LastConnectionGoneError, choose
 from quarterdeck.config import edit
 from quarterdeck.config.connections import LOCAL, Connection
-from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import load
 from tests.cli.conftest import Run
 from tests.cli.serving import KEY, answering, at_an_address, keeping, serving
@@ -74,7 +73,6 @@ def test_a_file_without_a_certificate_is_named(content: str | None, words: str, 
 
 
 BY_URL = ("--url", "http://arg.example")
-KEYS = {"QUARTERDECK_API_KEY": "key-of-url", "WORK_KEY": "key-of-work"}
 
 
 @pytest.fixture(autouse=True)
@@ -102,12 +100,6 @@ def test_an_argument_wins_over_the_environment_and_that_over_the_last_connection
     assert target("--connection", "local") == LOCAL
 
 
-def test_a_server_may_be_named_before_or_after_the_command() -> None:
-    named, command = ("--connection", "work", "--read-only"), ("settings", "show")
-    for words in ((*named, *command), (*command, *named)):
-        assert (target(*words).name, target(*words).read_only) == ("work", True)
-
-
 LEFT_OUT = {"": "", "[connections.bad]\nurl = 5\n": ",? cannot be used: url is missing"}
 LEFT_OUT["broken\n"] = ",? cannot be used: .*line 1: not TOML"
 
@@ -123,37 +115,26 @@ def test_one_that_is_gone_or_left_out_is_not_replaced_silently_and_why_is_said(h
         target()
 
 
-async def key_for(tmp_path: Path, connection: Connection, environ: Mapping[str, str] = KEYS) -> str | None:
-    found = await Keys(tmp_path / "keys.toml", environ).find(connection)
-    return None if found.key is None else found.key.get_secret_value()
-
-
-async def test_the_key_of_the_environment_goes_to_the_url_alone(tmp_path: Path) -> None:
-    given = target(*BY_URL)
-    assert await key_for(tmp_path, given) == "key-of-url"
-    assert not given.kept
-    assert await key_for(tmp_path, target("--connection", "work")) == "key-of-work"
-    assert await key_for(tmp_path, target("--connection", "open")) is None
-    assert await key_for(tmp_path, LOCAL) is None
-    for value, key in ((" key\n", "key"), ("", None), (" ", None)):
-        assert await key_for(tmp_path, given, {"QUARTERDECK_API_KEY": value}) == key
-
-
-def test_doctor_tells_a_wrong_key_and_prints_none(run: Run, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_tells_a_wrong_key_sends_it_to_the_url_alone_and_prints_none(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "runs no agent" in run("doctor").out
     with answering(keeping(home.data)) as url:
-        monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
+        monkeypatch.setenv("QUARTERDECK_API_KEY", f" {KEY}\n")
         right = run("doctor", "--url", url)
         assert run("doctor", "--url", url, "--json").json["healthy"] is True
+        own = f'[connections.own]\nurl = "{url}"\nheader = "bearer"\nkey_env = "OWN_KEY"\n'
+        home.write("connections.toml", f'{own}[connections.open]\nurl = "{url}"\n')
+        without = run("doctor", "--connection", "open", status=1)
         monkeypatch.setenv("QUARTERDECK_API_KEY", KEY + "x")
         wrong = run("doctor", "--url", url, status=1)
         monkeypatch.setenv("OWN_KEY", KEY)
-        home.write("connections.toml", f'[connections.own]\nurl = "{url}"\nheader = "bearer"\nkey_env = "OWN_KEY"\n')
         bearer = run("doctor", "--connection", "own", status=1)
-        monkeypatch.delenv("QUARTERDECK_API_KEY")
+        monkeypatch.setenv("QUARTERDECK_API_KEY", " ")
         none = run("doctor", "--url", url, status=1)
     assert "accepted" in right.out
     assert "environment variable QUARTERDECK_API_KEY" in right.out
+    assert "the key is missing; from: none\n" in without.out
     assert "refused; from: environment variable QUARTERDECK_API_KEY; sent as X-Session-API-Key\n" in wrong.out
     own = "refused; from: environment variable OWN_KEY; sent as Authorization: Bearer, not X-Session-API-Key\n"
     assert own in bearer.out
