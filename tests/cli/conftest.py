@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.main import main
-from tests.cli.serving import KEY, answering, simulating
+from tests.cli.serving import KEY, simulating
 from tests.local.conftest import folder
 
 __all__ = ["folder"]
@@ -53,6 +53,6 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
 def on(run: Run, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Run]:
     """Run a command line on a simulation of 100 sandboxes, or of its parameter, in which nothing changes by itself."""
     monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
-    with answering(simulating(getattr(request, "param", 100))) as url:
+    with simulating(getattr(request, "param", 100)) as url:
         monkeypatch.setenv("QUARTERDECK_URL", url)
         yield run

@@ -1,25 +1,16 @@
 """Programs of their own and servers on a port: the local service, and what answers as a test says."""
 
-import asyncio
 import os
-import socket
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from threading import Event, Thread
-from typing import Any
+from threading import Thread
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
-from hypercorn.asyncio import serve
-from hypercorn.config import Config
-from pydantic import SecretStr
 
-from quarterdeck.local.runtime.simulated import Simulation
-from quarterdeck.local.service import LocalService
 from tests.client.fakes import Asked, Script
 
 KEY = "sentinel-key"
@@ -56,39 +47,6 @@ def at_an_address(script: Script) -> Iterator[str]:
         server.shutdown()
 
 
-@contextmanager
-def answering(opening: Callable[[], Coroutine[Any, Any, LocalService]]) -> Iterator[str]:
-    """Serve a service from a thread of this process; gives the address."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    port = listening.getsockname()[1]
-    opened, ended = Event(), Event()
-
-    async def answer() -> None:
-        service = await opening()
-        config = Config.from_mapping(errorlog=None, graceful_timeout=0.1, bind=[f"fd://{listening.detach()}"])
-        opened.set()
-        await serve(service.app, config, shutdown_trigger=lambda: asyncio.to_thread(ended.wait))
-        await service.aclose()
-
-    thread = Thread(target=lambda: asyncio.run(answer()))
-    thread.start()
-    try:
-        assert opened.wait(30)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        ended.set()
-        thread.join()
-
-
-def keeping(folder: Path, key: str = KEY) -> Callable[[], Coroutine[Any, Any, LocalService]]:
-    return lambda: LocalService.open(folder, key=SecretStr(key))
-
-
-def simulating(sandboxes: int) -> Callable[[], Coroutine[Any, Any, LocalService]]:
-    """A simulation in which nothing changes by itself, to be served."""
-    return lambda: LocalService.simulated(Simulation(sandboxes, churn=0), key=SecretStr(KEY))
-
-
 class Program:
     def __init__(self, *arguments: str, **environ: str) -> None:
         command, pipe = [sys.executable, "-m", "quarterdeck", *arguments], subprocess.PIPE
@@ -104,8 +62,8 @@ class Program:
 
 
 @contextmanager
-def serving(*arguments: str) -> Iterator[tuple[str, Program]]:
-    program = Program("serve", "--port", "0", *arguments)
+def serving(*arguments: str, **environ: str) -> Iterator[tuple[str, Program]]:
+    program = Program("serve", "--port", "0", *arguments, **environ)
     try:
         first = program.out.readline()
         assert first.startswith("serving http://127.0.0.1:"), first
@@ -113,3 +71,15 @@ def serving(*arguments: str) -> Iterator[tuple[str, Program]]:
     finally:
         program.process.kill()
         program.process.communicate()
+
+
+@contextmanager
+def keyed(*arguments: str, key: str = KEY, **environ: str) -> Iterator[str]:
+    """Serve the local service with a key; gives the address."""
+    with serving(*arguments, QUARTERDECK_API_KEY=key, **environ) as (url, _):
+        yield url
+
+
+def simulating(sandboxes: int) -> AbstractContextManager[str]:
+    """Serve a simulation in which nothing changes by itself."""
+    return keyed("--simulate", str(sandboxes), "--churn", "0")

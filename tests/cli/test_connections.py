@@ -1,20 +1,13 @@
 """Connections from the command line: what is listed, which is meant, which key goes there, and what `doctor` says."""
 
-import os
+import re
 import signal
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from quarterdeck.cli.arguments import parse
-from quarterdeck.cli.output import CommandError
-from quarterdeck.cli.target import LastConnectionGoneError, choose
-from quarterdeck.config import edit
-from quarterdeck.config.connections import LOCAL, Connection
-from quarterdeck.config.load import load
 from tests.cli.conftest import Run
-from tests.cli.serving import KEY, answering, at_an_address, keeping, serving
+from tests.cli.serving import KEY, at_an_address, keyed, serving
 from tests.client.fakes import NO_ROUTE, Answer
 from tests.conftest import Home
 from tests.local.conftest import processes
@@ -44,7 +37,7 @@ def test_all_are_listed_with_where_their_keys_are(run: Run, home: Home, monkeypa
 
 
 def test_a_key_of_the_file_opens_the_connection_of_its_name_at_its_own_address_alone(run: Run, home: Home) -> None:
-    with answering(keeping(home.data)) as url:
+    with keyed() as url:
         home.write("connections.toml", f'[connections.mine]\nurl = "{url}"\n')
         keep_key(home, "mine", "http://127.0.0.1:9")
         assert "for another address" in run("doctor", "--connection", "mine", status=1).out
@@ -72,32 +65,26 @@ def test_a_file_without_a_certificate_is_named(content: str | None, words: str, 
     assert any(str(path) in each and words in each for each in found)
 
 
-BY_URL = ("--url", "http://arg.example")
+def test_an_argument_wins_over_the_environment_and_that_over_the_last_connection(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, kept, environment, argument = (f"127.0.0.1:{port}" for port in (6, 7, 8, 9))
+    home.write(
+        "connections.toml", f'[connections.work]\nurl = "http://{work}"\n[connections.open]\nurl = "http://{kept}"\n'
+    )
 
+    def asked(*words: str) -> str:
+        return run("sandboxes", "list", *words, status=1).err
 
-@pytest.fixture(autouse=True)
-def written(home: Home) -> None:
-    work = '[connections.work]\nurl = "https://work.example"\nkey_env = "WORK_KEY"\n'
-    home.write("connections.toml", f'{work}[connections.open]\nurl = "http://open.example"\n')
-
-
-def target(*words: str, environ: Mapping[str, str] | None = None) -> Connection:
-    return choose(parse(words), load(os.environ), environ or {})
-
-
-def remember(name: str) -> None:
-    edit.remember(load(os.environ).folders.preferences, {"last_connection": name})
-
-
-def test_an_argument_wins_over_the_environment_and_that_over_the_last_connection() -> None:
-    assert target() == LOCAL
-    remember("work")
-    environ = {"QUARTERDECK_URL": "http://env.example/"}
-    assert target(*BY_URL, environ=environ).url == "http://arg.example"
-    assert target("--connection", "open", environ=environ).url == "http://open.example"
-    assert target(environ=environ).url == "http://env.example"
-    assert target(environ={"QUARTERDECK_URL": ""}).name == "work"
-    assert target("--connection", "local") == LOCAL
+    assert run("sandboxes", "list").err == ""
+    home.write("preferences.toml", 'last_connection = "work"\n')
+    monkeypatch.setenv("QUARTERDECK_URL", f"http://{environment}")
+    assert argument in asked("--url", f"http://{argument}")
+    assert kept in asked("--connection", "open")
+    assert environment in asked()
+    monkeypatch.setenv("QUARTERDECK_URL", "")
+    assert work in asked()
+    assert run("sandboxes", "list", "--connection", "local").err == ""
 
 
 LEFT_OUT = {"": "", "[connections.bad]\nurl = 5\n": ",? cannot be used: url is missing"}
@@ -105,21 +92,20 @@ LEFT_OUT["broken\n"] = ",? cannot be used: .*line 1: not TOML"
 
 
 @pytest.mark.parametrize(("text", "why"), LEFT_OUT.items())
-def test_one_that_is_gone_or_left_out_is_not_replaced_silently_and_why_is_said(home: Home, text: str, why: str) -> None:
+def test_one_that_is_gone_or_left_out_is_not_replaced_silently_and_why_is_said(
+    run: Run, home: Home, text: str, why: str
+) -> None:
     home.write("connections.toml", text)
-    with pytest.raises(CommandError, match=f"'bad'{why}") as caught:
-        target("--connection", "bad")
-    assert caught.value.status == 2
-    remember("bad")
-    with pytest.raises(LastConnectionGoneError, match=f"'bad'{why}"):
-        target()
+    home.write("preferences.toml", 'last_connection = "bad"\n')
+    for named in (("--connection", "bad"), ()):
+        assert re.search(f"'bad'{why}", run("sandboxes", "list", *named, status=2).err)
 
 
 def test_doctor_tells_a_wrong_key_sends_it_to_the_url_alone_and_prints_none(
     run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "runs no agent" in run("doctor").out
-    with answering(keeping(home.data)) as url:
+    with keyed() as url:
         monkeypatch.setenv("QUARTERDECK_API_KEY", f" {KEY}\n")
         right = run("doctor", "--url", url)
         assert run("doctor", "--url", url, "--json").json["healthy"] is True

@@ -82,11 +82,8 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    folder = tmp_path_factory.mktemp("data")
-    with (
-        serving.answering(serving.keeping(folder / "one", KEY)) as first,
-        serving.answering(serving.keeping(folder / "two", OTHER_KEY)) as second,
-    ):
+    one, two = ({"key": key, "HOME": str(tmp_path_factory.mktemp("home"))} for key in (KEY, OTHER_KEY))
+    with serving.keyed(**one) as first, serving.keyed(**two) as second:
         yield first, second
 
 
@@ -163,7 +160,7 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
 
 async def test_where_a_conversation_is_created_a_simulation_says_that_it_is_one(desk: Desk) -> None:
     desk.environ["SIMULATED_KEY"] = serving.KEY
-    with serving.answering(serving.simulating(3)) as url:
+    with serving.simulating(3) as url:
         async with desk.sit(Connection("simulated", url, key_env="SIMULATED_KEY"), sees="live now") as seat:
             await seat.until(lambda: seat.session.server.kind)
             await seat.press("n", sees="This is a simulation: its agents only play.")
