@@ -64,7 +64,6 @@ SHOTS: tuple[tuple[str, tuple[int, int], Steps], ...] = (
 async def take(root: Path) -> None:
     """Take every picture of one service, each with a deck of its own."""
     service = await LocalService.simulated(Simulation(SANDBOXES, churn=0.0), clock=lambda: NOW)
-
     connect = served_by(service)
     try:
         async with connect(LOCAL, None) as client:

@@ -95,13 +95,6 @@ def test_a_save_that_would_erase_a_key_is_refused_unless_the_key_or_a_yes_is_giv
         assert (keeper.stores, keeper.record["language"]) == (1, "fr")
 
 
-def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run) -> None:
-    with at_an_address(FlatServer(Answer({"detail": "Not Allowed"}, 405))) as url:
-        ended = run("settings", "set", "language=fr", "--accept-losses", "--url", url, status=1)
-    assert "does not take POST there (status 405)" in ended.err
-    assert "another kind of server" not in ended.err
-
-
 def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run) -> None:
     fields: list[dict[str, Any]] = [
         {"key": "agent_context.auth_token", "label": "Auth token", "value_type": "string", "secret": False},
@@ -183,7 +176,6 @@ def test_lesser_settings_are_shown_where_all_are_asked_for_and_what_is_not_taken
     assert "less used settings stand at their defaults; --all lists them too" in some.err
     assert everything.err == ""
     assert len(everything.out.splitlines()) > len(some.out.splitlines())
-
     for assignment, words in (
         ("max_iterations=", "keeps the stored value when it is cleared; replace it instead.\n"),
         ("enable_solvability_analysis=on", "lists those of a server.\n"),

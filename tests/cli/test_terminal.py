@@ -319,7 +319,6 @@ def test_what_a_watched_conversation_comes_to_rings_and_is_noticed_unless_quiet(
     environ = {name: os.environ[name] for name in os.environ if name not in ("TMUX", "LC_TERMINAL", "TERM_PROGRAM")}
     fleet = FakeFleet()
     fleet.talk("c1", fleet.add("box"), "Nightly build", execution_status="running")
-
     with (
         at_an_address(fleet.answer) as url,
         Terminal(*quarterdeck("--url", url), env=environ) as loud,

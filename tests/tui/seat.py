@@ -203,7 +203,6 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
 
 
 def served_by(service: LocalService) -> Connect:
-
     def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
         access = Access(read_only=endpoint.read_only, app=service.app)
         return Client(endpoint.url or IN_PROCESS, key=service.key, access=access)

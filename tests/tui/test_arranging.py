@@ -80,12 +80,9 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
         await seat.press("d", "enter", until=lambda: len(seat.table.ids) == 6, lacks="status:")
         await seat.press("slash", *"run status:error !idle>30m", "enter", "f", "space", sees="[x] ● Running")
         await seat.press("enter", sees=("/ run !idle>30m status:running,error", "3 of 6"))
-
-
-async def test_statuses_typed_by_the_other_name_of_their_token_are_replaced_too(fleet: FakeFleet) -> None:
     fleet.talk("c2", "off4", "Asleep")
     async with at_conversations(fleet) as seat:
-        await seat.press("slash", *"fix status:finished", "enter", sees="1 of 2")
+        await seat.press("slash", *"fix status:finished", "enter", sees="1 of 2")  # `state`, by its other name
         await seat.press("f", sees=("[x] ✓ Finished", "[ ] ‖ Sandbox paused"))
         await seat.press("d", "enter", until=lambda: len(seat.table.ids) == 1, sees="/ fix", lacks="status:")
 

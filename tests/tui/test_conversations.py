@@ -302,9 +302,3 @@ def test_whatever_a_server_says_of_parents_nothing_is_lost_or_doubled(
     found = folding.arranged(ids[:3], filtered=True, by_attention=by_attention)
     assert set(ids[:3]) <= set(found)
     assert len(found) == len(set(found))
-
-
-async def test_the_menu_of_a_row_takes_the_room_there_is(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        await seat.sees("Talk 3", "live")
-        await seat.press("f2", sees=("Open the conversation", "Mark the row, or unmark it"))

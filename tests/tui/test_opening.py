@@ -155,7 +155,6 @@ async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: in
 async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
     title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/ a\uffffb\ufdd0 👍🏽 👩\u200d💻 🇩🇪"
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}
-
     server = FakeServer({f"GET {CONVERSATIONS}/search": [page([item])]})
     async with seated(answering(server), PROD, size=(160, 30), sees=("[red]x[/] [@click=", "RUN␛[31mNING")) as seat:
         for key, words in (("i", "sandbox status  RUN␛[31mNING"), ("enter", "The server does not tell")):

@@ -93,7 +93,7 @@ async def test_what_is_agreed_to_after_the_connection_was_opened_anew_is_not_sen
     async with at_sandboxes(fleet) as seat:
         await seat.until(lambda: seat.session.server.kind)
         before = seat.session
-        await seat.press("asterisk", "p", sees="Pause 2 sandboxes?")
+        await seat.press("asterisk", "p", sees=("Pause 2 sandboxes?", "n no (enter too)"), lacks="scroll")
         fleet.nested = True
         before.refresh()
         await seat.until(lambda: seat.deck.session not in (before, None))
@@ -304,7 +304,7 @@ async def test_a_sandbox_reads_as_being_deleted_until_it_is_gone(fleet: FakeFlee
     fleet.deaf = {"box"}
     async with seated(answering(fleet.server), PROD) as seat:
         await seat.press("2", sees=("1 Running", "live"))
-        await seat.press("D", sees="The workspace and all files in it are deleted too.")
+        await seat.press("D", sees=("The workspace and all files in it are", "enter do it  esc cancel"), lacks="scroll")
         await seat.press(*"box", "enter", sees="Running, deleting")
         del fleet.sandboxes["box"]
         await seat.sees("No sandboxes.")

@@ -205,6 +205,7 @@ async def test_a_save_that_ends_at_another_connection_leaves_that_ones_form_alon
 async def test_a_refusal_is_said_and_the_edits_are_kept_and_it_is_no_first_run(sit_before: Sit) -> None:
     store = FlatServer()
     refusals = {403: "The server does not allow this", 404: "The settings are not where they were"}
+    refusals[405] = "The server does not take POST there (status 405)."
     async with sit_before(FakeServer(store)) as seat:
         await seat.edit("git_user_name", "Grace")
         for status in (405, 410):
