@@ -21,7 +21,7 @@ from quarterdeck.tui import external, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import detail
 from quarterdeck.tui.columns.details import LABEL_WIDE
-from quarterdeck.tui.commands import Command, Place, bindings_at
+from quarterdeck.tui.commands import Command, Place, bindings_at, key_bar_hints
 from quarterdeck.tui.conversation.composer import Composer
 from quarterdeck.tui.conversation.entry_lines import copied
 from quarterdeck.tui.conversation.head import about_line, origin_cell
@@ -172,8 +172,12 @@ class ConversationScreen(DeckScreen):
             return ANSWERING
         if self._find.has_focus:
             return FINDING
-        unanswerable = "" if self._question.answerable else "Answer"
-        return tuple(hint for hint in super().hints() if hint[2] and hint[1] != unanswerable)
+        hints = key_bar_hints(self.PLACE, self._is_offered)
+        return tuple(hint for hint in hints if hint[2])
+
+    def _is_offered(self, command: Command) -> bool:
+        """Whether the key bar names a command; what cannot be answered may still be gone to and read."""
+        return self.why_not(command) is None and (command.name != "answer" or self._question.answerable)
 
     def health(self) -> Cell:
         """The source of the events."""
