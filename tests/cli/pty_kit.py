@@ -66,9 +66,6 @@ class Terminal:
             data = data[os.write(self.master, data[:1024]) :]
             self._read(0)
 
-    def type_unread(self, keys: str) -> None:
-        os.write(self.master, keys.encode())
-
     def shows(self, *texts: str, seconds: float = 20) -> str:
         """Wait until all texts are on the screen at once, and return it; fails with what is there instead."""
         end = time.monotonic() + seconds
@@ -87,16 +84,6 @@ class Terminal:
     def quit(self) -> None:
         self.press("ctrl+q")
         assert self.ends() == 0
-
-    def clear_when_given_back(self, seconds: float = 10) -> None:
-        """Wait until a program has given its terminal back, then clear the screen.
-
-        What a stopped program wrote is still on its way: on a screen cleared before, it would look like drawn again.
-        """
-        end = time.monotonic() + seconds
-        while self.modes_left:
-            assert self._read(end - time.monotonic()), f"the terminal is not given back after {seconds} s:\n{self.text}"
-        self.screen.reset()
 
     def hang_up(self) -> None:
         """Take the terminal away, as a closed window does; nothing can be read afterwards."""

@@ -289,6 +289,7 @@ def test_a_start_that_is_answered_with_a_failure_is_none_and_addresses_hold_no_s
     fleet.sandboxes["b1"] = {"id": "b1", "status": "ERROR", "session_api_key": "sentinel-4", "exposed_urls": urls}
     fleet.says[f"POST {SANDBOXES}"] = Answer(fleet.sandboxes["b1"])
     with at_an_address(fleet.answer) as address:
+        assert "b1  " in run("sandboxes", "list", "--url", address).out, "though it lacks most members"
         listed = run("sandboxes", "list", "--json", "--url", address)
         started = run("sandboxes", "start", "--url", address, status=1)
     assert listed.json[0]["exposed_urls"] == [{"name": "VSCODE", "address": "http://box:8000/vscode", "port": 8000}]

@@ -12,7 +12,6 @@ from urllib.parse import parse_qsl
 
 import httpx
 import pytest
-import trustme
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
@@ -224,13 +223,6 @@ def answering(*answers: bytes) -> Conversation:
         writer.write(left.pop(0) if len(left) > 1 else left[0])
 
     return answer
-
-
-def certified(certificate: trustme.LeafCert) -> ssl.SSLContext:
-    """What a server with that certificate speaks TLS with."""
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    certificate.configure_cert(tls)
-    return tls
 
 
 def plain(body: bytes, status: str = "200 OK", *headers: str) -> bytes:

@@ -2,31 +2,27 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import pytest
 from pydantic import SecretStr
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request
 
 from quarterdeck.client.agent_server import NEVER, RISKY, AgentServer
 from quarterdeck.client.agent_socket import listen_to
-from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.event import Event
 from quarterdeck.client.request import KeyHeader, LoggedRequest
-from tests.client.fakes import FAST, KEY, Answer, Asked, answering, client_at, client_of, error_of, plain, raw_server
+from tests.client.fakes import FAST, KEY, Answer, answering, client_at, client_of, error_of, plain, raw_server
 
 ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
 AGENT_KEY = "sentinel-agent-key-77"
 FRAME = '{"id": "f1", "kind": "MessageEvent", "source": "agent", "llm_message": {"content": [{"text": "hello"}]}}'
 
 
-def agent_at(url: str) -> tuple[AgentServer, list[Asked]]:
-    client, server = client_of(lambda asked: Answer({"success": True}))
-    return AgentServer.at(client.transport, SecretStr(url), SecretStr(AGENT_KEY)), server.asked
-
-
 async def test_its_key_goes_to_its_own_origin_and_the_servers_key_never() -> None:
-    agent, asked = agent_at(f"https://sandbox.test:8123/prefix/api/conversations/{ID}?x=1")
+    client, server = client_of(lambda _: Answer({"success": True}))
+    url, asked = SecretStr(f"https://sandbox.test:8123/prefix/api/conversations/{ID}?x=1"), server.asked
+    agent = AgentServer.at(client.transport, url, SecretStr(AGENT_KEY))
     await agent.send("hello")
     await agent.answer(accept=False)
     assert await agent.alive()
@@ -43,15 +39,6 @@ async def test_its_key_goes_to_its_own_origin_and_the_servers_key_never() -> Non
     risky = {"kind": "ConfirmRisky", "threshold": "MEDIUM", "confirm_unknown": True}
     policies = [{"policy": {"kind": "NeverConfirm"}}, {"policy": risky}]
     assert [each.body for each in (asked[1], *asked[3:])] == [{"accept": False}, {"accept": True}, *policies]
-
-
-@pytest.mark.parametrize("host", ["localhost:8001", "127.0.0.1:8001", "[::1]:8001"])
-def test_an_address_of_another_machines_own_is_not_asked(host: str) -> None:
-    url = f"http://{host}/api/conversations/{ID}"
-    with pytest.raises(ServiceError) as refused:
-        agent_at(url)
-    assert refused.value.kind is ErrorKind.NOT_OFFERED
-    AgentServer.at(client_at("http://127.0.0.1:3000").transport, SecretStr(url), SecretStr(AGENT_KEY))
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import re
 import socket
+import ssl
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -18,19 +19,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.transport import Access
-from tests.client.fakes import (
-    FAST,
-    KEY,
-    Conversation,
-    RawServer,
-    answering,
-    certified,
-    client_at,
-    error_of,
-    first_page,
-    plain,
-    raw_server,
-)
+from tests.client.fakes import FAST, KEY, Conversation, answering, client_at, error_of, first_page, plain, raw_server
 
 SHORT = Limits(read=0.15, slow=0.4, quick=0.4, body=100_000, list_body=100_000, repeat_after=0, per_second=10_000)
 """What is waited for in vain is short, what a busy machine needs is not."""
@@ -38,9 +27,17 @@ EMPTY = plain(b'{"items": []}')
 NOTHING = answering(b"")
 
 
-async def failed(answer: Conversation, limits: Limits = FAST) -> tuple[ServiceError, RawServer]:
+async def failed(answer: Conversation, limits: Limits = FAST) -> tuple[ServiceError, list[bytes]]:
+    """The error that a reading ends in, and the heads of the requests that were made for it."""
     async with raw_server(answer) as server, client_at(server.url, limits=limits) as client:
-        return await error_of(first_page(client)), server
+        return await error_of(first_page(client)), server.heads
+
+
+def certified(certificate: trustme.LeafCert) -> ssl.SSLContext:
+    """What a server with that certificate speaks TLS with."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate.configure_cert(tls)
+    return tls
 
 
 def seconds_in(words: str) -> float:
@@ -86,8 +83,8 @@ async def test_a_redirect_to_anywhere_else_is_an_error(location: str | None, tol
         headers = () if location is None else (f"Location: {location.replace('HOST', host)}",)
         writer.write(plain(b"", "302 Found", *headers))
 
-    error, server = await failed(answer)
-    assert (error.kind, len(server.heads), told in error.words) == (ErrorKind.REDIRECTED, 1, True)
+    error, heads = await failed(answer)
+    assert (error.kind, len(heads), told in error.words) == (ErrorKind.REDIRECTED, 1, True)
     assert "sentinel" not in error.words
 
 
@@ -175,8 +172,8 @@ async def test_a_fault_ends_in_words_and_a_start_is_sent_once(fault: Conversatio
 
 
 async def test_an_answer_that_drips_ends_at_the_deadline_of_all_tries() -> None:
-    error, server = await failed(dripping, SHORT._replace(read=5.0, total=0.4))
-    assert (error.kind, len(server.heads)) == (ErrorKind.STALLED, 1)
+    error, heads = await failed(dripping, SHORT._replace(read=5.0, total=0.4))
+    assert (error.kind, len(heads)) == (ErrorKind.STALLED, 1)
     assert 0.4 <= seconds_in(error.words) < 5
 
 

@@ -20,6 +20,7 @@ from tests.client.fakes import FAST, NO_ROUTE, WEB_PAGE, Answer, client_of, erro
 SEARCH = "GET /api/v1/sandboxes/search"
 BATCH = "GET /api/v1/sandboxes"
 NO_METHOD = Answer({"detail": "Method Not Allowed"}, 405)
+NULLS = dict.fromkeys(("created_at", "sandbox_spec_id", "exposed_urls", "session_api_key", "created_by_user_id"))
 
 
 def sandbox(number: int | str, **members: Any) -> dict[str, Any]:
@@ -105,7 +106,8 @@ async def test_whatever_pages_say_each_record_is_read_once(script: list[tuple[li
         ({"items": [], "next_page_id": ""}, [], 0),
         ({"items": [sandbox(1), {"id": 5}, 7, sandbox(2, status=None)]}, ["s1"], 3),
         ([sandbox(1), "x"], ["s1"], 1),
-        ({"items": [sandbox(1, status="SLEEPING", exposed_urls=None, other={"a": [1]})]}, ["s1"], 0),
+        ({"items": [sandbox(1, status="SLEEPING", other={"a": [1]})]}, ["s1"], 0),
+        ([{"id": "s1", "status": "PAUSED"}, sandbox(2, **NULLS), {"id": "s3"}, {}], ["s1", "s2"], 2),
         (json.dumps([sandbox("\ud800"), sandbox(2)]).encode(), ["s\ud800", "s2"], 0),
         (b"\xef\xbb\xbf" + json.dumps([sandbox(1)]).encode(), ["s1"], 0),
         (json.dumps([sandbox(1)]).encode("utf-16"), ["s1"], 0),

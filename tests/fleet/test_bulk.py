@@ -152,14 +152,6 @@ async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKin
     assert (last.state, "Did not work." in last.words) == (RowState.STOPPED, True)
 
 
-def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
-    rows = [row(name=each) for each in "abc"]
-    planned = plan(rows, lambda each: "No." if each.id == "b" else None, hidden={"b", "c"})
-    assert [each.id for each in planned.with_hidden().rows] == ["a", "c"]
-    summary = BulkJob(Fleet(0).job.action, planned).summary
-    assert summary.splitlines()[2:] == ["b  skipped  No.", "c  skipped  The filter hides it."]
-
-
 def test_a_deletion_is_done_by_a_reading_without_the_sandbox_and_not_by_the_answer() -> None:
     listed, missing = (Story(status).memory for status in ("RUNNING delete accepted", "MISSING"))
     verdicts = [change_verdict(memory, Action.DELETE) for memory in (listed, missing, None)]

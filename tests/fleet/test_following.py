@@ -288,15 +288,6 @@ async def test_what_somebody_else_answers_at_once_is_said(
     assert (raised.value.outcome is Outcome.APPLIED) is (say is SAYING)
 
 
-async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(agent: FakeAgent) -> None:
-    following, answering = await talking(agent)
-    agent.drops = True
-    with pytest.raises(ServiceError, match="The log does not have your message"):
-        await answering.send("never arrives")
-    assert not following.transcript.outgoing
-    assert sent(agent, "/events") == 1
-
-
 async def test_an_answer_counts_without_a_response_and_a_lost_reason_is_said(agent: FakeAgent) -> None:
     agent.asks("one")
     following, answering = await talking(agent)

@@ -84,24 +84,6 @@ async def test_a_conversation_shows_the_newer_word_of_its_sandbox_until_it_was_r
     await says("Sandbox resuming", "Sandbox paused")
 
 
-async def test_a_sandbox_is_called_free_only_once_the_starts_were_read() -> None:
-    fleet = FakeFleet()
-    fleet.add("box")
-    told: list[News] = []
-    session = Session(client_of(fleet.answer)[0], told.append, lambda: NOON)
-
-    def is_free() -> object:
-        return (row := session.sandbox_row("box")) and row.unlinked
-
-    await session.sandboxes.read_all()
-    await session.conversations.read_all()
-    assert not is_free()
-    told.clear()
-    await session.start_tasks.read_all()
-    assert is_free()
-    assert (About.SANDBOXES, True) in {(news.about, news.all_rows) for news in told}
-
-
 async def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_away() -> None:
     now = NOON
     listed, created = Answer({"items": []}), Answer({"id": "followed", "status": "WORKING"})

@@ -414,13 +414,15 @@ async def test_what_was_being_sent_at_the_end_is_perhaps_sent(
         server.gate.set()
 
 
-async def test_messages_that_were_not_sent_come_back_in_their_order(agent: FakeAgent) -> None:
+async def test_messages_that_the_log_does_not_have_come_back_in_order(agent: FakeAgent) -> None:
     server = Gated(agent, to(EVENTS))
     async with opened(agent, server=server) as seat:
         await seat.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three", sees="a message is being sent")
         agent.drops = True
         server.gate.set()
-        await seat.until(lambda: composer(seat).text == "one\ntwo\nthree")
+        await seat.sees("The log does not have", "your message. Send it again.", lacks="sending")
+        assert composer(seat).text == "one\ntwo\nthree"
+        assert agent.asked.count(f"POST {EVENTS}") == 2, "each was sent once"
 
 
 async def test_a_message_that_the_log_shows_before_its_answer_is_lost_was_sent(agent: FakeAgent) -> None:

@@ -209,9 +209,10 @@ async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where
 
 
 @pytest.mark.parametrize("answer", [Answer({"detail": "It broke"}, 500), Answer({"items": [{"no": "id"}]})])
-async def test_unlinked_rows_are_called_what_is_known_so_far_while_something_is_unread(answer: Answer) -> None:
+@pytest.mark.parametrize("unread", [CONVERSATIONS, f"{CONVERSATIONS}/start-tasks"])
+async def test_unlinked_rows_are_known_only_so_far_while_something_is_unread(unread: str, answer: Answer) -> None:
     fleet = idle_fleet()
-    fleet.says[f"GET {CONVERSATIONS}/search"] = answer
+    fleet.says[f"GET {unread}/search"] = answer
     async with at_sandboxes(fleet) as seat:
         await seat.press("X", sees=("so far, not everything is read", "none so far"))
 
@@ -240,6 +241,7 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
         await seat.press("p", sees=("1 will be paused", "5 marked, but hidden by the filter"))
         await seat.press("h", sees=("Pause 6 sandboxes?", "6 will be paused", "The agent of Fix the build is at work"))
         await seat.press("h", "y", sees="1 done")
+        await seat.press("y", until=lambda: "box01  skipped  The filter hides it." in seat.deck.clipboard)
         assert fleet.orders == [("pause", "box00")]
         await seat.press("escape", "escape", "asterisk", "slash", *"id:idle", "enter", "p")
         await seat.sees("Nothing to pause", "n close (enter too)")
@@ -271,6 +273,7 @@ async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fle
         copied = (home.state / "copied.txt").read_text()
         assert copied.startswith("7 sandboxes: 5 done, 1 gone, 1 skipped\n")
         assert "box01  done" in copied
+        assert "idle6  skipped  It is paused already" in copied
 
 
 async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFleet) -> None:

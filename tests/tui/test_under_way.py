@@ -359,10 +359,13 @@ async def test_a_reading_that_was_asked_for_shows_at_once_though_nothing_answers
 
 
 async def test_both_lists_say_that_the_starts_they_depend_on_are_not_read(fleet: FakeFleet) -> None:
+    fleet.add("free")
     fleet.says[f"GET {CONVERSATIONS}/start-tasks/search"] = Answer({"detail": "It broke"}, 500)
     async with at_conversations(fleet) as seat:
         await seat.sees("The starts of conversations were not read: The server failed with 500: It", "live now")
-        await seat.press("2", sees=("Sandboxes]", "The starts of conversations were not read"))
+        await seat.press("2", sees=("2 Running", "The starts of conversations were not read"), lacks="no conversation")
+        fleet.says.clear()
+        await seat.press("ctrl+r", sees="no conversation")
 
 
 async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet) -> None:
