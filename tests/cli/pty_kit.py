@@ -66,6 +66,9 @@ class Terminal:
             data = data[os.write(self.master, data[:1024]) :]
             self._read(0)
 
+    def type_unread(self, keys: str) -> None:
+        os.write(self.master, keys.encode())
+
     def shows(self, *texts: str, seconds: float = 20) -> str:
         """Wait until all texts are on the screen at once, and return it; fails with what is there instead."""
         end = time.monotonic() + seconds

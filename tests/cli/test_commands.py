@@ -1,5 +1,3 @@
-"""Commands on the local service: what they print, change and refuse; settings as a file and taken back; references."""
-
 import json
 import re
 import signal

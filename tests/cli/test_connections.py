@@ -1,5 +1,3 @@
-"""Connections from the command line: what is listed, which is meant, which key goes there, and what `doctor` says."""
-
 import re
 import signal
 from pathlib import Path

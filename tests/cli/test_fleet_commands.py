@@ -1,5 +1,3 @@
-"""Conversations and sandboxes from the command line: read, filtered, watched, written to, paused, deleted."""
-
 import json
 import os
 import shlex

@@ -25,10 +25,9 @@ from quarterdeck.settings.mcp_server import members
 from tests.cli.conftest import Run
 from tests.cli.serving import Program, at_an_address
 from tests.client.fakes import NO_ROUTE, Answer, Asked
-from tests.client.nested_server import NestedServer
+from tests.client.settings_servers import LOST, STORED, FlatServer, NestedServer
 from tests.conftest import Home
 from tests.live.conftest import PARAMS
-from tests.settings.flat_server import LOST, STORED, FlatServer
 
 SECRET = "sentinel-in-clear"
 

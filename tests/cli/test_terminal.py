@@ -1,5 +1,3 @@
-"""The deck in a real terminal: however it ends, the terminal is as it was; what a crash tells; how it calls."""
-
 import os
 import signal
 import stat
@@ -271,7 +269,7 @@ def test_a_terminal_that_cannot_show_it_gets_words(changed: dict[str, str], word
 
 
 def test_a_terminal_that_takes_nothing_any_more_does_not_keep_a_signal_from_ending_the_deck(deck: Terminal) -> None:
-    os.write(deck.master, b"3" + b"21" * 60)
+    deck.type_unread("3" + "21" * 60)
     deck.process.send_signal(signal.SIGTERM)
     assert deck.process.wait(20) == 128 + signal.SIGTERM
 

@@ -17,7 +17,7 @@ from quarterdeck.client.nested import PLACES
 from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost
 from quarterdeck.client.settings import losses
 from tests.client.fakes import NESTED, Answer, client_of, error_of
-from tests.client.nested_server import NestedServer
+from tests.client.settings_servers import NestedServer
 from tests.servers.nested.record import ADDRESSES
 
 LLM = "agent_settings.llm"

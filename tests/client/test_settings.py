@@ -12,7 +12,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import Server
-from quarterdeck.client.models.settings import LOAD_ONLY, Loss, ProviderToken, Settings
+from quarterdeck.client.models.settings import LOAD_ONLY, Loss, Settings
 from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.settings import losses
 from tests.client.fakes import FLAT, NESTED, NO_ROUTE, UNSTORED, Answer, FakeServer, client_at, client_of, error_of
@@ -357,14 +357,3 @@ async def test_a_value_is_replaced_only_where_that_can_be_done_and_there_is_one(
         client, server = opened(nested)
         assert (await error_of(client.secrets.replace_value("TOKEN", VALUE))).kind is kind
         assert server.sent("POST") == []
-
-
-@BOTH
-async def test_all_tokens_go_at_once_and_one_that_its_provider_refuses_is_not_a_wrong_key(nested: bool) -> None:
-    client, server = opened(nested, written=Answer({"error": "Invalid token. Please make sure"}, 401))
-    tokens = {"github": ProviderToken(token=SecretStr("ghp_sentinel")), "kept": ProviderToken(host="git.example")}
-    error = await error_of(client.secrets.set_tokens(tokens))
-    given = {"github": {"token": "ghp_sentinel", "host": ""}, "kept": {"token": "", "host": "git.example"}}
-    assert server.asked[0].body == {"provider_tokens": given}
-    assert (error.kind, error.words) == (ErrorKind.INVALID, "A token was refused by its provider: github.")
-    assert "ghp_sentinel" not in f"{error.words}{error.advice}"

@@ -252,6 +252,7 @@ def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) 
         (GOOD, 226.0, "live 2m ago"),
         (GOOD.answered(225.0), 226.0, "live 1s ago, all 2m ago"),
         (GOOD._replace(incomplete=True), 103.0, "live 3s ago, incomplete"),
+        (GOOD._replace(partial=True), 103.0, "live 3s ago, perhaps not all"),
         (GOOD._replace(unreadable=3), 103.0, "live 3s ago, 3 unreadable"),
         (GOOD._replace(doubted=True), 101.0, "live 1s ago, server lists none, asking again"),
         (failed(GOOD), 142.0, "stale 42s, retry in 8s"),
@@ -278,13 +279,10 @@ def test_a_wait_grows_to_a_minute_and_is_as_long_as_was_asked_for_up_to_two() ->
     assert {backoff(1, 0.0, garbage) for garbage in (-5.0, 0.0, float("nan"))} == {2.0}
 
 
-def test_a_duration_in_a_word() -> None:
+def test_durations_and_how_long_ago_in_a_word() -> None:
     seconds = (-86400.0, 0.9, 12.9, 59.9, 60.0, 3599.0, 3600.0, 11_550.0, 86_399.0, 86_400.0, 200_000.0)
     assert " ".join(map(age, seconds)) == "now now 12s 59s 1m 59m 1h00m 3h12m 23h59m 1d 2d"
     assert {age(unknown) for unknown in (None, float("nan"), float("inf"))} == {"-"}
-
-
-def test_how_long_ago() -> None:
     assert [age_of(when, NOON) for when in (at(-90), at(90), None)] == ["1m", "now", "-"]
     assert age_of(datetime(1, 1, 1, tzinfo=UTC), NOON).endswith("d")
     assert [stopwatch(seconds) for seconds in (-3.0, 41.0, 130.9, 3723.0)] == ["0:00", "0:41", "2:10", "1:02:03"]

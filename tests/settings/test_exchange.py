@@ -1,5 +1,3 @@
-"""What comes and goes as text: files, pasted JSON, copies; and what of it is masked."""
-
 import json
 import re
 from contextlib import suppress

@@ -1,5 +1,3 @@
-"""Saving without a screen: what stops a save, what is reviewed, and what is said and kept however a store ends."""
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -30,8 +28,8 @@ from quarterdeck.settings.save import Caller, SaveResult, complaint, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, verify
 from tests.client.fakes import NESTED, Answer, Asked, client_of
+from tests.client.settings_servers import DOWN, LOST, FlatServer
 from tests.live.test_settings import VALUES
-from tests.settings.flat_server import DOWN, LOST, FlatServer
 from tests.settings.strategies import EDITS, RECORDS, Edits, edited, errors, marked_drafts, saved
 
 

@@ -1,5 +1,3 @@
-"""How a person arranges a list: filter, order, columns, marks; and that it stays so from run to run."""
-
 import json
 import re
 import time
@@ -12,7 +10,6 @@ from quarterdeck.fleet.conversations import DECK_GRAMMAR
 from quarterdeck.fleet.filters import parse
 from quarterdeck.tui.external import can_open_browser
 from quarterdeck.tui.kept_state import KeptState
-from quarterdeck.tui.lists import screen
 from quarterdeck.tui.lists.conversation_commands import title_words
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.conftest import Home
@@ -232,15 +229,6 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
         await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))
         await seat.press("escape", "slash", *"run", "enter", sees="esc show all")
         await seat.press("escape", until=lambda: "esc show all" not in seat.text)
-
-
-async def test_a_column_that_a_long_status_hides_comes_back(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(screen, "AGED_AFTER", 0.5)
-    fleet.talk("c1", "run1", "Fix the build", execution_status="a_status_that_takes_many_cells")
-    async with at_conversations(fleet, size=(60, 20)) as seat:
-        await seat.sees("Fix the build", "live", lacks="SANDBOX")
-        fleet.talk("c1", "run1", "Fix the build", execution_status="finished")
-        await seat.sees("Finished", "SANDBOX")
 
 
 async def test_a_count_is_shown_whole_or_not_at_all() -> None:

@@ -1,5 +1,3 @@
-"""Connections by keys, on two real servers: seen, switched, checked, added, edited, deleted; keys proven and kept."""
-
 import asyncio
 import logging
 import os

@@ -1,5 +1,3 @@
-"""The conversation itself: followed, answered, written to, stopped, by keys alone."""
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace

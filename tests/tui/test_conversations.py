@@ -1,5 +1,3 @@
-"""Conversations in their list: created, renamed, deleted; what their sandbox does; those of one family together."""
-
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Starts that failed: told in full until they are put away, copied, and asked for again."""
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -144,14 +144,6 @@ async def test_rows_of_two_servers_at_one_address_are_not_mixed(nested: bool) ->
         assert "Fix login" not in seat.text
 
 
-@pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
-async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(count: int, words: str) -> None:
-    listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]
-    server = FakeServer({f"GET {CONVERSATIONS}": [Answer(listed)]})
-    async with seated(answering(server), PROD, size=(120, 30), sees=("Fix login", words)) as seat:
-        assert ("perhaps" in seat.text) == (count == 100)
-
-
 async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
     title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/ a\uffffb\ufdd0 👍🏽 👩\u200d💻 🇩🇪"
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}

@@ -1,5 +1,3 @@
-"""Sandboxes in their list: what one key does, why not, what is said of them; commands for several, told row by row."""
-
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta

@@ -1,5 +1,3 @@
-"""The table of a list: keys, mouse, colours, which columns have room, what is painted for a change."""
-
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -99,7 +97,7 @@ async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
 async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_screen, "AGED_AFTER", 1e9)
     fleet = fleet_of(9)
-    async with at_sandboxes(fleet, sees="Fix login bug") as seat:
+    async with at_sandboxes(fleet, size=(66, 20), sees="Fix login bug") as seat:
         narrow = seat.line_of("STATUS")
 
         async def become(status: str, word: str) -> str:
@@ -109,6 +107,7 @@ async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatc
 
         wide = await become("HIBERNATING", "1 HIBERNATING")
         assert wide.index("SANDBOX") > narrow.index("SANDBOX")
+        assert ("AGENT" in wide, "AGENT" in narrow) == (False, True)
         assert await become("RUNNING", "9 Running") == wide
         await seat.press("slash", "z", "z", sees="0 of 9")
         await seat.press("escape", sees="Fix login bug")

@@ -1,5 +1,3 @@
-"""What conversations came to since somebody looked, marked in the list; those that are watched, on every screen."""
-
 import asyncio
 from pathlib import Path
 

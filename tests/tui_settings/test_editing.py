@@ -1,11 +1,9 @@
-"""The form: how fields stand, editing them by keys, one by one or in a burst, and what no way out of it loses."""
-
 import asyncio
 from pathlib import Path
 
 from quarterdeck.config.connections import Connection
 from tests.client.fakes import Answer, FakeServer, Gated, to
-from tests.settings.flat_server import FlatServer
+from tests.client.settings_servers import FlatServer
 from tests.tui.seat import WIDE, answering, local, seated
 from tests.tui_settings.conftest import FULL, FormSeat, Sit
 

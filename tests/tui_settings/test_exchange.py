@@ -1,5 +1,3 @@
-"""Settings as a file and MCP servers as JSON, without secrets and never over anything unasked; servers checked."""
-
 import asyncio
 import json
 import stat

@@ -14,8 +14,8 @@ from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.tui.processes import is_running, this_process
 from quarterdeck.tui.settings import unsaved
 from tests.client.fakes import Answer, Asked, FakeServer, Gated
+from tests.client.settings_servers import FlatServer
 from tests.conftest import Home
-from tests.settings.flat_server import FlatServer
 from tests.tui_settings.conftest import FULL, Sit
 
 

@@ -1,15 +1,12 @@
-"""Settings that only a server describes, secrets that it does not tell, lists that act at once."""
-
 import pytest
 
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.fields import Control
 from tests.client.fakes import Answer, FakeServer
-from tests.client.nested_server import NestedServer
+from tests.client.settings_servers import LOST, FlatServer, NestedServer
 from tests.conftest import Home
 from tests.servers import Mode
-from tests.settings.flat_server import LOST, FlatServer
 from tests.tui.seat import WIDE
 from tests.tui_settings.conftest import FULL, FormSeat, Sit
 

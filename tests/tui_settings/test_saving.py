@@ -1,5 +1,3 @@
-"""Saves: reviewed, sent, read back, taken back; refused ones said in plain words, and no edit lost."""
-
 from datetime import datetime, timedelta
 from pathlib import Path
 from stat import S_IMODE
@@ -10,8 +8,8 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.settings.kept import Journal
 from quarterdeck.tui.app import Deck
 from tests.client.fakes import Answer, Asked, FakeServer, Gated
+from tests.client.settings_servers import LOST, STORED, FlatServer
 from tests.servers import Mode
-from tests.settings.flat_server import LOST, STORED, FlatServer
 from tests.tui.seat import answering, connecting, seated_at
 from tests.tui_settings.conftest import FULL, FormSeat, Sit, written
 

@@ -8,7 +8,7 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, Sse
 from quarterdeck.settings.kept import DisabledServers, disabled_in
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import FakeServer
-from tests.settings.flat_server import FlatServer
+from tests.client.settings_servers import FlatServer
 from tests.tui.seat import LOCAL
 from tests.tui_settings.conftest import FULL, FormSeat, Sit, written
 
