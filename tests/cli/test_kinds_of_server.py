@@ -1,5 +1,3 @@
-"""Commands on servers of either generation, on one that nobody knows, on one of nonsense, and on real ones."""
-
 import json
 import signal
 import tomllib

@@ -216,6 +216,12 @@ async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> N
     assert "sentinel" not in error.words
 
 
+async def test_a_leaf_that_is_secret_by_its_name_is_never_told() -> None:
+    record = {"agent_settings": {"llm": {"model": "m"}, "verification": {"auth_token": "sentinel"}}}
+    client, _ = client_to({"GET /api/v1/settings": [Answer(record)]})
+    assert (await loaded(client)).leaves["agent_settings.verification.auth_token"] is None
+
+
 LOADED = {
     "fs": {"command": "npx", "args": ["-y"], "cwd": "/w"},
     "events": {"url": "https://a.example/sse", "auth": {"strategy": "bearer"}},

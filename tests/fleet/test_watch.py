@@ -1,5 +1,3 @@
-"""The store against plain dict semantics, and the loop and its health, driven by a clock turned by hand."""
-
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any

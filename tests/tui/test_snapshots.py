@@ -1,5 +1,3 @@
-"""What the screens look like with one of everything on them, and that every tone of the themes can be read."""
-
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from itertools import pairwise
