@@ -124,7 +124,7 @@ async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet) 
         await seat.press("g", "space", "j", "j", "v", sees="4 marked")
         await seat.press("minus", until=lambda: not seat.table.marks)
         await seat.press("minus", sees="Nothing is marked")
-        await seat.press("slash", *"status:paused", "enter", "asterisk")
+        await seat.press("slash", *"status:paused", "enter", "asterisk", lacks="Nothing is marked")
         assert seat.table.marks == {"off4", "off5"}
 
 

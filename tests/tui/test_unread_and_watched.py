@@ -91,7 +91,7 @@ async def test_a_very_long_title_pushes_nothing_out_of_sight(fleet: FakeFleet) -
     fleet.conversations["c2"]["title"] = "Migrate " + "one more table, " * 60
     async with at_conversations(fleet, size=(60, 20)) as seat:
         await seat.go_to("c2", "w", sees=("Watching Migrate one more", "bell"))
-        await seat.press("D", sees=("Migrate one more", "so that stays", "Type c2 to go on"))
+        await seat.press("D", sees=("Migrate one more", "so that stays", "Type c2 to go on"), lacks="bell")
 
 
 @pytest.mark.parametrize("size", [(60, 20), WIDE])
