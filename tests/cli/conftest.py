@@ -12,9 +12,7 @@ import pytest
 
 from quarterdeck.cli.main import main
 from tests.cli.serving import KEY, simulating
-from tests.local.conftest import folder
-
-__all__ = ["folder"]
+from tests.local.conftest import folder as folder
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Exchanges recorded with real servers: we ask what they were asked, and take their answers for what they are.
 
-Secrets, tokens and profiles are tried on stand-ins that answer as was recorded (tests/local/test_recordings.py).
+Secrets, tokens and profiles are tried on stand-ins that answer as was recorded (tests/local/test_interface.py).
 """
 
 from collections.abc import Awaitable, Callable, Mapping
