@@ -129,3 +129,28 @@ async def test_what_was_perhaps_only_not_read_stays_watched(others: list[str | N
     session.unread.watch(session.conversations.records)
     assert await read("d", *others) == {"c", "d"}
     assert await read("d") == {"d"}
+
+
+@pytest.mark.parametrize("partial", [About.SANDBOXES, About.CONVERSATIONS])
+async def test_a_record_that_cannot_be_read_counts_as_one_not_read_yet_until_it_can(partial: About) -> None:
+    fleet, told = FakeFleet(), list[News]()
+    fleet.talk("talk", fleet.add("box"), "Reader")
+    path = f"GET /api/v1/{'app-' * (partial is About.CONVERSATIONS)}{partial}/search"
+    fleet.says[path] = Answer({"items": [{"id": None}], "next_page_id": None})
+    session = Session(client_of(fleet.answer)[0], told.append, lambda: NOON)
+
+    async def read() -> tuple[object, ...]:
+        """Read every list; gives which rows are all told anew, and what no unread record could change."""
+        told.clear()
+        for watch in (session.sandboxes, session.start_tasks, session.conversations):
+            await watch.read_all()
+        talk, box = session.conversation_row("talk"), session.sandbox_row("box")
+        others = {news.about for news in told if news.all_rows}
+        return partial not in others and bool(others), talk and talk.unlinked, box and box.complete
+
+    await read()
+    before = (False, None, False) if partial is About.CONVERSATIONS else (False, False, None)
+    assert await read() == before
+    del fleet.says[path]
+    assert await read() == (True, False, True)
+    assert await read() == (False, False, True)

@@ -57,6 +57,8 @@ class Session:
         self.server = ServerWatch(client, publish, self._key_accepted)
         self._refused: set[Watch[Any]] = set()
         """The lists whose last reading was refused for its key."""
+        self._whole: set[Watch[Any]] = set()
+        """The lists of which every record was read."""
         self._beginning: frozenset[str | None] = frozenset()
         """The sandboxes in which a conversation was being started when last read."""
         self.writes = Writes()
@@ -144,7 +146,7 @@ class Session:
         if record is None:
             task = self.start_tasks.records.get(conversation_id)
             return start_row(task, self.server_clock) if task is not None and self._is_shown(task) else None
-        sandboxes = None if self.sandboxes.health.incomplete else self.sandboxes.records
+        sandboxes = self.sandboxes.records if self.sandboxes.health.whole else None
         memory, newer = self.memories.by_id.get(record.sandbox_id or ""), ""
         if memory is not None and (memory.asked is not None or record.sandbox_id in self._viewports.unsettled):
             newer = memory.state(self._clock()).word
@@ -289,8 +291,8 @@ class Session:
         elif watch.health.back or refused - self._refused:
             self.server.doubt()  # another server may now answer at the address, or the key is no longer valid
         self._refused = self._refused - {watch} | refused
-        is_complete = not watch.health.incomplete
-        completed = is_complete is not changes.all_known
+        if completed := (watch in self._whole) is not watch.health.whole:
+            self._whole ^= {watch}
         if (touched := frozenset(ids)) or completed:
             self._publish(News(about, touched, all_rows=completed))
 
