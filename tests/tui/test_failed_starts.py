@@ -117,15 +117,15 @@ def starting() -> FakeFleet:
 
 
 async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(starting: FakeFleet) -> None:
-    starting.tasks[0]["status"] = "WAITING_FOR_SANDBOX"
+    starting.tasks[0] |= {"status": "WAITING_FOR_SANDBOX", "request": {}}
     async with at_conversations(starting, sees="2/7 waiting for a sandbox") as seat:
         starting.tasks[0]["status"] = "PREPARING_REPOSITORY"
         await seat.reread(sees=("3/7 preparing", "Which port?"))
         assert seat.table.cursor_id == "f" * 32
-        await seat.press("enter", sees="PREPARING_REPOSITORY")
+        await seat.press("enter", sees=(f"▌  {'f' * 32}", "PREPARING_REPOSITORY"))
         starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
         starting.talk("new", "box", "Port it", execution_status="running")
-        await seat.reread(sees=("Working", "provider"))
+        await seat.reread(sees=("▌  Port it", "Working", "provider"))
         assert "It is gone." not in seat.text
         await seat.press("escape")
         assert seat.table.ids[0] == "asks", "it needs somebody"

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from textual.widget import Widget
+from textual.widgets import Static
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import COMMANDS, Command, Place, bindings, commands_at, shown_key
 from quarterdeck.tui.dialogs.base import SCROLL, Dialog
+from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import Lines
 
@@ -19,10 +21,12 @@ KEYS_WIDE = 18
 
 
 class PageDialog(Dialog[None]):
-    """Lines that scroll; `said` is called again each second. `label` is the width of the label before a line."""
+    """Lines that scroll; `said` and `titled` are called again each second. `label` is the width before a line."""
 
     BINDINGS = bindings({"q,enter,question_mark": "cancel"})
     HINTS = (SCROLL, ("esc", "close"))
+    titled: Callable[[], Shown] | None = None
+    """Returns the title as it is by now; an empty one leaves what stands there."""
 
     def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]], *, label: int = 0, wide: bool = False) -> None:
         super().__init__(title, wide=wide)
@@ -40,6 +44,9 @@ class PageDialog(Dialog[None]):
 
     def _show(self) -> None:
         self.query_one(Lines).say(self._lines_now())
+        if self.titled is not None and (title := self.titled()) not in ("", self._title):
+            self._title = title
+            self.query_one("#title", Static).update(plain(title, Tone.STRONG))
 
 
 def help_page(place: Place) -> PageDialog:

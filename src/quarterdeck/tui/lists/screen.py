@@ -227,10 +227,12 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def detail_of(self, row_id: str) -> list[Cell]:
         """Everything known about a row, or the conversation that it became; empty if it is gone."""
-        if self._session is None:
-            return []
-        row = self.rows.get(row_id) or self.rows.get(self._session.current_id(row_id))
-        return self.definition.detail(self._session, row, self._now()) if row is not None else []
+        row = self._row_now(row_id)
+        return self.definition.detail(self._session, row, self._now()) if self._session and row is not None else []
+
+    def _row_now(self, row_id: str) -> R | None:
+        current = self._session.current_id(row_id) if self._session is not None else row_id
+        return self.rows.get(row_id) or self.rows.get(current)
 
     @on(Table.Highlighted)
     def _cursor_moved(self, event: Table.Highlighted) -> None:
@@ -415,6 +417,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if (row_id := self.table.cursor_id) is not None:
             self.mark_read(row_id)
             dialog = PageDialog(self.row_title(), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
+            dialog.titled = lambda: self.definition.title(row) if (row := self._row_now(row_id)) else Shown("")
             await self.app.push_screen(dialog, lambda _: self.mark_read(row_id))
 
     def mark_read(self, row_id: str) -> None:
