@@ -84,7 +84,9 @@ class Session:
         self._deleting: dict[str, bool] = {}
         """Conversations whose deletion was requested, and whether the server has answered; a reading ends it."""
         self._gone: set[str] = set()
-        """Conversations that were listed and are no more: the start of one is over, even where it is still listed."""
+        """Conversations that were listed and are no more: the start of one is over, even where it is still listed.
+
+        Only those with a start in that list are kept, once none goes on that could turn out to be of another one."""
         self._total: int | None = None
         """How many conversations there were at first; None if there is only one page or the server does not tell."""
         self._begun = False
@@ -259,6 +261,8 @@ class Session:
         before, tasks = self._beginning, self.start_tasks.records
         going_on = self._viewports.starting = in_progress(tasks.values(), self.server_clock.there)
         self._beginning = frozenset(tasks[each].sandbox_id for each in going_on)
+        if not (going_on or self.start_tasks.health.incomplete):
+            self._gone &= {task.app_conversation_id for task in tasks.values()}
         touched = filter(None, before ^ self._beginning)
         self._publish_other_list(About.SANDBOXES, touched, changes, self.start_tasks)
         for task in changes.read:
