@@ -417,7 +417,8 @@ class Session:
                 answer = await self.client.conversations.create(new)
                 if answer is not None:
                     self._starts.created(answer, repeats)
-                    self._titles.ask(answer.id, new.title)
+                    if isinstance(answer, Conversation):  # otherwise its start will say which one it is
+                        self._titles.ask(answer.id, new.title)
             return answer.id if answer is not None else None
         finally:
             self.refresh()
