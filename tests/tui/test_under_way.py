@@ -297,7 +297,7 @@ async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: Fak
         assert "not asked for in this deck" not in seat.text
         assert "no conversation" not in seat.text
         server.gate.set()
-        await seat.sees("you asked for it", "no conversation")
+        await seat.sees("  you", "no conversation", lacks=("came while you waited for a start", "asked for it"))
 
 
 async def test_a_sandbox_reads_as_being_deleted_until_it_is_gone(fleet: FakeFleet) -> None:

@@ -50,7 +50,7 @@ class Event(NamedTuple):
     """Seconds; None while it lasts, or if it was not watched until its end."""
     cause: Cause = Cause.UNKNOWN
     words: str = ""
-    """A phrase for the cause."""
+    """A phrase for the cause; empty if that says it all."""
 
 
 class KeptTimeline(NamedTuple):
@@ -78,7 +78,6 @@ class KeptTimelines(KeptModel):
         return KeptTimelines.model_construct(sandboxes=dict(known[-IDS:]))
 
 
-_ASKED = "you asked for it"
 _FIRST_SEEN = "first seen so"
 _NOT_ASKED = "not asked for in this deck"
 _PERHAPS = "came while you waited for a start"
@@ -249,4 +248,4 @@ def _from_start(event: Event) -> Event:
 def _cause_if_asked(action: Action, word: str) -> tuple[Cause, str]:
     """Return the cause of a state after an action that was requested here."""
     done = word in DONE_IN[action]
-    return (Cause.YOU, _ASKED) if done else (Cause.SERVER, f"what became of the {action} you asked for")
+    return (Cause.YOU, "") if done else (Cause.SERVER, f"what became of the {action} you asked for")

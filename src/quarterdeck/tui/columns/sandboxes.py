@@ -146,7 +146,8 @@ def timeline(row: SandboxRow, events: Sequence[Event], now: datetime) -> list[Ce
     lasted = calm_age(row.memory.since, now)
     goes_on = lasted if row.memory.exact else at_least(lasted)
     if row.memory.began is not None and events:  # it may have changed before this run watched
-        events = (*events[:-1], events[-1]._replace(words=f"{events[-1].words}; seen again {lasted} ago"))
+        words = "; ".join(filter(None, (events[-1].words, f"seen again {lasted} ago")))
+        events = (*events[:-1], events[-1]._replace(words=words))
     said = [line for event in reversed(events) for line in _event(event, now, goes_on if event is events[-1] else "")]
     return [EMPTY, heading("Timeline"), *(said or [cell(Shown("nothing seen yet"), Tone.MUTED)])]
 
