@@ -26,6 +26,7 @@ async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_det
         await seat.press("i")
         await seat.sees(conversation, "repository", "branch", "provider", "model", "trigger", "created", "updated")
         await seat.press("pagedown", sees=("sandbox status", "RUNNING", "agent status", "idle"))
+        await seat.press("escape", "enter", sees=("○ Idle  fix the bug", "No agent runs here"), lacks=("ctx", "asks:"))
 
 
 async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_and_resumed_from_there(sit: Sit) -> None:

@@ -14,7 +14,7 @@ from typing import Literal
 from fastapi import HTTPException
 
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.local.events import DELTA, NEVER, MessageBody, Policy, message, new_event, text_part
+from quarterdeck.local.events import DELTA, MessageBody, Policy, message, new_event, text_part
 from quarterdeck.local.records import Limit, Page
 from quarterdeck.local.runtime.simulated_agent import SimulatedAgent
 from quarterdeck.local.store import Record, Store
@@ -58,8 +58,8 @@ class Agents:
                 await self._happened(conversation_id, [*said, note])
 
     async def state(self, conversation_id: str) -> Record:
-        """Return the agent's state, which is always idle."""
-        return state_told(ExecutionStatus.IDLE, NEVER, {})
+        """Return the agent's state: always idle, and nothing of an agent that is not there."""
+        return {"execution_status": ExecutionStatus.IDLE}
 
     async def send(self, conversation_id: str, body: MessageBody) -> None:
         """Store a message, and run the agent if the message requests it and there is one."""
