@@ -106,12 +106,15 @@ class TextEditor(FieldEditor):
         wanted = "" if self._field.untouched else self._field.value.strip().casefold()
         found = [value for value in self._suggested if wanted in value.casefold()]
         self._offered = sorted(found, key=lambda value: not value.casefold().startswith(wanted))[:MOST]
-        shown = [text.line(value) for value in self._offered]
-        self._choices.set_options([plain(each, Tone.PLAIN) for each in shown])
-        room = self.size.width - max(map(cell_len, shown), default=0) - BESIDE
-        self._choices.styles.margin = (0, 1, 0, max(1, min(LABEL, room)))  # below the line, if they are not too long
+        self._choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._offered])
         self._choices.highlighted = None
+        self.on_resize()
         self._choices.display = bool(self._offered)
+
+    def on_resize(self) -> None:
+        """Place the suggestions: below the line, if they are not too long for that."""
+        room = self.size.width - max((cell_len(text.line(value)) for value in self._offered), default=0) - BESIDE
+        self._choices.styles.margin = (0, 1, 0, max(1, min(LABEL, room)))
 
     def _take(self, number: int) -> None:
         self._chosen = self._field.value = text.editable_line(self._offered[number])
