@@ -100,7 +100,7 @@ class FakeServer(httpx.AsyncBaseTransport):
 class Gated(FakeServer):
     """Holds what `holds` picks until the gate is open; with `acts_first` it is done before, its answer is held."""
 
-    def __init__(self, script: Script, holds: Holds, *, acts_first: bool = False) -> None:
+    def __init__(self, script: Script | Answers, holds: Holds, *, acts_first: bool = False) -> None:
         super().__init__(script)
         self.holds, self.acts_first = holds, acts_first
         self.gate, self.waited = asyncio.Event(), False

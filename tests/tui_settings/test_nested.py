@@ -3,7 +3,7 @@ import pytest
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.fields import Control
-from tests.client.fakes import Answer, FakeServer
+from tests.client.fakes import Answer, FakeServer, Gated, to
 from tests.client.settings_servers import LOST, FlatServer, NestedServer
 from tests.conftest import Home
 from tests.servers import Mode
@@ -251,6 +251,16 @@ async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormSeat
     left = nested.line_of("sonnet-4-5-20250929").index("anthropic")
     await nested.resize(69, 20, until=lambda: nested.line_of("sonnet-4-5-20250929").index("anthropic") > left)
     assert len([request for request in nested.client.log if "models" in request.path]) == 1
+
+
+async def test_a_menu_opened_while_its_list_is_read_is_not_about_what_is_listed_then(sit_before: Sit) -> None:
+    listed = Answer({"custom_secrets": [{"name": "API_TOKEN", "description": "d"}]})
+    answers = {"GET /api/settings": [Answer({"language": "en"})], "GET /api/secrets": [listed]}
+    server = Gated(answers, to("/api/secrets"))
+    async with sit_before(server) as seat:
+        await seat.go_to("secret:", "f2", sees="do it")
+        server.gate.set()
+        await seat.sees("Describe          The cursor stands on another row by now; esc")
 
 
 async def test_after_a_lost_answer_the_list_behind_the_form_is_read_again(sit_before: Sit) -> None:

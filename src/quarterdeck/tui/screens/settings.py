@@ -187,6 +187,11 @@ class SettingsScreen(DeckScreen):
         self.form.list.move_to_group(self.form.view.groups[number])
         self.set_focus(self.form.list)
 
+    @property
+    def row_id(self) -> str:
+        """The id of the row under the cursor."""
+        return self.form.row.id
+
     def row_title(self) -> Shown:
         """The name of the row under the cursor."""
         return title(self.form.view, self.form.row) or Shown("Settings")
