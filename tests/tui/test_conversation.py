@@ -290,6 +290,7 @@ async def test_nothing_is_to_go_on_with_before_anything_was_asked() -> None:
     async with opened(agent) as seat:
         await seat.press("r", sees="Nothing was asked of the agent yet; m writes a message.")
         await seat.press("e", sees="e does nothing here; ? shows the keys.")
+        await seat.press("k", lacks="does nothing here")
 
 
 async def test_what_the_conversation_showed_last_is_known_to_the_list_that_pauses_its_sandbox(agent: FakeAgent) -> None:

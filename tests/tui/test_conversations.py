@@ -106,6 +106,17 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) ->
         await seat.sees("It is called Mine. The filter hides it; esc shows all.", "2 of 4")
 
 
+async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as seat:
+        for key, said in (("w", "Watching Talk 3"), ("minus", "Nothing is marked")):
+            await seat.press(key, sees=said)
+            await seat.press("slash")
+            assert said not in seat.text
+            await seat.press("escape")
+        await seat.press("%", sees="% does nothing here; ? shows the keys.")
+        await seat.press("j", lacks="does nothing here")
+
+
 @pytest.mark.parametrize("gone", [True, False])
 async def test_drafts_go_with_conversations(fleet: FakeFleet, tmp_path: Path, state: KeptState, gone: bool) -> None:
     fleet.deaf = set() if gone else {"c3"}

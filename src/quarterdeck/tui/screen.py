@@ -164,7 +164,8 @@ class DeckScreen(Screen[None]):
     def on_key(self, event: Key) -> None:
         """Say that a key does nothing."""
         if key := unused_key(event):
-            self.say(text.line(f"{key} does nothing here; {self.where_keys_are()}."), Tone.WARN)
+            words = f"{key} does nothing here; {self.where_keys_are()}."
+            self.message_line.say(text.line(words), Tone.WARN, passing=True)
 
     def where_keys_are(self) -> str:
         """What helps somebody who pressed a key that does nothing."""

@@ -208,6 +208,7 @@ class ConversationScreen(DeckScreen):
 
     @on(Log.Moved)
     def _read_more(self) -> None:
+        self.message_line.go_on()
         self.refresh_health()
         if self.log_view.at_top:
             self._read_older()

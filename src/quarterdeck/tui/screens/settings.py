@@ -134,6 +134,7 @@ class SettingsScreen(DeckScreen):
 
     @on(FieldList.Moved)
     def _moved(self) -> None:
+        self.message_line.go_on()
         self.refresh_frame()
         client, key = self.app.client, self.form.editor.entry.key if self.form.editor is not None else ""
         if client is not None and key in SUGGESTIONS and key not in self.form.suggestions:

@@ -132,25 +132,25 @@ class MessageLine(Widget):
     message: reactive[Cell] = reactive((), layout=True)
     _clearing: Timer | None = None
     _is_old = False
-    """Whether it shows an error that could long be read."""
+    """Whether it goes with the next move: an error that could long be read, or what is said of a key."""
 
     def render(self) -> Content:
         """The message if there is one, otherwise the resting line."""
         return content(self.message or self.resting)
 
-    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
-        """Show a sentence; an empty one returns to the resting line."""
+    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN, *, passing: bool = False) -> None:
+        """Show a sentence, a `passing` one until somebody goes on; an empty one returns to the resting line."""
         if self._clearing is not None:
             self._clearing.stop()
         self.message = ((sentence, tone),) if sentence else ()
-        self._is_old = False
+        self._is_old = passing
         self._clearing = self.set_timer(STAYS, self.clear if tone is not Tone.BAD else self._grow_old)
 
     def _grow_old(self) -> None:
         self._is_old = True
 
     def go_on(self) -> None:
-        """Return to the resting line from an old error, because somebody does something else."""
+        """Return to the resting line from an old error or a passing sentence: somebody does something else."""
         if self._is_old:
             self.clear()
 
