@@ -188,6 +188,13 @@ async def test_without_a_browser_an_address_is_copied_and_what_it_holds_is_said(
         assert seat.deck.clipboard == url
 
 
+async def test_without_a_browser_the_address_of_an_agent_server_is_copied(fleet: FakeFleet) -> None:
+    async with at_sandboxes(fleet, size=WIDE) as seat:
+        await seat.go_to("run1", "O", sees="copied http://box/run1 whole: it holds a password or token.")
+        assert seat.deck.clipboard == "http://box/run1?key=hush"
+        await seat.go_to("off4", "O", sees="It has addresses only while it runs. r resumes it.")
+
+
 def test_a_browser_is_opened_only_where_one_would_show() -> None:
     assert can_open_browser({}, "darwin")
     assert not can_open_browser({"SSH_CONNECTION": "x"}, "darwin")

@@ -186,6 +186,7 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
         await seat.until(lambda: "None before" not in seat.text)
         await seat.press(*["backspace"] * 4, *"zzz", "enter", sees="No “zzz” in what")
         await seat.press(*["backspace"] * 3, *"first wish", "enter", sees="No other “first wish” in what")
+        await seat.press("escape", "V", sees="No other program can use this terminal.")
 
 
 async def test_what_is_looked_for_above_what_was_read_is_read_for_the_next_time(agent: FakeAgent) -> None:
@@ -331,6 +332,9 @@ async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(ag
     await seat.press("escape", sees="p Pause agent")
     await seat.press("f2", sees=("Ask always", "Never ask"))
     await seat.press("1", sees=("asks: always", "until the agent server restarts"))
+    await seat.press("f2", "2", sees="asks: risky")
+    await seat.press("f2", "3", sees=("Never ask?", "It does everything from now on without asking."))
+    await seat.press("y", sees="asks: never")
     agent.set("finished")
     await seat.press("ctrl+r", sees="✓ Finished")
     await seat.press("r", sees="It had finished; a message makes it go on.")
