@@ -137,8 +137,11 @@ async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(
 async def test_a_start_that_is_soon_over_does_not_lead_to_the_end_of_a_list(starting: FakeFleet, listed: str) -> None:
     for number in range(300):
         starting.talk(f"{number:032}", "box", "Long done")
-    async with at_conversations(starting, sees=("3/7 preparing", "301 Finished", "live now")) as seat:
-        await seat.press("j", "k")
+    server = Gated(starting.answer, to(f"{CONVERSATIONS}/start-tasks/search"))
+    async with at_conversations(starting, server=server, sees="301 Finished") as seat:
+        server.gate.set()
+        await seat.sees("3/7 preparing", "live now")
+        await seat.press("j", "g")  # on the start, also where the conversations were read before it
         starting.talk("new", "box", "Port it", execution_status="running", updated_at=datetime.now(UTC).isoformat())
         if listed == "before it":
             await seat.reread(until=lambda: "new" in seat.table.ids)
