@@ -162,6 +162,7 @@ async def test_the_frame_looks_like_the_first_screen_in_its_theme_and_can_be_lef
     async with framed(tmp_path, prod, theme) as (seat, _):
         await seat.sees("[1 Conversations]", "2 Sandboxes", "3 Settings", "prod", "READ-ONLY", "connecting…")
         assert "? Help" in seat.line(-1)
+        assert "Retry" not in seat.line(-1)
         assert seat.deck.screen.styles.background.hex.lower() == seat.deck.available_themes[theme].background
         await seat.burst("j", "ctrl+q", until=lambda: seat.deck.return_value == 0)
 
