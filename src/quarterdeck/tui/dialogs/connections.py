@@ -99,7 +99,7 @@ class ConnectionsDialog(Dialog[Connection]):
     def on_resize(self) -> None:
         """Fit the lines to the new width; the cursor stays in sight."""
         self.call_after_refresh(self._show)
-        self.call_after_refresh(self._scroll_to_line)
+        self.call_after_refresh(self._reveal_line)
 
     def on_screen_suspend(self) -> None:
         """After closing, cancel the workers, which would access removed widgets."""
@@ -133,7 +133,7 @@ class ConnectionsDialog(Dialog[Connection]):
             self._list.set_options([self._line(each) for each in self._listed])
             self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
         self._show()
-        self.call_after_refresh(self._scroll_to_line)
+        self._reveal_line()
         self._find_keys()
 
     def _show(self) -> None:
@@ -149,6 +149,10 @@ class ConnectionsDialog(Dialog[Connection]):
     def _highlighted(self) -> None:
         self.complain(None)  # what was said is about another connection
         self._show_about()
+        self._reveal_line()
+
+    def _reveal_line(self) -> None:
+        self.refresh(layout=True)  # first, because what is known of it may now take more lines
         self.call_after_refresh(self._scroll_to_line)
 
     def _scroll_to_line(self) -> None:
