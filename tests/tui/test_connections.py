@@ -216,11 +216,12 @@ async def test_a_check_says_that_the_key_went_in_clear() -> None:
 
 
 async def test_however_long_the_list_the_line_of_the_cursor_and_what_is_known_of_it_are_in_sight(desk: Desk) -> None:
-    desk.write("".join(f'[connections.more{each}]\nurl = "{NOBODY}"\ncolour = "rainbow"\n' for each in range(14)))
+    wrong = f'url = "{NOBODY}"\ncolour = "rainbow"\nheader = "any"\nkey_env = ""\n'
+    desk.write("[connections.bad]\n" + "".join(f"[connections.more{each}]\n{wrong}" for each in range(14)))
     async with desk.sit(size=(60, 20)) as seat:
-        await seat.press("c", sees=("local service", "Remarks on the file: 14"))
+        await seat.press("c", sees=("▌  connections.toml, line 1,", "Remarks on the file: 43", "local "))
         for each in range(14):
-            await seat.press("j", sees=(f"more{each} ", "file       colour is one of", "esc close"))
+            await seat.press("j", sees=(f"more{each} ", "remark 1 of 3: colour is one of", "esc close"))
         await seat.press("t", sees="check      ")
         await seat.press("g", sees="inside this deck")
 

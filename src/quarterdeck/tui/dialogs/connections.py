@@ -213,8 +213,8 @@ class ConnectionsDialog(Dialog[Connection]):
         if cell_len(_address(connection)) >= self._room:
             yield "address", (_address(connection), Tone.PLAIN)
         yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
-        for remark in connection.remarks:
-            yield "file", (text.line(f"{remark}."), Tone.WARN)
+        for remark in connection.remarks[:1]:
+            yield "file", (text.line(f"remark 1 of {len(connection.remarks)}: {remark}."), Tone.WARN)
         if not connection.embedded:
             yield "sent as", (HEADERS[connection.header], Tone.PLAIN)
         if self._as_open(connection).read_only:
@@ -240,7 +240,8 @@ class ConnectionsDialog(Dialog[Connection]):
             yield cell(Shown("The key is missing or not the right one. K: enter it."), Tone.BAD)
         elif error := self.app.trouble or (session.server.trouble if session is not None else None):
             yield cell(text.line(error.sentences), Tone.WARN)
-        yield from (cell(text.line(f"{problem}."), Tone.WARN) for problem in problems[:1])
+        folder = f"{self._connections.file.parent}/"
+        yield from (cell(text.line(f"{problem.removeprefix(folder)}."), Tone.WARN) for problem in problems[:1])
         if (count := len(problems) + sum(len(each.remarks) for each in known)) > len(problems[:1]):
             yield cell(Shown(f"Remarks on the file: {count}; `quarterdeck doctor` says all."), Tone.WARN)
 
