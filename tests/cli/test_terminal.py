@@ -58,7 +58,7 @@ def deck() -> Iterator[Terminal]:
 def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Home) -> None:
     preferences = home.write("preferences.toml", 'last_connection = ["x"]\n')
     with Terminal(*quarterdeck()) as terminal:
-        terminal.press("2")  # at once: before there is anything to press it on
+        terminal.press("/", "x", "enter", "2")  # at once: before the deck has the terminal
         terminal.shows("[2 Sandboxes]", "No sandboxes", "local service")
         terminal.press("3", shows="[3 Settings")
         terminal.quit()

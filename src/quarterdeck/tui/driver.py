@@ -100,6 +100,7 @@ class PersonDriver(LinuxDriver):
         parser, pastes = XTermParser(), Pastes()
         decode = getincrementaldecoder("utf-8")("replace").decode
         wait: float | None = None
+        ahead, _, _ = select.select([self.fileno], [], [], 0)
         while True:
             ready, _, _ = select.select([self.fileno, self._ending], [], [], pastes.patience or wait)
             if self._ending in ready:
@@ -108,6 +109,8 @@ class PersonDriver(LinuxDriver):
                 if not (data := _read(self.fileno)):
                     end_without_terminal()
                     return
+                if ahead:  # typed before the deck had the terminal, which made a line feed of enter
+                    data, ahead = data.replace(b"\n", b"\r"), []
                 for pasted, text in pastes.cut(decode(data)):
                     if pasted:
                         self.process_message(events.Paste(_harmless(text)))
