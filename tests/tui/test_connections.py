@@ -116,7 +116,7 @@ async def test_the_list_says_how_each_is_doing_and_where_its_key_is_and_a_check_
         assert f"{desk.one}   not opened" in one  # close to the address also where there is room for a longer one
         await seat.press("down", sees=("environment variable ONE_KEY", "X-Session-API-Key"))
         await seat.press("t", sees="local service, flat settings; the key is accepted")
-        await seat.press("j", sees=("key        none", "nothing is changed on the server"))
+        await seat.click(desk.two[-14:], sees=("key        none", "nothing is changed on the server"))
         await seat.press("t", sees="the key is missing")
         await seat.press("k", "k", "t", sees="the key is accepted")
         await seat.press("escape", sees=("live", "No conversations.", "no agent runs in the local service"))

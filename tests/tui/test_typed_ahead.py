@@ -245,6 +245,18 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(dozen: FakeFleet) -> None:
         await seat.click("esc show all", until=lambda: "of 12" not in seat.text)
 
 
+async def test_a_click_on_a_line_moves_to_what_is_told_of_it_and_a_second_chooses_it_and_a_box_is_turned(
+    dozen: FakeFleet,
+) -> None:
+    async with at_sandboxes(dozen) as seat:
+        await seat.press("f", sees="[x] ● Running")
+        await seat.click("[x] ●", sees="[ ] ● Running")
+        await seat.press("escape", "n", sees=("Start a sandbox", "other-spec"))
+        await seat.click("other-spec", sees=("Start a sandbox", "enter start"))
+        assert len(dozen.sandboxes) == 12
+        await seat.click("other-spec", until=lambda: len(dozen.sandboxes) == 13)
+
+
 async def test_below_a_dialog_a_message_shows_its_beginning(dozen: FakeFleet) -> None:
     async with at_sandboxes(dozen) as seat:
         await seat.press("f", sees="esc cancel")

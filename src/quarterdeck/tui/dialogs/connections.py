@@ -74,7 +74,7 @@ class ConnectionsDialog(Dialog[Connection]):
         self._keys: dict[Connection, str] = {}
         """Where the key of each is, once found."""
         self._verdicts: dict[Connection, Verdict] = {}
-        self._list = ChoiceList()
+        self._list = ChoiceList(click="move")
         self._about = Lines(hang=FACT, id="about")
         self._changing = asyncio.Lock()
 

@@ -101,7 +101,7 @@ class PickDialog(Dialog[T]):
         self._leave = leave
         self._about = about
         self._about_lines = Lines(hang=LABEL_WIDE, id="about")
-        self._list = ChoiceList()
+        self._list = ChoiceList(click="choose" if about is None else "move")
 
     def body(self) -> Iterable[Widget]:
         """The introduction, the list, and details of the line under the cursor."""
@@ -288,7 +288,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         self._ordered = ordered
         self._at_least_one = at_least_one
         self._note = note
-        self._list = ChoiceList()
+        self._list = ChoiceList(click="turn")
 
     def body(self) -> Iterable[Widget]:
         """One line per name."""

@@ -1,5 +1,8 @@
 """A list of lines to choose from, in a dialog or below a field."""
 
+from typing import Literal
+
+from textual import events
 from textual.style import Style
 from textual.widgets import OptionList
 
@@ -13,10 +16,21 @@ class ChoiceList(OptionList):
         {"j": "cursor_down", "k": "cursor_up", "g": "first", "G": "last", "ctrl+d": "page_down", "ctrl+u": "page_up"}
     )
 
-    def __init__(self, *, focusable: bool = True) -> None:
+    def __init__(self, *, focusable: bool = True, click: Literal["choose", "move", "turn"] = "choose") -> None:
         """Create an empty list; one that is not `focusable` belongs to a field, which keeps the focus."""
         super().__init__(markup=False, compact=True)
         self.can_focus = focusable
+        self._click = click
+
+    async def on_click(self, event: events.Click) -> None:
+        """Choose the clicked line as enter does, or move to it before that, or turn it as space does."""
+        line = event.style.meta.get("option")
+        if line is None or self._click == "choose" or (self._click == "move" and line == self.highlighted):
+            return
+        event.prevent_default()
+        self.highlighted = line
+        if self._click == "turn":
+            await self.run_action("screen.turn")
 
     def get_visual_style(self, *component_classes: str, partial: bool = False) -> Style:
         """Return a style; without colours the chosen line is in reverse video, which Textual leaves out of styles."""
