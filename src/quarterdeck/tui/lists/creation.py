@@ -85,10 +85,10 @@ class Creation:
                 raise
             self.offers.offer(about, self._unsent)
             if app.endpoint == self._endpoint:
-                self.screen.say_error(error)  # it may appear in the list soon, and n shows all entered text again
+                words = f"{error.sentences} n shows what you entered."
             else:
                 words = f"{self._endpoint.name}: {error.sentences} n there has its words."
-                self.screen.say(text.line(words), Tone.BAD)
+            self.screen.say(text.line(words), Tone.BAD)
             return True
         if app.wanted == asked:
             app.wanted = created
