@@ -113,6 +113,8 @@ def parse(words: Sequence[str]) -> CommandLine:
     name, parser.prog = found.command.partition(".")[0], found.prog
     if name in _WITHOUT_SERVER and (found.url is not None or found.connection is not None or found.read_only):
         parser.error(f"{name} takes no --url, --connection or --read-only")
+    if found.url is not None and found.connection is not None:  # one before and one after the command
+        parser.error("argument --connection: not allowed with argument --url")
     options = [word.partition("=")[0] for word in rest if word.startswith("-") and word != "-"]
     if found.verb and not any(word.startswith("--") for word in options):
         found.ids = [*found.ids, *rest]  # an id may begin with a dash
