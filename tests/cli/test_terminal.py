@@ -315,6 +315,29 @@ def test_a_signal_waits_for_nothing(starting: Terminal) -> None:
     assert time.monotonic() - began < 2.5
 
 
+def test_what_a_browser_writes_and_how_long_it_runs_is_nothing_to_the_deck(tmp_path: Path) -> None:
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f"#!/bin/sh\necho CHATTER; echo CHATTER >&2; echo $$ $1 > {opened}\nexec sleep 60")
+    browser.chmod(0o700)
+    fleet = FakeFleet()
+    fleet.add("box")
+    with (
+        at_an_address(fleet.answer) as url,
+        Terminal(*quarterdeck("--url", url), env={**os.environ, "DISPLAY": ":9", "BROWSER": str(browser)}) as terminal,
+    ):
+        terminal.press("2", shows="Running")
+        terminal.press("O", shows="Opened http")
+        end = time.monotonic() + 20
+        while not opened.exists() and time.monotonic() < end:
+            terminal.at_rest()
+        number, address = opened.read_text().split()
+        assert address.startswith("http")
+        terminal.press("?", shows="Keys: sandboxes")
+        terminal.quit()
+        os.kill(int(number), signal.SIGTERM)
+    assert b"CHATTER" not in terminal.output
+
+
 def test_what_a_watched_conversation_comes_to_rings_and_is_noticed_unless_quiet(home: Home) -> None:
     environ = {name: os.environ[name] for name in os.environ if name not in ("TMUX", "LC_TERMINAL", "TERM_PROGRAM")}
     fleet = FakeFleet()

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -66,11 +67,17 @@ def can_open_browser(environ: Mapping[str, str] = os.environ, platform: str = sy
 def open_address(app: App[Any], address: str, shown: str) -> Shown:
     """Open an address in a browser if there is one, otherwise copy it; returns the message about it."""
     if can_open_browser():
-        app.open_url(address)
+        Thread(target=_browse, args=(address,), daemon=True).start()
         return line(f"Opened {shown}")
     app.copy_to_clipboard(address)
     secret = " whole: it holds a password or token." if _may_hold_secret(address) else ""
     return line(f"No browser here; copied {shown}{secret}")
+
+
+def _browse(address: str) -> None:
+    """Open an address in a process of its own: a browser may write to its terminal, and run for long."""
+    command, null = [sys.executable, "-I", "-m", "webbrowser", address], subprocess.DEVNULL
+    subprocess.run(command, stdin=null, stdout=null, stderr=null, start_new_session=True, check=False)
 
 
 def _may_hold_secret(address: str) -> bool:
