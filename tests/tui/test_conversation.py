@@ -185,7 +185,8 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
         await lead("enter", to="first wish")
         await seat.until(lambda: "None before" not in seat.text)
         await seat.press(*["backspace"] * 4, *"zzz", "enter", sees="No “zzz” in what")
-        await seat.press(*["backspace"] * 3, *"first wish", "enter", sees="No other “first wish” in what")
+        await seat.press(*["backspace"] * 3)
+        await seat.paste("first\nwish", "enter", sees="No other “first wish” in what")
         await seat.press("escape", "V", sees="No other program can use this terminal.")
 
 

@@ -46,7 +46,7 @@ async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Pa
         await seat.press("2", sees=("[2 Sandboxes]", "Reading the sandboxes…"))
         await seat.press("n", sees="Start: not connected yet.")
         await seat.press("question_mark", sees="Keys: sandboxes")
-        await seat.press("escape", "/", *"hel", sees="/ hel")
+        await seat.press("escape", "/", *"hel", sees="/ hel", lacks="0 of 0")
         gate.set()
         await seat.sees("live now")
         await seat.press(*"lo", sees="/ hello")

@@ -211,7 +211,8 @@ async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_sa
     async with at_sandboxes(dozen) as seat:
         await seat.press("X", sees=("12  Sandboxes that no conversation lives in", "/ filter"))
         await seat.click("filter")
-        await seat.press(*"box1", until=lambda: "box02" not in seat.text.partition("No conversation")[2])
+        await seat.paste("box1\n")
+        await seat.until(lambda: "box02" not in seat.text.partition("No conversation")[2])
         await seat.press("q", sees="No line has that in it.", lacks="go to it")
         await seat.press("backspace", "down", "enter", until=lambda: not seat.deck.screen.is_modal)
         assert seat.table.cursor_id == "box11"

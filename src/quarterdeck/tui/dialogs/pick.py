@@ -20,6 +20,7 @@ from quarterdeck.tui.paint import Hanging, content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.choices import ChoiceList
+from quarterdeck.tui.widgets.inputs import LineInput
 from quarterdeck.tui.widgets.lines import Lines
 
 T = TypeVar("T")
@@ -112,7 +113,7 @@ class PickDialog(Dialog[T]):
 
     def foot(self) -> Iterable[Widget]:
         """The field for the filter."""
-        field = Input(id="filter", placeholder="only lines with", compact=True)
+        field = LineInput(id="filter", placeholder="only lines with")
         field.display = False
         yield field
 

@@ -33,6 +33,7 @@ from quarterdeck.tui.paint import content
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Header, Hint, working
+from quarterdeck.tui.widgets.inputs import LineInput
 
 PAINTED_EVERY = 0.1
 """Seconds in which events are collected before painting."""
@@ -70,7 +71,7 @@ class ConversationScreen(DeckScreen):
         self.helpers = (self._talk,)
         self._about = Static(id="about")
         self._below = Static(id="below")
-        self._find = Input(id="find", placeholder="find: enter goes to the one before, esc closes", compact=True)
+        self._find = LineInput(id="find", placeholder="find: enter goes to the one before, esc closes")
         self._answered_at = -math.inf
         self._painting: Timer | None = None
         self._seen = False

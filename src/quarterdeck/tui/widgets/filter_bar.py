@@ -82,7 +82,7 @@ class FilterBar(Vertical):
 
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
         """Show how many rows match, what is wrong with the filter, and its tokens while it is typed and short."""
-        chip = cell(Shown(f" {shown:,} of {known:,} "), Tone.EDITED) if self.words.strip() else ()
+        chip = cell(Shown(f" {shown:,} of {known:,} "), Tone.EDITED) if known and self.words.strip() else ()
         typing = self.screen.focused is self._field
         kept = cell_len(self.words) >= LONG or not (problems or typing)
         self._problem = cell(problems[0], Tone.BAD) if problems else ()
