@@ -81,10 +81,11 @@ async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_
         await seat.press("enter", sees=("sandbox status", "agent_server", "http://box/box00", "known, not shown"))
         assert "sentinel-sandbox-key" not in seat.text
         await seat.press("escape", "space")
-        fleet.add("added")
+        fleet.sandboxes[fleet.add("added")]["exposed_urls"] = None
         await seat.press("ctrl+r", sees="2 Running")
         assert seat.table.cursor_id == "box00"
         assert seat.table.marks == {"box00"}
+        await seat.press("j", "enter", sees=("added", "the server told none"))
 
 
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,9 +180,10 @@ def _quiet(row: SandboxRow, now: datetime) -> Cell:
 
 
 def _addresses(row: SandboxRow, word: StateWord | None) -> list[Cell]:
-    urls = row.memory.urls if word is StateWord.RUNNING else ()
-    said = [text_fact(url.name.lower(), url.address) for url in urls]
-    return [EMPTY, heading("Addresses"), *(said or [cell(Shown("none while it does not run"), Tone.MUTED)])]
+    runs = word is StateWord.RUNNING
+    said = [text_fact(url.name.lower(), url.address) for url in (row.memory.urls if runs else ())]
+    none = Shown("the server told none" if runs else "none while it does not run")
+    return [EMPTY, heading("Addresses"), *(said or [cell(none, Tone.MUTED)])]
 
 
 def _conversations(row: SandboxRow) -> list[Cell]:
