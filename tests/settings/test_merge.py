@@ -2,10 +2,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, McpServer, listed
+from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import Entry, EntryState
+from quarterdeck.settings.mcp import Entry, EntryState, Servers
 from quarterdeck.settings.merge import Side, is_another, merge, settle
 from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, Edits, counted, edited, marked_drafts
 
@@ -102,6 +102,54 @@ def test_a_merge_loses_nothing_kept_here_is_settled_by_theirs_and_is_made_once(b
         assert again.draft.edits == draft.edits
         assert not again.conflicts
         assert not again.arrived
+
+
+TOOLS = st.builds(StdioServer, name=st.just("a"), command=st.sampled_from(["one", "two", "three"]))
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> tuple[Draft, Settings, list[McpServer]]:
+    """Servers of one name, on the server and kept here: what is done with them here, and what has become of them."""
+    stored, kept = (draw(st.lists(TOOLS, max_size=2)) for _ in range(2))
+    mine = Draft(Settings(mcp_config=McpConfig.of(stored)), disabled=tuple(kept))
+    for entry in mine.servers.entries:
+        match draw(st.sampled_from(["keep", "remove", "edit", "move"])):
+            case "remove":
+                mine = mine.change_servers(Servers.remove, entry.row)
+            case "edit":
+                mine = mine.change_servers(Servers.edit, entry.row, draw(TOOLS).model_copy(update={"args": ("mine",)}))
+            case "move":
+                move = Servers.enable if entry.disabled else Servers.disable
+                mine = mine.change_servers(move, entry.row)
+    now: list[list[McpServer]] = [[], []]
+    for number, server in enumerate((*stored, *kept)):
+        what = draw(st.sampled_from(["keep", "remove", "edit", "move"]))
+        there = now[(number < len(stored)) is (what == "move")]
+        changed = server if what == "keep" else server.model_copy(update={"args": (what, str(number))})
+        there += [] if what == "remove" else [changed]
+    return mine, Settings(mcp_config=McpConfig.of(now[0])), now[1]
+
+
+@given(alike())
+def test_what_somebody_else_made_of_it_is_left_alone_or_asked_about(
+    three: tuple[Draft, Settings, list[McpServer]],
+) -> None:
+    """On the server, or in another deck of this machine: also of several with one name, of which some are gone."""
+    mine, theirs, kept_now = three
+    merge_of_both = merge(mine, theirs, kept_now)
+    merged = merge_of_both.draft.servers
+    before = counted((*listed((mine.base or Settings()).mcp_config), *mine.disabled))
+    asked = counted(each.theirs for each in merge_of_both.conflicts if each.row is not None and each.theirs is not None)
+    left = counted((*(entry.server for entry in merged.remaining), *merged.to_keep_here))
+    assert not counted((*listed(theirs.mcp_config), *kept_now)) - before - asked - left
+
+
+def test_of_two_with_one_name_a_change_lands_on_no_other_once_one_is_gone() -> None:
+    one, two, other = (StdioServer(name="a", command=command) for command in ("one", "two", "other"))
+    disabled = Draft(Settings(mcp_config=McpConfig.of([one, two]))).change_servers(Servers.disable, 0)
+    merged = merge(disabled, Settings(mcp_config=McpConfig.of([other]))).draft.servers
+    assert [entry.server for entry in merged.remaining] == [other]
+    assert merged.to_keep_here == (one,)
 
 
 def test_a_key_that_was_typed_and_cleared_is_a_conflict() -> None:

@@ -298,7 +298,7 @@ async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(seat: FormS
     folder = tmp_path / "state" / "disabled"
     folder.parent.mkdir(exist_ok=True)
     folder.write_text("in the way")
-    await seat.save(sees=("Not saved:", "1 edited"))
+    await seat.press("ctrl+s", sees=("Not saved:", "1 edited"))
     assert seat.posts == 0
     assert await seat.stored() == before
 
@@ -314,3 +314,18 @@ async def test_two_decks_disable_without_losing_what_the_other_keeps(sit: Sit, t
         assert sum(entry.disabled for entry in ben.form.draft.servers.entries) == 2
     assert (stored.stdio_servers, stored.sse_servers) == ((), ())
     assert "sentinel" in written(tmp_path, "disabled")
+
+
+async def test_what_another_deck_made_of_a_disabled_server_is_asked_about(sit: Sit, tmp_path: Path) -> None:
+    async with sit(StdioServer(name="files", command="npx")) as ann:
+        await ann.choose("Disable", row="mcp:0", sees="will be disabled")
+        await ann.save_verified(1)
+        async with sit() as ben:
+            for seat, command in ((ann, "uvx"), (ben, "deno")):
+                await seat.go_to("mcp:0", "enter", "tab", sees="Disabled MCP server")
+                await seat.type(command, "ctrl+s", sees=command)
+            await ann.press("ctrl+s", sees="show the request")
+            await ann.agree(sees="Done on this machine")
+            await ben.press("ctrl+s", sees=("Changed here and elsewhere", "uvx", "deno"))
+            await ben.press("t", sees="holds all of this already")
+        assert await kept(tmp_path) == (StdioServer(name="files", command="uvx"),)

@@ -5,6 +5,7 @@ servers are merged one by one: row ids connect base and mine, the identity at lo
 was disabled here and edited there, both happen.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -15,7 +16,7 @@ from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import MCP, Draft, Edits, is_same
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
-from quarterdeck.settings.mcp_server import Version, paired
+from quarterdeck.settings.mcp_server import Version, paired, place_of, versions
 
 
 class Side(StrEnum):
@@ -116,10 +117,13 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
     others: list[Entry] = []
     for entry in mine.entries:
         held, kept = stored.get(entry.row), here.get(entry.row)
-        if _disagree(entry, None if held is None else held.server):
-            contested = None if entry.removed else entry.server
-            conflicts.append(Conflict(MCP, entry.was, contested, None if held is None else held.server, entry.row))
+        if held is not None and kept is not None and kept.server not in (entry.kept, entry.server):
+            kept = None  # a row has one content: what another deck made of it stays beside what the server has
+            del here[entry.row]
         there = held or kept
+        if _disagree(entry, held, kept):
+            contested = None if entry.removed else entry.server
+            conflicts.append(Conflict(MCP, entry.before, contested, None if there is None else there.server, entry.row))
         if there is not None:
             merged[there.row] = _on_top(entry, held, kept)
         elif entry.before is None or entry.state not in (EntryState.KEPT, EntryState.REMOVED):
@@ -147,20 +151,27 @@ def _pairs(mine: Servers, theirs: Servers, *, here: bool) -> dict[int, Entry]:
     """Return, by row of `mine`, its entry in `theirs`: on the server, or kept on this machine if `here`.
 
     Unchanged rows choose first, removed ones last: if two people each delete one of two equal servers, one is left. A
-    row that is added there, or renamed, is paired with the entry of that name.
+    row that is added there, or renamed, is paired with the entry of that name. Of several of one kind and name that
+    changed, none is paired if there are more or fewer than before: nobody can tell which became which.
     """
+    own = {row: nth for row, _, nth in versions((e.row, e.kept) for e in mine.entries if e.kept is not None)}
     wanted: list[tuple[tuple[bool, bool], Version]] = []
     for entry in mine.entries:
         before, comes = entry.kept if here else entry.was, not entry.removed and entry.disabled is here
         order = not comes, entry.server != before
         if before is not None:
-            wanted.append((order, Version(entry.row, before, None if here else entry.nth)))
+            wanted.append((order, Version(entry.row, before, own.get(entry.row) if here else entry.nth)))
         if comes and entry.server != before:
             wanted.append((order, Version(entry.row, entry.server)))
     held = {entry.row: entry for entry in theirs.entries if (entry.was is None) is here}
-    versions = [Version(row, entry.server, entry.nth) for row, entry in held.items()]
-    in_order = (version for _, version in sorted(wanted, key=lambda each: each[0]))
-    return {row: held[other] for row, other in paired(in_order, versions).items()}
+    there = list(versions((row, entry.server) for row, entry in held.items()))
+    in_order = [version for _, version in sorted(wanted, key=lambda each: each[0])]
+    pairs = paired(in_order, there)
+    same = {one.key: at for one in in_order if (at := pairs.get(one.key)) in held and held[at].server == one.server}
+    were = Counter(place for _, place in {(one.key, place_of(one.server)) for one in in_order if one.key not in same})
+    are = Counter(place_of(one.server) for one in there if one.key not in same.values())
+    fits = {place for place, number in are.items() if were[place] == number}
+    return {row: held[at] for row, at in pairs.items() if row in same or place_of(held[at].server) in fits}
 
 
 def _on_top(entry: Entry, held: Entry | None, kept: Entry | None) -> Entry:
@@ -171,12 +182,16 @@ def _on_top(entry: Entry, held: Entry | None, kept: Entry | None) -> Entry:
     return replace(now, server=now.before or entry.server) if untouched else now
 
 
-def _disagree(entry: Entry, held: McpServer | None) -> bool:
+def _disagree(entry: Entry, held: Entry | None, kept: Entry | None) -> bool:
+    """Whether both sides changed a row, and not to the same."""
+    edited = entry.removed or entry.server != entry.before
+    if kept is not None and edited and kept.server not in (entry.kept, entry.was, entry.server):
+        return True
     if held is None:
         return entry.was is not None and entry.stays and entry.server != entry.was
     if entry.removed:
-        return held != entry.was
-    return entry.server != entry.was and held not in (entry.was, entry.server)
+        return held.server != entry.was
+    return entry.server != entry.was and held.server not in (entry.was, entry.server)
 
 
 def changed_rows(old: Draft, merged: Merged) -> Iterator[tuple[str, int | None]]:

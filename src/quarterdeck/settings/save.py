@@ -149,7 +149,10 @@ async def _agree(
     agreed: Draft | None = None
     while True:
         caller.tell("Reading what is stored now…")
-        merged = merge(draft, await store.load())
+        kept_here = None
+        if caller.keep is not None and MCP in draft.edits and (draft.disabled or draft.servers.to_keep_here):
+            kept_here = disabled_in(await caller.keep((), ()))  # as it is now: another deck may have changed it
+        merged = merge(draft, await store.load(), kept_here)
         before, draft = draft, merged.draft
         for conflict in merged.conflicts:
             side = await caller.settle(conflict)

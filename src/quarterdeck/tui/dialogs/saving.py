@@ -43,7 +43,7 @@ def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[Side]:
         choice(Side.MINE, "m", Shown("Mine"), text.line(mine)),
         choice(Side.THEIRS, "t", Shown("Theirs"), text.line(theirs)),
     ]
-    return PickDialog(Shown("Changed here and on the server"), choices, said=said, leave="go on editing")
+    return PickDialog(Shown("Changed here and elsewhere"), choices, said=said, leave="go on editing")
 
 
 def _server_words(conflict: Conflict, server: Any) -> str:

@@ -11,7 +11,7 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.options import SchemaField
 from quarterdeck.config.connections import Connection
-from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
 from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in
 from quarterdeck.settings.merge import changed_rows, except_for, merge
@@ -134,7 +134,8 @@ class Record:
         contested = frozenset(row_of(conflict.key, conflict.row) for conflict in merged.conflicts)
         if contested:
             keys = {conflict.key for conflict in merged.conflicts}
-            merged = merge(old, except_for(keys, found or Settings(), old.base or Settings()), kept_here)
+            here = None if MCP in keys else kept_here
+            merged = merge(old, except_for(keys, found or Settings(), old.base or Settings()), here)
         if first or contested or merged.draft != view.draft or view.server != self.server:
             news = () if first or old.base is None else changed_rows(old, merged)  # a first record is new as a whole
             self.put(merged.draft, contested, view.arrived.union(row_of(key, row) for key, row in news))
