@@ -156,6 +156,7 @@ async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
     await seat.paste_json(json.dumps(pasted, indent=1), sees=found)
     assert "switched off there" not in seat.text  # it is disabled here, too
     await seat.press("ctrl+s", sees=("4 servers found", "4 edited"))
+    assert "without secrets; ctrl+s reviews" in seat.unwrapped
     assert seat.form.row.id == "mcp:2"  # the first that is another now
     await seat.go_to("mcp:5", sees=("will be disabled", "to type"))
     assert " typed " in seat.line_of("far")

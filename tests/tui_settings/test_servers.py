@@ -326,6 +326,6 @@ async def test_what_another_deck_made_of_a_disabled_server_is_asked_about(sit: S
                 await seat.type(command, "ctrl+s", sees=command)
             await ann.press("ctrl+s", sees="show the request")
             await ann.agree(sees="Done on this machine")
-            await ben.press("ctrl+s", sees=("Changed here and elsewhere", "uvx", "deno"))
-            await ben.press("t", sees="holds all of this already")
+            await ben.press("ctrl+s", sees=("Changed elsewhere, too", "Changed here and elsewhere", "uvx", "deno"))
+            await ben.press("t", sees="is stored already")
         assert await kept(tmp_path) == (StdioServer(name="files", command="uvx"),)

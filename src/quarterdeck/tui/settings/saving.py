@@ -124,7 +124,7 @@ class Saves:
         async def settle(conflict: Conflict) -> Side | None:
             if dialog.cancelled:
                 return None
-            self.bar(cell(Shown("Changed on the server, too"), Tone.WARN))
+            self.bar(cell(Shown("Changed elsewhere, too"), Tone.WARN))
             return await self.app.push_screen_wait(conflict_dialog(conflict, draft.field_at(conflict.key)))
 
         async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:

@@ -174,7 +174,7 @@ class ServerList:
         """Add servers from pasted JSON, in one step of the draft."""
 
         async def pasted_in(taken: MergedPaste) -> None:
-            said = f"{taken.words}: ctrl+s reviews and saves, ctrl+z takes it back."
+            said = f"{taken.words}; ctrl+s reviews and saves, ctrl+z takes it back."
             if await self.form.take_over(self.form.draft.set(MCP, taken.servers)):
                 self.say(text.line(said), Tone.GOOD)
             if len(taken.notes) > MOST_NOTES:
