@@ -153,6 +153,14 @@ async def test_the_environment_goes_before_the_keyring_and_that_before_the_file(
     assert (await held.find(WORK)).key is None
 
 
+async def test_a_key_is_not_said_to_be_kept_in_the_file_while_the_keyring_gives_another(file: Path) -> None:
+    held = keys(file, Lying("another"))
+    held.type(WORK, KEY)
+    with pytest.raises(ConfigError, match="the system keyring has another key"):
+        await held.keep(WORK, KEY, in_file=True)
+    assert (await held.find(WORK)).key == KEY, "it lasts for this run"
+
+
 async def test_a_key_that_cannot_be_sent_is_named_by_its_place_alone(file: Path) -> None:
     held = keys(file, Lying(f"{SENTINEL} two"))
     with pytest.raises(UnusableKeyError, match="system keyring") as caught:

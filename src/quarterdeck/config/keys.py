@@ -199,11 +199,19 @@ class Keys:
         return self._typed.get(connection.place)
 
     async def keep(self, connection: Connection, key: SecretStr, *, in_file: bool) -> None:
-        """Store a key in the file, or in the keyring instead; the latter may raise KeyringUnavailableError."""
+        """Store a key in the file, or in the keyring instead; the latter may raise KeyringUnavailableError.
+
+        Raises ConfigError if the keyring has another key, which goes before that of the file, and keeps it.
+        """
         owner = owner_of(connection)
         if owner is None:
             return
         if in_file:
+            with suppress(KeyringUnavailableError):
+                await self._keyring.forget(owner)
+            with suppress(KeyringUnavailableError):
+                if await self._keyring.read(owner) not in (None, key):
+                    raise ConfigError("the system keyring has another key, which goes before a file: delete it there")
             members = {"origin": owner.origin, "key": key.get_secret_value()}
             await asyncio.to_thread(edit.set_table, self.file, TABLE, owner.name, members, _NOTICE)
         else:
