@@ -226,7 +226,7 @@ async def test_what_somebody_else_saved_is_marked_until_it_was_looked_at(sit: Si
         await seat.go_to("mcp:1", sees="nts.example.org/sse")
         assert "changed on server" in seat.line_of("nts.example.org/sse")
         assert "changed on server" not in seat.line_of("//tools.")
-        await seat.go_to("max_iterations", sees=("Someone else changed", "changed on server"))
+        await seat.go_to("max_iterations", sees=("It has changed on the server", "changed on server"))
         await seat.press("down")
         assert "changed on server" not in seat.line_of("Max iterations")
 

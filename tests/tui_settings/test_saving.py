@@ -68,7 +68,7 @@ async def test_a_field_both_saved_is_asked_about(seat: FormSeat) -> None:
     await seat.client.settings.store(await seat.stored(), theirs)
     await seat.press("ctrl+r", sees="Somebody saved fields you edited")
     await seat.go_to("git_user_email", sees="theirs@host")
-    await seat.go_to("git_user_name", "i", sees=("changed this too", "loaded      Ada Lovelace", "after save  Grace"))
+    await seat.go_to("git_user_name", "i", sees=("elsewhere, too", "loaded      Ada Lovelace", "after save  Grace"))
     await seat.press("escape", "ctrl+s")
     await seat.sees("Changed here and elsewhere", "fr · French", "it · Italian", "Language  was en · English")
     await seat.press("t", sees=("Changed here and elsewhere", "was Ada Lovelace", "Grace", "Edsger", "of Austin"))

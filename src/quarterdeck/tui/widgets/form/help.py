@@ -77,9 +77,9 @@ def _problem(view: FormView, row: Row) -> tuple[Cell, ...]:
 
 def _notes(view: FormView, row: Row) -> Iterator[Cell]:
     if row.id in view.contested:
-        yield cell(Shown("Someone else changed this too; a save shows both and asks."), Tone.WARN)
+        yield cell(Shown("It was changed elsewhere, too; a save shows both and asks."), Tone.WARN)
     elif view.is_news(row):
-        yield cell(Shown("Someone else changed this since you loaded it; you see the new value."), Tone.WARN)
+        yield cell(Shown("It has changed on the server since you loaded it; you see the new value."), Tone.WARN)
     if row.field is None:
         return
     if row.field.absent:
