@@ -144,6 +144,14 @@ async def test_rows_of_two_servers_at_one_address_are_not_mixed(nested: bool) ->
         assert "Fix login" not in seat.text
 
 
+async def test_settings_that_are_not_where_they_were_have_it_found_out_what_answers_now() -> None:
+    server = FakeFleet()
+    async with seated(answering(FakeServer(lambda asked: server.answer(asked))), PROD, sees="No conversations") as seat:
+        await seat.until(lambda: seat.session.server.release)
+        server = FakeFleet(nested=True)
+        await seat.press("3", sees=("Another server answers at this address than before", "Nothing stored yet"))
+
+
 async def test_hostile_text_reaches_the_screen_as_text_only() -> None:
     title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/ a\uffffb\ufdd0 👍🏽 👩\u200d💻 🇩🇪"
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}

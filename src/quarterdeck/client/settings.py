@@ -137,7 +137,7 @@ class SettingsResource:
             known = self._transport.server is not UNASKED and self._transport.server.generation is not Generation.NONE
             if known and not_offered(error) and error.status != REFUSED_METHOD:
                 words = "The settings are not where they were: another kind of server answers at this address now."
-                advice = "Connect again, and the deck goes by what answers then."
+                advice = "Try again in a moment: then it is known what answers."
                 raise replace(error, words=words, advice=advice) from None
             raise
 

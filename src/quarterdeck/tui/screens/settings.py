@@ -8,7 +8,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.news import News
 from quarterdeck.settings.draft import Draft, Edits
@@ -305,6 +305,8 @@ class SettingsScreen(DeckScreen):
         except ServiceError as error:
             failure = error
         self._reading = False
+        if failure is not None and failure.kind is ErrorKind.WRONG_API and self.app.session is not None:
+            self.app.session.server.doubt()
         if self.saves.under_way:
             self.record.read_in_vain()
             return

@@ -169,6 +169,8 @@ class Saves:
         if result.error:
             tone = Tone.BAD
             self.say(said, Tone.BAD)
+            if self.app.session is not None:
+                self.app.session.server.doubt()  # it may be another one
         else:
             tone = Tone.GOOD if result.saved else Tone.MUTED
             self.say(text.line(self._until_when(result)), Tone.PLAIN)
