@@ -137,15 +137,11 @@ class Draft:
         return self.set(MCP, change(self.servers, *args, **kwargs))
 
     def undo(self) -> "Draft":
-        """Undo one change."""
-        if not self.past:
-            return self
+        """Undo the last change; there must be one in `past`."""
         return replace(self, edits=self.past[-1], past=self.past[:-1], future=(self.edits, *self.future))
 
     def redo(self) -> "Draft":
-        """Redo the change that was undone last."""
-        if not self.future:
-            return self
+        """Redo the change that was undone last; there must be one in `future`."""
         return replace(self, edits=self.future[0], past=(*self.past, self.edits), future=self.future[1:])
 
     @property

@@ -134,12 +134,10 @@ class Log(CellLines, can_focus=True):
     def toggle(self) -> bool:
         """Unfold the entry under the cursor, or fold it; returns False if there is no more of it.
 
-        As much of it as fits is visible then.
+        There must be an entry. As much of it as fits is visible then.
         """
-        if (entry := self.cursor_entry) is None:
-            return False
         before = self._lines(self._cursor)
-        self.unfolded ^= {entry.id}
+        self.unfolded ^= {self.entries[self._cursor].id}
         if self._lines(self._cursor) == before:
             return False
         self._stop_following()
