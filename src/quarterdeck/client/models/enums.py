@@ -51,7 +51,7 @@ class UrlName(StrEnum):
 
 
 class GitProvider(StrEnum):
-    """The provider that hosts a repository."""
+    """The provider that hosts a repository, as releases know them; an older one refuses bitbucket_data_center."""
 
     GITHUB = "github"
     GITLAB = "gitlab"

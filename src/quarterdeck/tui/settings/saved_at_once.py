@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.enums import is_mask
+from quarterdeck.client.models.enums import GitProvider, is_mask
 from quarterdeck.client.models.settings import CustomSecret, Profiles, ProviderToken
 from quarterdeck.client.options import OptionsResource
 from quarterdeck.client.profiles import NAME as PROFILE_NAME
@@ -37,8 +37,6 @@ RECREATED = (
     "In between there is none, and a sandbox started then goes without.",
 )
 HELD, NOT_HELD = Shown("token stored; a new one replaces it"), Shown("")
-PROVIDERS = ("github", "gitlab", "bitbucket", "bitbucket_data_center", "forgejo", "azure_devops", "enterprise_sso")
-"""Providers that releases know; an older release refuses bitbucket_data_center."""
 TYPED = "{name}"
 """Placeholder in a sentence for the typed name."""
 NAME_RULE = "letters, digits and _; sandboxes get a variable of this name"
@@ -166,7 +164,7 @@ class AtOnceActions:
         held = view.draft.tokens
         items = [
             Item(((Shown(f"{name:<24}"), Tone.STRONG), (HELD if name in held else NOT_HELD, Tone.MUTED)), name)
-            for name in PROVIDERS
+            for name in GitProvider
         ]
         dialog = PickDialog(Shown("Set the token of a git provider"), items)
         await ask(self.app, dialog, lambda provider: self._set_token(client, provider, view))
