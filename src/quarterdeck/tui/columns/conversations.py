@@ -85,7 +85,7 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
     Column("title", "TITLE", 24, title, sort=lambda row: row.title.casefold() or None, flex=3),
     text_column("repository", "REPO@BRANCH", 12, lambda row: row.place or None, flex=2, priority=1),
     age_column("updated", "UPDATED", 8, lambda row: row.told.changed_at, lambda row: row.updated),
-    cost_column(lambda row: row.cost, priority=2),
+    cost_column(priority=2),
     text_column("model", "MODEL", 16, _of_record(lambda record: record.llm_model), flex=1, priority=3),
     Column("sandbox", "SANDBOX", 11, sandbox, sort=lambda row: row.sandbox_id, priority=4),
     text_column("trigger", "TRIGGER", 10, _of_record(lambda record: record.trigger), priority=6),

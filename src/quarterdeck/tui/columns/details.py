@@ -6,6 +6,7 @@ from datetime import datetime
 
 from quarterdeck.client.request import LoggedRequest
 from quarterdeck.fleet.ages import age_of, age_or_date
+from quarterdeck.fleet.bulk import N
 from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.fleet.watch import ON_SCREEN
 from quarterdeck.tui import text
@@ -67,14 +68,13 @@ def money(dollars: float) -> Shown:
     return Shown(f"${dollars:,.2f}")
 
 
-def cost_column(of: Callable[[R], float | None], *, priority: int) -> Column[R]:
+def cost_column(*, priority: int) -> Column[N]:
     """Return a column that shows a cost so far in US dollars, or a dash if there is none."""
 
-    def shown(row: R, now: datetime) -> Cell:
-        cost = of(row)
-        return cell(money(cost)) if cost else DASH
+    def shown(row: N, now: datetime) -> Cell:
+        return cell(money(row.cost)) if row.cost else DASH
 
-    return Column("cost", "COST", 7, shown, sort=lambda row: of(row) or None, priority=priority, right=True)
+    return Column("cost", "COST", 7, shown, sort=lambda row: row.cost or None, priority=priority, right=True)
 
 
 Moment = Callable[[R], datetime | None]

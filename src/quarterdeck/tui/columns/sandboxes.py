@@ -94,7 +94,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
     Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3, whole_end=True),
     Column("agent", "AGENT", 12, agent, sort=_agent_word, priority=1),
     Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
-    cost_column(lambda row: row.cost, priority=3),
+    cost_column(priority=3),
     text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
     age_column("age", "AGE", 6, lambda row: row.record.created_at, lambda row: row.created, priority=5),
     Column("urls", "URLS", 14, urls, sort=_by_urls, flex=1, priority=6),
