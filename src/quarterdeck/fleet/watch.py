@@ -55,10 +55,6 @@ class Changes(NamedTuple, Generic[R]):
         return bool(self.added or self.changed or self.gone)
 
 
-def _as_read(held: R, read: R) -> R:
-    return read
-
-
 class Store(Generic[R]):
     """The records of one list, by id.
 
@@ -66,7 +62,7 @@ class Store(Generic[R]):
     to store, given the stored one and the one just read.
     """
 
-    def __init__(self, carry: Callable[[R, R], R] = _as_read) -> None:
+    def __init__(self, carry: Callable[[R, R], R] = lambda held, read: read) -> None:
         self.by_id: dict[str, R] = {}
         """Records by id in the server's order; a new record comes last until the whole list has been read."""
         self._carry = carry

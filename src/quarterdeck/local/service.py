@@ -35,10 +35,6 @@ App = Callable[..., Awaitable[None]]
 """An ASGI app."""
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True)
 class LocalService:
     """An opened service: an ASGI app and the key it requires."""
@@ -71,7 +67,7 @@ class LocalService:
 
     @classmethod
     async def simulated(
-        cls, simulation: Simulation, *, key: SecretStr | None = None, clock: Clock = _now
+        cls, simulation: Simulation, *, key: SecretStr | None = None, clock: Clock = lambda: datetime.now(UTC)
     ) -> "LocalService":
         """Open a simulated service, of which nothing is stored, with a new key unless one is given."""
         async with AsyncExitStack() as opened:
