@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from urllib.parse import urlsplit
 
 from textual.app import App, SuspendNotSupported
 
+from quarterdeck.settings import masks
 from quarterdeck.tui.text import Shown, escaped, line
 
 
@@ -70,7 +70,7 @@ def open_address(app: App[Any], address: str, shown: str) -> Shown:
         Thread(target=_browse, args=(address,), daemon=True).start()
         return line(f"Opened {shown}")
     app.copy_to_clipboard(address)
-    secret = " whole: it holds a password or token." if _may_hold_secret(address) else ""
+    secret = " whole: it holds a password or token." if masks.address(address) != address else ""
     return line(f"No browser here; copied {shown}{secret}")
 
 
@@ -78,12 +78,3 @@ def _browse(address: str) -> None:
     """Open an address in a process of its own: a browser may write to its terminal, and run for long."""
     command, null = [sys.executable, "-I", "-m", "webbrowser", address], subprocess.DEVNULL
     subprocess.run(command, stdin=null, stdout=null, stderr=null, start_new_session=True, check=False)
-
-
-def _may_hold_secret(address: str) -> bool:
-    """Whether an address has a user, a query or a fragment, or cannot be parsed."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return True
-    return bool("@" in parts.netloc or parts.query or parts.fragment)
