@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quarterdeck.client.models.event import DeltaEvent, Event, EventPage, read_event
-from quarterdeck.fleet.entries import Entries, Entry, EntryKind, Outcome
+from quarterdeck.fleet.entries import Edit, Entries, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED, Transcript
 
 RECORDED = Path(__file__).parents[1] / "recordings" / "conversation"
@@ -59,6 +59,18 @@ def test_tools_are_shown_by_what_they_do() -> None:
     assert [entry.tasks[0].title for entry in always if entry.tasks]
     errors = {entry.who: entry.text for entry in always if entry.outcome is Outcome.FAILED}
     assert "not found" in errors["nosuch"]
+
+
+def test_pictures_summaries_and_insertions_are_told_in_words() -> None:
+    urls = ["data:image/png;base64," + "A" * 4096, "https://pictures.test/1"]
+    content = [{"type": "text", "text": "Look:"}, {"type": "image", "image_urls": urls}]
+    message = _event(kind="MessageEvent", source="user", llm_message={"role": "user", "content": content})
+    assert folded([message])[0].text == "Look:\n\n(a picture, 3 kB)\n\n(a picture, https://pictures.test/1)"
+    summary = _event(kind="Condensation", source="environment", forgotten_event_ids=["a", "b"], summary="It began.")
+    assert (folded([summary])[0].title, folded([summary])[0].text) == ("2 events summarised", "It began.")
+    action = {"command": "insert", "path": "a.py", "insert_line": 4, "new_str": "one\ntwo"}
+    insertion = _event(kind="ActionEvent", source="agent", tool_name="file_editor", tool_call_id="c", action=action)
+    assert folded([insertion])[0].edit == Edit(5, (("+", "one"), ("+", "two")))
 
 
 def test_an_exit_code_above_zero_is_a_failure_whatever_the_server_calls_it() -> None:

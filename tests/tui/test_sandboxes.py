@@ -88,6 +88,11 @@ async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_
         await seat.press("j", "enter", sees=("added", "the server told none"))
 
 
+async def test_its_address_is_copied_where_no_browser_would_show() -> None:
+    async with at_sandboxes(FakeFleet.of(1)) as seat:
+        await seat.press("O", sees="No browser here; copied http://box/box00")
+
+
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_screen, "AGED_AFTER", 0.5)
     fleet = FakeFleet()
