@@ -252,7 +252,7 @@ def _sliced(text: str, begin: re.Match[str]) -> Iterator[_Slice]:
     """Yield the members of an array in slices; raises ValueError or RecursionError for invalid JSON."""
     decode, at = json.JSONDecoder().raw_decode, begin.end()
     members: list[Any] = []
-    while text[at : at + 1] != "]" or members:
+    while True:
         member, at = decode(text, at)
         members.append(member)
         mark = _MARK.match(text, at)
