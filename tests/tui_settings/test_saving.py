@@ -4,6 +4,7 @@ from stat import S_IMODE
 
 import pytest
 
+from quarterdeck.client.models.mcp import McpConfig, StdioServer
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.kept import Journal
 from quarterdeck.tui.app import Deck
@@ -76,6 +77,19 @@ async def test_a_field_both_saved_is_asked_about(seat: FormSeat) -> None:
     await seat.press("enter", sees="verified")
     after = await seat.stored()
     assert (after.language, after.git_user_name, after.max_iterations) == ("it", "Grace", 77)
+
+
+async def test_a_server_both_changed_is_asked_about_and_escape_goes_on_editing(seat: FormSeat) -> None:
+    await seat.add_command("files")
+    await seat.save_verified(1)
+    await seat.go_to("mcp:3", "enter", "tab", *"bunx", "ctrl+s", sees="bunx")
+    held = await seat.servers()
+    theirs = McpConfig(stdio_servers=(*held.stdio_servers[:1], StdioServer(name="files", command="npx")))
+    await seat.client.settings.store(await seat.stored(), {"mcp_config": theirs})
+    await seat.press("ctrl+s", sees=("Changed here and on the server", "stdio files", "command npx"))
+    assert "command bunx" in seat.line_of("Mine")
+    await seat.press("escape", sees=("Not saved; your edits are kept.", "1 edited"))
+    assert (await seat.servers()).stdio_servers[1].command == "npx"
 
 
 async def save_a_name(seat: FormSeat) -> None:
