@@ -256,6 +256,10 @@ async def test_a_plan_says_what_will_be_done_and_leaves_alone_what_the_filter_hi
         await seat.press("p", sees=("Nothing to pause", "1 marked, but hidden by the filter"))
         await seat.press("enter", until=lambda: not seat.deck.screen.is_modal)
         assert (fleet.orders, seat.table.marks) == ([("pause", "box00")], frozenset({"box02"}))
+        await seat.press("slash", *"zzz", "enter", sees="0 of")
+        for key in ("i", "O", "o"):
+            await seat.press(key, sees="there is no row here.")
+        await seat.press("f2", until=lambda: seat.deck.screen.is_modal)
 
 
 async def test_every_row_ends_with_the_truth_and_failed_ones_are_tried_again(fleet: FakeFleet, home: Home) -> None:

@@ -48,7 +48,7 @@ LIST_WIDTH = 76
 """Minimum columns of the table while the side pane is shown."""
 SIDE_WIDTHS = (30, 44)
 """Minimum and maximum columns of the side pane."""
-FOR_MARKED = frozenset({"pause", "resume", "delete", "notify_me"})
+FOR_MARKED = frozenset({"pause", "resume", "delete", "notify_me", "row_menu"})
 """Commands that apply to the marked rows, if any; rows that they cannot apply to are sorted out later."""
 NO_ROW_HERE = "there is no row here."
 """Why a command about a row cannot be done in an empty list; it is not said any longer once there are rows."""
@@ -346,7 +346,8 @@ class ListScreen(DeckScreen, Generic[R]):
         if reason is not None:
             return reason
         row, marks, session = self.table.cursor_row, self.table.marks, self._session
-        if (command.row or command.name in NEED_ROWS) and row is None and not marks:
+        for_marked = bool(marks) and command.name in FOR_MARKED
+        if (command.row or command.name in NEED_ROWS) and row is None and not for_marked:
             return f"{command.label}: {NO_ROW_HERE}"
         match command.name:
             case "mark_range" if not self.table.range_begun:
@@ -359,7 +360,7 @@ class ListScreen(DeckScreen, Generic[R]):
                 return "The filter is not understood whole; / changes it, so that only what is meant is taken."
             case "show_all" if not self.filter_bar.words:
                 return "No filter is set; / types one."
-        if row is None or session is None or (marks and command.name in FOR_MARKED):
+        if row is None or session is None or for_marked:
             return None
         return self.definition.why_not(session, command.name, row, self._now())
 
