@@ -369,7 +369,7 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
             "c2", "space", "p", sees=("box00   Talk 1 and 1 more: It is paused already.", "box02   Talk 2")
         )
         await seat.press("escape", "asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3"))
-        await seat.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1"))
+        await seat.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1", "f save"))
         await seat.press("enter", sees="box02   Talk 2: done")
         assert sorted(fleet.orders) == [("pause", "box00"), ("pause", "box02"), ("pause", "box03")]
         await seat.press("escape")

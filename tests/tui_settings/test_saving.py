@@ -86,7 +86,7 @@ async def test_a_server_both_changed_is_asked_about_and_escape_goes_on_editing(s
     held = await seat.servers()
     theirs = McpConfig(stdio_servers=(*held.stdio_servers[:1], StdioServer(name="files", command="npx")))
     await seat.client.settings.store(await seat.stored(), {"mcp_config": theirs})
-    await seat.press("ctrl+s", sees=("Changed here and on the server", "stdio files", "command npx"))
+    await seat.press("ctrl+s", sees=("Changed here and elsewhere", "stdio files", "command npx"))
     assert "command bunx" in seat.line_of("Mine")
     await seat.press("escape", sees=("Not saved; your edits are kept.", "1 edited"))
     assert (await seat.servers()).stdio_servers[1].command == "npx"

@@ -2,8 +2,10 @@
 
 import re
 
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.settings import Profiles
 from quarterdeck.client.redact import invalid
+from quarterdeck.client.refusals import NEWER
 from quarterdeck.client.request import Request, Response, segment
 from quarterdeck.client.transport import Transport
 
@@ -45,6 +47,8 @@ class ProfilesResource:
         await self._send(Request("DELETE", f"{PROFILES}/{segment(name)}", item=True))
 
     async def _send(self, request: Request) -> Response:
+        if not self._transport.server.nested:
+            raise ServiceError(ErrorKind.NOT_OFFERED, NO_PROFILES, NEWER, outcome=Outcome.NOT_SENT)
         return await self._transport.send(request._replace(lacking=NO_PROFILES))
 
 
