@@ -210,6 +210,9 @@ async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_a
     _, answering = await talking(agent)
     agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
     assert "Sent. Whether the agent goes on is not known" in await answering.send("hello")
+    agent.unreached = False
+    agent.meanwhile["/run"] = lambda: setattr(agent, "drops", True)
+    assert "is not known: agent.test:8123 sent no" in await answering.send("hello")
 
 
 @pytest.mark.parametrize("moment", ["/events", ""])

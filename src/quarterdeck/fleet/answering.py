@@ -69,7 +69,7 @@ class Answering:
             async with self._alone():
                 why_not = await self._run_if_nothing_waits(agent, stops)
         except ServiceError as error:
-            why_not = f"Whether the agent goes on is not known: {error.words}"
+            why_not = f"Whether the agent goes on is not known: {error.cause}"
         return "Sent." if why_not is None else f"Sent. {why_not}"
 
     async def accept(self, shown: frozenset[str], *, saying: str = "", all_that_follow: bool = False) -> str:
