@@ -134,7 +134,11 @@ def test_there_is_nothing_to_export_or_to_undo_before_the_first_save(run: Run, h
     fill(run)
     [journal] = (home.state / "state" / "journal").iterdir()
     journal.write_text("damaged")
-    assert str(journal.with_suffix(".damaged")) in run("settings", "undo", status=1).err
+    told = f"A state file was damaged and is put aside: {journal.with_suffix('.damaged')}.\n"
+    assert run("settings", "set", "language=de").err == f"quarterdeck: {told}"
+    journal.write_text("damaged")
+    ended = run("settings", "undo", status=1).err
+    assert (ended.count(".damaged"), ended.count(".1.damaged")) == (2, 1)
 
 
 def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_file(run: Run, tmp_path: Path) -> None:

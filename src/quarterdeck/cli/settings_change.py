@@ -82,12 +82,12 @@ async def undo(arguments: CommandLine, config: Config) -> int:
     """Undo the last save; 0 only if all of it was verified by reading."""
     about = choose(arguments, config, os.environ).about
     async with client_for(arguments, config) as client:
-        state = KeptState(config.folders.kept)
+        state, left_behind = KeptState(config.folders.kept, _tell_damaged), config.folders.left_behind
         journal, kept_here = await state.read(Journal, about), await state.read(DisabledServers, about)
         now = replace(await read_draft(client), disabled=disabled_in(kept_here))
         last = last_save(journal, now)
         if last is None:
-            advice = " ".join(f"{each}." for each in config.folders.left_behind)
+            advice = " ".join(f"{each}." for each in left_behind)
             raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
         _, back = last
         for label in back.left_out:
@@ -142,6 +142,10 @@ def _servers(draft: Draft, text: str) -> Servers:
 # Saving
 
 
+def _tell_damaged(renamed: Path) -> None:
+    note(f"A state file was damaged and is put aside: {renamed}.")
+
+
 async def _save(arguments: CommandLine, config: Config, client: Client, draft: Draft, *, told: bool = False) -> int:
     """Save a draft and print the result; returns the exit status, 0 only if all changes were verified by reading.
 
@@ -167,7 +171,7 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
         return True
 
     about = choose(arguments, config, os.environ).about
-    state = KeptState(config.folders.kept)
+    state = KeptState(config.folders.kept, _tell_damaged)
 
     store = RememberingStore(client, TypedSecrets())
 

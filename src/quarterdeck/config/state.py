@@ -44,11 +44,12 @@ class StateFiles:
     """Models in `FOLDER/KIND/HASH.json`, where HASH is computed from the server (its address, else its name).
 
     Files have mode 0600 and are written completely or not at all. A damaged file is renamed to a name that ends in
-    `.damaged`, and counts as missing. Every method may block on the disk and raises ConfigError.
+    `.damaged`, which `tell` gets, and counts as missing. Every method may block on the disk and raises ConfigError.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tell: Callable[[Path], None] = lambda renamed: None) -> None:
         self._folder = folder
+        self._tell = tell
 
     def read(self, model: type[M], about: str) -> M | None:
         """Return what is stored about a server, None if there is nothing."""
@@ -65,13 +66,22 @@ class StateFiles:
         """
         path = self._path(model, about)
         with files.changing(path):
-            before = _undamaged(path, model)
+            before = self._undamaged(path, model)
             after = change(before)
             if after is None:
                 path.unlink(missing_ok=True)
             elif after != before:
                 _write(path, after)
             return after
+
+    def _undamaged(self, path: Path, model: type[M]) -> M | None:
+        """Return the content of a file; a damaged one is renamed, without replacing an earlier damaged one."""
+        try:
+            return _content(path, model)
+        except ValidationError:
+            names = (path.with_suffix(f".{number}.damaged" if number else ".damaged") for number in count())
+            self._tell(path.rename(next(name for name in names if not name.exists())))
+            return None
 
     def _path(self, model: type[StateModel], about: str) -> Path:
         return self._folder / model.kind / f"{hashlib.sha256(about.encode()).hexdigest()[:24]}.json"
@@ -88,16 +98,6 @@ def _content(path: Path, model: type[M]) -> M | None:
         if any(problem["loc"] == ("version",) for problem in error.errors(include_url=False, include_input=False)):
             raise ConfigError(f"{path} was written by another version of this program; it is left alone") from None
         raise
-
-
-def _undamaged(path: Path, model: type[M]) -> M | None:
-    """Return the content of a file; a damaged one is renamed, without replacing an earlier damaged one."""
-    try:
-        return _content(path, model)
-    except ValidationError:
-        names = (path.with_suffix(f".{number}.damaged" if number else ".damaged") for number in count())
-        path.rename(next(name for name in names if not name.exists()))
-        return None
 
 
 def _write(path: Path, content: StateModel) -> None:

@@ -15,8 +15,9 @@ M = TypeVar("M", bound=StateModel)
 class KeptState:
     """The state files of a folder; both methods raise ServiceError(LOCAL)."""
 
-    def __init__(self, folder: Path) -> None:
-        self._files = StateFiles(folder)
+    def __init__(self, folder: Path, tell: Callable[[Path], None] = lambda renamed: None) -> None:
+        """Use this folder; `tell` gets the new name of each damaged file, which is put aside."""
+        self._files = StateFiles(folder, tell)
 
     async def read(self, model: type[M], about: str) -> M | None:
         """Return what is stored about a server, None if there is nothing."""
