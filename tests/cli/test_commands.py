@@ -146,6 +146,8 @@ def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_
     file = tmp_path / "mine.json"
     run("settings", "export", str(file))
     run("settings", "set", "mcp_config=")
+    refused = run("settings", "undo", status=2)
+    assert ("Undo save" in refused.err, "${" in refused.err) == (True, False)
     refused = run("settings", "import", str(file), status=2)
     assert "SSE https://tools.example/sse: to be typed: key" in refused.err
     assert "secrets are missing of SSE https://tools.example/sse (key); stdio files (PASS)." in refused.err

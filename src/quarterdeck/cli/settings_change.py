@@ -155,6 +155,8 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     edited = [entry.server for entry in draft.servers.remaining if entry.edited]
     if lacking := [f"{server_title(each)} ({', '.join(missing(each))})" for each in edited if any(missing(each))]:
         advice = "Write them in place of ${...} in the file of `settings import`, or give them to mcp_config=-."
+        if told:
+            advice = "Take the save back in the deck, where they can be typed (Undo save, f2 in the settings)."
         raise CommandError(f"Nothing was saved: secrets are missing of {few(lacking, '; ')}.", advice, status=2)
     if said := _stops(draft, client.server):
         advice = "Take out of the file what is not to be changed, also from its `not_set`." if arguments.file else ""
