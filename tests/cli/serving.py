@@ -35,7 +35,7 @@ def at_an_address(script: Script) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(found.content)
 
-        do_GET = do_POST = do_PATCH = answer  # noqa: N815 - the names that http.server calls
+        do_GET = do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - the names that http.server calls
 
         def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             """Say nothing."""

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.serving import KEY, Program, at_an_address
-from tests.client.fakes import Answer, Asked
+from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.fleet.agent import ID, FakeAgent
 from tests.tui.fake_fleet import CONVERSATIONS, SANDBOXES, FakeFleet
 
@@ -306,6 +306,13 @@ def test_a_sandbox_is_not_called_free_while_a_start_could_not_be_read(run: Run) 
     assert "Records that could not be read: 1." in listed.err
     assert "Records that could not be read and are left alone: 1." in free.err
     assert fleet.orders == []
+
+
+def test_where_sandboxes_cannot_be_deleted_it_is_said_that_they_are_still_there(run: Run) -> None:
+    fleet = FakeFleet.of(1, says={f"DELETE {SANDBOXES}/box00": NO_ROUTE})
+    with at_an_address(fleet.answer) as url:
+        told = run("sandboxes", "delete", "box00", "--yes", "--url", url, status=1).err
+    assert told.startswith("quarterdeck: box00: It is still there: the server cannot delete sandboxes")
 
 
 def test_watching_a_server_that_lacks_what_it_takes_is_a_failure(run: Run) -> None:

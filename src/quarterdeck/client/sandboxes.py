@@ -52,7 +52,13 @@ class SandboxesResource(Records[Sandbox]):
         path, query = f"{SANDBOXES}/{segment(sandbox_id)}", (("sandbox_id", sandbox_id),)
         seconds, lacking = self._transport.limits.slow, "This server cannot delete sandboxes."
         request = Request("DELETE", path, query, item=True, seconds=seconds, lacking=lacking)
-        await self._transport.send(request)
+        try:
+            await self._transport.send(request)
+        except ServiceError as error:
+            if error.kind is not ErrorKind.MISSING or await self._status(sandbox_id) in (None, SandboxStatus.MISSING):
+                raise
+            words = f"It is still there: the server cannot delete sandboxes, or not this one (status {error.status})."
+            raise replace(error, kind=ErrorKind.SERVER, words=words, advice="Its own log says more.") from None
 
     async def specs(self) -> tuple[SandboxSpec, ...]:
         """Read all specs; the first one is the server's default."""

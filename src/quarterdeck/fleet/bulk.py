@@ -301,7 +301,7 @@ class BulkJob:
         if error.kind is ErrorKind.RATE:
             self._again_after(row_id, error, words)
         elif error.kind is ErrorKind.MISSING:
-            self._decide_by_reading(row_id, MISSED, f"{words} No reading has shown that it is gone.")
+            self._decide_by_reading(row_id, MISSED, f"{error.words} No reading has shown that it is gone.")
         elif error.outcome is Outcome.APPLIED:
             self._decide_by_reading(row_id, PATIENCE)
         elif error.outcome is Outcome.UNKNOWN:
