@@ -117,6 +117,13 @@ def key_words(server: McpServer, *, hidden: bool = False) -> str:
     return "stored" if has_secret(server) else "none"
 
 
+def entry_place_word(entry: Entry) -> str:
+    """Return where an MCP server is now, in a word; empty if it is new."""
+    if entry.was is not None:
+        return "on"
+    return "" if entry.kept is None else "disabled"
+
+
 def entry_key_words(entry: Entry, *, hidden: bool) -> str:
     """Return whether a server of the form has a key, and whether that is stored already."""
     word = key_words(entry.server, hidden=hidden and entry.was is not None)

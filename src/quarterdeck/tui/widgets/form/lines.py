@@ -9,11 +9,11 @@ from quarterdeck.client.models.mcp import name_of
 from quarterdeck.settings import words
 from quarterdeck.settings.fields import Field, Group
 from quarterdeck.settings.form_fields import NOT_HERE
-from quarterdeck.settings.mcp import Entry, EntryState, duplicates
+from quarterdeck.settings.mcp import Entry, duplicates
 from quarterdeck.settings.review import effect_word
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.text import Shown, end_of, line
-from quarterdeck.tui.widgets.form.rows import AT_ONCE, FormView, Row, RowKind
+from quarterdeck.tui.widgets.form.rows import AT_ONCE, CHIPS, FormView, Row, RowKind
 
 LABEL_WIDTH = 24
 GUTTER = 2
@@ -192,13 +192,6 @@ LEAST_SHARED = 44
 OF_THE_LIST = frozenset({"name", "transport"})
 """Members that some servers add to each entry; the table already shows them."""
 
-_CHIPS = {
-    EntryState.ADDED: (Shown("new"), Tone.EDITED),
-    EntryState.EDITED: (Shown("edited"), Tone.EDITED),
-    EntryState.REMOVED: (Shown("will be deleted"), Tone.WARN),
-    EntryState.DISABLED: (Shown("will be disabled"), Tone.WARN),
-    EntryState.ENABLED: (Shown("will be enabled"), Tone.EDITED),
-}
 _KEY_TONES = {"to type": Tone.WARN, "typed": Tone.GOOD, "stored": Tone.PLAIN}
 _MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments", "env": "variables"}
 """The word for a member that has a problem."""
@@ -237,9 +230,8 @@ def _columns(view: FormView, entry: Entry, name_width: int, room: int) -> tuple[
 
     Without a column of its own (`name_width` 0), it shares that of the details.
     """
-    state = cell(NOTHING, Tone.MUTED) if entry.kept is None else cell(Shown("disabled"), Tone.REST)
-    if entry.was is not None:
-        state = cell(Shown("on"), Tone.GOOD)
+    place = words.entry_place_word(entry)
+    state = cell(Shown(place), Tone.REST if entry.was is None else Tone.GOOD) if place else cell(NOTHING, Tone.MUTED)
     rests = entry.removed or entry.disabled
     called = brief(words.server_name(entry.server))
     name = cell(end_of(called, room), Tone.MUTED if rests else Tone.PLAIN)
@@ -270,8 +262,8 @@ def _server_stands(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Ce
     problem, changed = view.problems.get(row.id), _change_chip(view, row)
     if changed:
         return changed
-    if entry.state in _CHIPS:
-        return (_CHIPS[entry.state],)
+    if entry.state in CHIPS:
+        return (CHIPS[entry.state],)
     if entry.disabled:
         return cell(Shown("kept here"), Tone.REST)
     if problem is None:

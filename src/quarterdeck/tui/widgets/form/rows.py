@@ -14,9 +14,10 @@ from quarterdeck.client.models.settings import CustomSecret, Profiles
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, Problem
-from quarterdeck.settings.mcp import Entry
+from quarterdeck.settings.mcp import Entry, EntryState
 from quarterdeck.settings.review import problems
 from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.text import Shown
 
 
 class RowKind(StrEnum):
@@ -42,6 +43,14 @@ _LISTS = {**AT_ONCE, Group.OTHER: RowKind.OTHER}
 """Groups that are lists of names."""
 _OWN_ROWS = (Control.SERVERS, Control.READ_ONLY)
 """Controls of fields that are shown as lists of rows."""
+CHIPS = {
+    EntryState.ADDED: (Shown("new"), Tone.EDITED),
+    EntryState.EDITED: (Shown("edited"), Tone.EDITED),
+    EntryState.REMOVED: (Shown("will be deleted"), Tone.WARN),
+    EntryState.DISABLED: (Shown("will be disabled"), Tone.WARN),
+    EntryState.ENABLED: (Shown("will be enabled"), Tone.EDITED),
+}
+"""What a save does with an MCP server."""
 LLM_PROFILES = "llm_profiles"
 """The member of a record that repeats the list of profiles."""
 MOST_PROFILES = 10
@@ -208,19 +217,24 @@ class FormView:
     def _servers(self) -> Iterator[Row]:
         entries = self.draft.servers.entries
         for entry in entries:
-            server = entry.server
-            if not self.query or self._matches(
-                words.server_title(server), words.server_details(server), MCP, Group.MCP
-            ):
+            if not self.query or self._matches(*self._shown(entry), MCP, Group.MCP):
                 yield Row(RowKind.SERVER, str(entry.row), Group.MCP, entry=entry)
         if not entries and self._matches(MCP, Group.MCP):
             yield Row(RowKind.SERVER, group=Group.MCP)
+
+    def _shown(self, entry: Entry) -> Iterator[str]:
+        """Yield what the row of an MCP server shows."""
+        yield words.entry_place_word(entry)
+        yield words.entry_key_words(entry, hidden=self.hides_secrets)
+        yield words.server_title(entry.server)
+        yield words.server_details(entry.server)
+        yield from CHIPS.get(entry.state, ())[:1]
 
     def _names(self, group: str, kind: RowKind) -> Iterator[Row]:
         """Yield a row for each name, or one that says why there is none."""
         known = self._known(kind)
         for name, about, stands in known or ():
-            if self._matches(name, about, group):
+            if self._matches(name, about, stands, group):
                 yield Row(kind, name, group, about=about, stands=stands)
         if not known and self._matches(group):
             yield Row(kind, group=group, stands="" if known is not None else "Reading…")
