@@ -128,7 +128,9 @@ async def test_what_made_room_is_told_and_the_next_start_warns(state: KeptState)
         await seat.press("n", sees=("default-spec  (default)", "/workspace", "TOKEN"), lacks="hush")
         await seat.press("enter")
         await seat.sees("Paused, probably to make room for new4: old (Fix login).", "running 3 of about 3")
-        await seat.go_to("old", "enter", sees=("Timeline", "displaced", "make room for new4"))
+        await seat.go_to("old", sees="displaced")
+        assert "Paused" in seat.line_of("displaced"), "it stands whole beside the list"
+        await seat.press("enter", sees=("Timeline", "displaced", "make room for new4"))
         await seat.press("escape", "n", sees=("3 of about 3 run already", "likely pause the oldest one"))
         await seat.press("escape")
     async with at_sandboxes(fleet, state=state, size=WIDE, sees="running 3 of about 3") as seat:
