@@ -167,6 +167,10 @@ class DeckScreen(Screen[None]):
             words = f"{key} does nothing here; {self.where_keys_are()}."
             self.message_line.say(text.line(words), Tone.WARN, passing=True)
 
+    def on_paste(self) -> None:
+        """Say that pasted text does nothing."""
+        self.message_line.say(Shown("Pasted text does nothing here."), Tone.WARN, passing=True)
+
     def where_keys_are(self) -> str:
         """What helps somebody who pressed a key that does nothing."""
         return "? shows the keys"
