@@ -194,10 +194,8 @@ class Timelines(KeptPart[KeptTimelines]):
 
     # Saving and restoring
 
-    def kept(self) -> KeptTimelines | None:
-        """Return all timelines, each with the time its sandbox was last listed."""
-        if not self._by_id:
-            return None
+    def kept(self) -> KeptTimelines:
+        """Return all timelines, each with the time its sandbox was last listed; a change has made at least one."""
         timelines = {
             sandbox_id: KeptTimeline(self._last_seen.get(sandbox_id, self._read_at) or events[-1].seen_at, events)
             for sandbox_id, events in self._by_id.items()
