@@ -150,6 +150,11 @@ def test_of_two_with_one_name_a_change_lands_on_no_other_once_one_is_gone() -> N
     merged = merge(disabled, Settings(mcp_config=McpConfig.of([other]))).draft.servers
     assert [entry.server for entry in merged.remaining] == [other]
     assert merged.to_keep_here == (one,)
+    mine, two_there = (two.model_copy(update={"args": (said,)}) for said in ("mine", "theirs"))
+    edited = Draft(Settings(mcp_config=McpConfig.of([one, two]))).change_servers(Servers.edit, 1, mine)
+    asked = merge(edited, Settings(mcp_config=McpConfig.of([two_there, other])))  # one is deleted, the other added
+    assert [(each.mine, each.theirs) for each in asked.conflicts] == [(mine, None)]
+    assert [entry.server for entry in asked.draft.servers.remaining] == [two_there, other, mine]
 
 
 def test_a_key_that_was_typed_and_cleared_is_a_conflict() -> None:

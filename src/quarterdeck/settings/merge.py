@@ -152,7 +152,7 @@ def _pairs(mine: Servers, theirs: Servers, *, here: bool) -> dict[int, Entry]:
 
     Unchanged rows choose first, removed ones last: if two people each delete one of two equal servers, one is left. A
     row that is added there, or renamed, is paired with the entry of that name. Of several of one kind and name that
-    changed, none is paired if there are more or fewer than before: nobody can tell which became which.
+    changed, none is paired: nobody can tell which became which, and which is new.
     """
     own = {row: nth for row, _, nth in versions((e.row, e.kept) for e in mine.entries if e.kept is not None)}
     wanted: list[tuple[tuple[bool, bool], Version]] = []
@@ -170,7 +170,7 @@ def _pairs(mine: Servers, theirs: Servers, *, here: bool) -> dict[int, Entry]:
     same = {one.key: at for one in in_order if (at := pairs.get(one.key)) in held and held[at].server == one.server}
     were = Counter(place for _, place in {(one.key, place_of(one.server)) for one in in_order if one.key not in same})
     are = Counter(place_of(one.server) for one in there if one.key not in same.values())
-    fits = {place for place, number in are.items() if were[place] == number}
+    fits = {place for place, number in are.items() if were[place] == number == 1}
     return {row: held[at] for row, at in pairs.items() if row in same or place_of(held[at].server) in fits}
 
 
