@@ -246,6 +246,20 @@ async def test_it_is_said_where_it_may_not_ask_any_more_although_nothing_was_acc
     assert agent.ran == []
 
 
+async def test_an_agent_that_never_takes_in_what_is_sent_is_said(
+    agent: FakeAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quarterdeck.fleet.answering.ENDS_WITHIN", 0.05)
+    agent.busy = agent.overhears = 1_000_000
+    following, answering = await talking(agent)
+    assert await answering.send("hello") == "Sent. The agent does not start."
+    agent.asks("one")
+    await following.poll()
+    with pytest.raises(ServiceError, match="affirms the answer, and the agent still waits"):
+        await answering.accept(question(following))
+    assert agent.ran == []
+
+
 async def test_an_answer_that_was_overheard_is_given_again(agent: FakeAgent) -> None:
     agent.asks("one")
     agent.overhears = 1
@@ -305,7 +319,12 @@ async def test_an_answer_counts_without_a_response_and_a_lost_reason_is_said(age
     agent.meanwhile["/events"] = lambda: setattr(agent, "drops", True)
     with pytest.raises(ServiceError, match="Rejected, but your reason was not sent"):
         await answering.reject(question(following), "never arrives")
-    assert agent.ran == ["one"]
+    agent.asks("four")
+    await following.poll()
+    for lost in (answering.accept(question(following)), answering.stop()):
+        with pytest.raises(ServiceError, match="Unknown whether it happened"):
+            await lost
+    assert (agent.ran, agent.status) == (["one"], "waiting_for_confirmation")
 
 
 async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent: FakeAgent) -> None:
@@ -349,9 +368,11 @@ async def test_what_was_sent_before_a_stop_does_not_start_the_agent_again(agent:
 async def test_an_old_agent_stops_only_after_its_step_and_never_goes_on_with_what_waits(agent: FakeAgent) -> None:
     agent.set("running")
     _, answering = await talking(agent)
+    assert await answering.send("read this after your step") == "Sent."
     assert "only after a step" in await answering.stop()
     agent.asks("rm -r build")
-    for status, words in (("waiting_for_confirmation", "waits for an answer"), ("paused", "nobody accepted")):
+    waits, pending = ("waiting_for_confirmation", "waits for an answer"), ("paused", "nobody accepted")
+    for status, words in (waits, pending, ("finished", "It had finished")):
         agent.set(status)
         with pytest.raises(ServiceError, match=words):
             await answering.go_on()

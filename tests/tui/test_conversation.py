@@ -264,6 +264,11 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
         await seat.press(*"use git", "enter")
         await seat.sees("rejected", "use git", "Rejected, and your reason sent.", "a draft, not sent")
         assert composer(seat).text == "ls"
+        agent.asks("rm -r src")
+        await seat.press("ctrl+r", sees=("rm -r src", "tab answers"))
+        await seat.press("tab", "n", sees="enter reject")
+        await seat.press("escape", sees="y accept")
+        await seat.press("n", "enter", sees="Rejected; the agent rests until you write to it.")
         assert agent.ran == ["harmless"]
 
 
