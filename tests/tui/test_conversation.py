@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from textual import events
 from textual.widgets import TextArea
 
 from quarterdeck.config.connections import Connection
@@ -158,6 +159,14 @@ async def test_what_is_unfolded_at_the_foot_comes_into_sight(agent: FakeAgent) -
     async with opened(agent) as seat:
         await seat.sees("lines, enter", lacks="line 12")
         await seat.press("enter", sees=("line 12", "line 0"))
+        await seat.click("line 12", until=lambda: "line 12" not in seat.text)
+        await seat.click("word 39", until=lambda: "▌" in seat.line_of("word 39"))
+        first = seat.line(2)
+        turn = (None, 9, 9, 0, 0, 0, False, False, False)  # of the wheel, in the log
+        seat.deck.post_message(events.MouseScrollUp(*turn))
+        await seat.until(lambda: seat.line(5) == first)
+        seat.deck.post_message(events.MouseScrollDown(*turn))
+        await seat.until(lambda: seat.line(2) == first)
 
 
 async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None:
