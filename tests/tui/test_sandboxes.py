@@ -118,6 +118,16 @@ async def test_a_start_that_takes_too_long_rises_although_nothing_new_is_read() 
         await seat.until(lambda: seat.table.ids[0] == "slow")
 
 
+async def test_one_that_is_listed_as_starting_runs_once_its_agent_server_answers() -> None:
+    fleet = FakeFleet.of(1, says={"GET /alive": Answer(status=502)})
+    fleet.sandboxes["box00"]["status"] = "STARTING"
+    async with at_sandboxes(fleet, sees="1 Starting") as seat:
+        del fleet.says["GET /alive"]
+        began = seat.deck.clock
+        seat.deck.clock = lambda: began() + timedelta(minutes=2)
+        await seat.press("ctrl+r", sees="1 Running")
+
+
 async def test_what_made_room_is_told_and_the_next_start_warns(state: KeptState) -> None:
     fleet = FakeFleet(cap=3)
     for day, name in enumerate(("old", "mid", "new"), 10):
