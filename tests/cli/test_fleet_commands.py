@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Ended, Run
 from tests.cli.serving import KEY, Program, at_an_address
 from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.fleet.agent import ID, FakeAgent
@@ -149,6 +149,39 @@ def test_a_title_that_the_server_does_not_take_is_given_afterwards_and_a_refusal
         refused = run(*command)
     assert refused.json["title"] == "Other"
     assert "It is called Other: " in refused.err
+
+
+def test_one_that_is_created_is_found_without_a_start_and_at_the_end_of_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quarterdeck.cli.conversations.EVERY", 0.0)
+    fleet, working = FakeFleet(), {"id": "t", "status": "WORKING"}
+    create, read = f"POST {CONVERSATIONS}", f"GET {CONVERSATIONS}/start-tasks"
+
+    def script(asked: Asked) -> Answer | Exception:
+        if asked.method == "POST":
+            fleet.talk("a", "b1", "Mine")
+        return fleet.answer(asked)
+
+    with at_an_address(script) as url:
+        command = ("conversations", "create", "--url", url)
+        fleet.says[create] = Answer({})
+        assert run(*command).out == "a\n"
+        assert "which conversation is the new one is unknown" in run(*command, status=1).err
+        fleet.says |= {
+            create: Answer(working),
+            read: Answer([{**working, "status": "READY", "app_conversation_id": "a"}]),
+        }
+        assert run(*command) == Ended("a\n", "quarterdeck: 1/7 beginning.\n")
+        fleet.says[f"GET {CONVERSATIONS}"] = Answer([None])
+        assert "a was created, but is not listed." in run(*command, status=1).err
+        fleet.says[read] = Answer([None])
+        assert "no longer knows the start task" in run(*command, status=1).err
+        monkeypatch.setattr("quarterdeck.cli.conversations.PATIENCE", 0.0)
+        fleet.says[read] = Answer([working])
+        assert "still being started" in run(*command, status=1).err
+        fleet.says[create] = Answer({**working, "status": "ERROR", "detail": "no model"})
+        assert "could not be started: no model" in run(*command, status=1).err
 
 
 @pytest.mark.parametrize(
