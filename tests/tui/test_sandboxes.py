@@ -191,7 +191,7 @@ async def test_a_list_and_a_timeline_of_a_later_run_say_alike_how_long_a_state_h
             moment = datetime.now(UTC) + timedelta(minutes=minutes, seconds=30)
             seat.deck.clock = lambda moment=moment: moment  # type: ignore[misc]
             await seat.press("enter", sees=f"for             {lasted}")
-            await seat.press("G", sees=f"● Running   {lasted}")
+            await seat.press("G", sees=f"● Running  {lasted}")
             assert ("first seen so; seen again 7m ago" in seat.text) is (minutes == 7)
     for kept, ended in ((None, "≥?"), (state, "-")):
         async with at_sandboxes(fleet, state=kept) as seat:
