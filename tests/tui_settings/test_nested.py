@@ -250,6 +250,8 @@ async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormSeat
     await nested.go_to("llm_model", "enter", "ctrl+u", sees="anthropic/claude-sonnet-4-5-20250929")
     left = nested.line_of("sonnet-4-5-20250929").index("anthropic")
     await nested.resize(69, 20, until=lambda: nested.line_of("sonnet-4-5-20250929").index("anthropic") > left)
+    await nested.resize(120, 36)
+    await nested.resize(60, 20, until=lambda: nested.line_of("sonnet-4-5-20250929").index("anthropic") == left)
     assert len([request for request in nested.client.log if "models" in request.path]) == 1
 
 
