@@ -86,6 +86,9 @@ async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent:
         agent.says("word 164")
         await seat.press("ctrl+r", sees="2 new below, G")
         await seat.resize(80, 36, sees="word 164", until=lambda: "new below" not in seat.text)
+        await seat.press("up")
+        await seat.resize(60, 20, sees="▌")
+        assert "word 160" in seat.line_of("▌")
 
 
 async def test_what_is_selected_with_the_mouse_is_copied_and_holds_still(agent: FakeAgent) -> None:

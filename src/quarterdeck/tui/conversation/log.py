@@ -11,6 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from textual import events
+from textual.geometry import Size
 from textual.message import Message
 from textual.selection import Selection
 
@@ -87,6 +88,7 @@ class Log(CellLines, can_focus=True):
         self._seen = ""
         """The last entry at the time when following stopped."""
         self._waiting = False
+        self._terminal: Size | None = None
 
     # What is shown
 
@@ -214,8 +216,12 @@ class Log(CellLines, can_focus=True):
             self._after_move()
 
     def on_resize(self) -> None:
-        """Lay everything out again."""
+        """Lay everything out again; in a terminal of another size the cursor stays on the screen."""
         self._settle()
+        before, self._terminal = self._terminal, self.app.size
+        if self.entries and before not in (None, self._terminal):
+            self._reveal()
+            self._paint()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is dimmer without the focus, so that a match is visible while typing."""
