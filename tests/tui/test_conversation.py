@@ -516,7 +516,7 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
         await seat.sees("Its sandbox is paused. Nothing was sent; esc, then r resumes it.")
         assert composer(seat).text == "r"
         await seat.press("escape", sees="a draft, not sent")
-        await seat.press("r", sees="Resume its sandbox?")
+        await seat.press("r", sees=("Resume its sandbox?", "You can write to its agent again once it runs."))
         await seat.press("escape")
         assert "first wish" in seat.text
         assert "not sent" in seat.text

@@ -191,7 +191,7 @@ class Talk:
             return "Resume of its sandbox asked for."
 
         embedded = self.screen.app.endpoint.embedded
-        words = "No agent runs in the local service." if embedded else "Its agent can be answered again once it runs."
+        words = "No agent runs in the local service." if embedded else "You can write to its agent again once it runs."
         self._confirm("Resume its sandbox?", (words, session.displacement.forecast()), resume)
 
     def action_ask_always(self) -> None:
