@@ -346,7 +346,7 @@ async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(ag
     agent.set("running")
     await seat.press("ctrl+r", sees="p Pause agent")
     await seat.press("m", sees=("^s send", "esc leave; the draft is kept"), lacks=("Pause agent", "m writes"))
-    await seat.press("escape", "slash", sees=("enter the one before", "esc close"))
+    await seat.press("escape", "slash", sees=("enter the one before", "esc close", "\n find: enter goes"))
     await seat.press("escape", sees="p Pause agent")
     await seat.press("f2", sees=("Ask always", "Never ask"))
     await seat.press("1", sees=("asks: always", "until the agent server restarts"))

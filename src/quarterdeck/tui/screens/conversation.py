@@ -51,7 +51,7 @@ class ConversationScreen(DeckScreen):
     CSS = """
     #about { height: 1; padding: 0 1; }
     #below { height: 1; padding: 0 1; text-align: right; display: none; }
-    #find { display: none; }
+    #find { display: none; padding: 0 1; }
     """
     BINDINGS = bindings_at(Place.CONVERSATION)
 
