@@ -140,7 +140,8 @@ async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(sit: Sit
     async with sit(server) as seat:
         await seat.go_to("mcp:0", "enter")
         await seat.sees("Also kept", "(•) keep  ( ) remove", "cwd /srv", "••••", "X-Team", "•••• kept")
-        await seat.press("escape", "i", sees=("cwd  /srv", "header X-Team  ••••", "auth  ••••", "odd  ••••"))
+        parts = {"cwd": "/srv", "header X-Team": "••••", "auth": "••••", "odd": "••••"}
+        await seat.press("escape", "i", sees=[f"{name:<13}  {value}" for name, value in parts.items()])
         await seat.press("escape", "enter", *["tab"] * 6, "right", sees="( ) keep  (•) remove")
         (after,) = (await save_dialog(seat)).sse_servers
     assert after == SseServer.model_validate({"url": "https://x.example.org/sse", **hidden})

@@ -46,9 +46,10 @@ def full_help(view: FormView, row: Row) -> tuple[Cell, ...]:
     for note in (*_problem(view, row), *_notes(view, row)):
         lines += [EMPTY, note]
     said = [*_field_facts(view, row, row.field)] if row.field is not None else []
+    said += [*_server_facts(view, row.entry)] if row.entry is not None else []
     wide = max((len(name) for (name, _), *_ in said), default=0)
     facts = [((Shown(f"{name:<{wide}}"), tone), *value) for (name, tone), *value in said]
-    facts += [*_server_facts(view, row.entry)] if row.entry is not None else []
+    facts = [*(_to_type_again(view, row.entry) if row.entry is not None else ()), *facts]
     facts += [cell(brief(said)) for said in (row.about, row.stands) if said and row.kind is not RowKind.MORE]
     return (*lines, *((EMPTY, *facts) if facts else ()))
 
@@ -104,11 +105,14 @@ def _field_facts(view: FormView, row: Row, entry: Field) -> Iterator[Cell]:
         yield _fact("default", entry.default)
 
 
-def _server_facts(view: FormView, entry: Entry) -> Iterator[Cell]:
-    server = entry.server
-    if view.hides_secrets and entry.was is not None and not words.has_secret(server):
+def _to_type_again(view: FormView, entry: Entry) -> Iterator[Cell]:
+    if view.hides_secrets and entry.was is not None and not words.has_secret(entry.server):
         yield cell(Shown("This service tells no key and no variable of it, and loses them when MCP servers are saved."))
         yield cell(Shown("Type them again (enter) to keep them."), Tone.MUTED)
+
+
+def _server_facts(view: FormView, entry: Entry) -> Iterator[Cell]:
+    server = entry.server
     if not isinstance(server, StdioServer):
         yield _fact("key", words.entry_key_words(entry, hidden=view.hides_secrets))
         if name := own_name(server):
