@@ -236,6 +236,9 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
         await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))
         await seat.press("escape", "slash", *"run", "enter", sees="esc show all")
         await seat.press("escape", until=lambda: "esc show all" not in seat.text)
+        await seat.resize(80, 24)
+        await seat.press("f2", sees="Open the address of the sandbox")
+        await seat.resize(60, 20, sees=f"Open the address of the\n▌{'sandbox':>33}\n")
 
 
 async def test_a_count_is_shown_whole_or_not_at_all() -> None:

@@ -39,6 +39,10 @@ class ChoiceList(OptionList):
         reverse = self.app.no_color and "option-list--option-highlighted" in component_classes
         return style + Style(reverse=True) if reverse else style
 
+    def watch_show_vertical_scrollbar(self) -> None:
+        """Wrap the lines anew for the width that is left, which Textual does only where the list has another size."""
+        self._clear_caches()
+
     def step(self, step: int) -> None:
         """Move to the next or previous line."""
         if step > 0:
