@@ -148,11 +148,11 @@ def logged_line(request: LoggedRequest, wide: int = TIME_WIDE) -> Cell:
     if request.status is not None:
         ended, tone = str(request.status), Tone.GOOD if request.status < 400 else Tone.BAD
     else:
-        ended, tone = request.error or "left", Tone.BAD if request.error else Tone.MUTED
+        ended, tone = (request.error or "left").replace("_", " "), Tone.BAD if request.error else Tone.MUTED
     return (
         (Shown(f"{request.when.astimezone():%H:%M:%S}".ljust(wide)), Tone.MUTED),
-        (text.line(f"{ended:<8.8}"), tone),
-        (Shown(f" {request.ms:>7.0f} ms  "), Tone.MUTED),
+        (text.line(ended), tone),
+        (Shown(f" {request.ms:>{max(15 - len(ended), 1)}.0f} ms  "), Tone.MUTED),
         (Shown(f"{request.method:<6} "), Tone.KEY),
         (text.line(request.path), Tone.PLAIN),
     )
