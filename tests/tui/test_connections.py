@@ -181,6 +181,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
 async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) -> None:
     async with desk.sit(read_only=True, sees=("READ-ONLY", "live now")) as seat:
         await at_list(seat, "down", "enter", sees=(" one ", "READ-ONLY", "No conversations."))
+        await seat.sees("This connection is read-only: none is started from here.", lacks="n creates one")
         await seat.press("n", sees="this connection is read-only")
         await at_list(seat, "e", sees=("Connection one", "Read-only         (•) no"))
         await seat.press("escape")

@@ -336,6 +336,8 @@ class ListScreen(DeckScreen, Generic[R]):
             return Shown(f"Reading the {noun}…"), Shown("")
         if health.unreadable:
             return Shown(f"{health.unreadable:,} {noun} could not be read."), Shown("L shows what was answered.")
+        if self.app.endpoint.read_only:
+            return Shown(f"No {noun}."), Shown("This connection is read-only: none is started from here.")
         return Shown(f"No {noun}."), self.definition.none_yet(session.server.kind if session is not None else None)
 
     # Which rows a command applies to
