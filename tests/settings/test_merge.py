@@ -157,6 +157,13 @@ def test_of_two_with_one_name_a_change_lands_on_no_other_once_one_is_gone() -> N
     assert [entry.server for entry in asked.draft.servers.remaining] == [two_there, other, mine]
 
 
+def test_of_what_is_kept_here_nothing_is_lost_to_a_new_one_of_that_name_on_the_server() -> None:
+    old, new = StdioServer(name="a", command="old"), StdioServer(name="a", command="new")
+    disabled = Draft(Settings(mcp_config=McpConfig.of([old]))).change_servers(Servers.disable, 0)
+    merged = merge(disabled, Settings(mcp_config=McpConfig.of([new])), [old]).draft.servers
+    assert counted((*(entry.server for entry in merged.remaining), *merged.to_keep_here)) == counted([old, new])
+
+
 def test_a_key_that_was_typed_and_cleared_is_a_conflict() -> None:
     key = Draft(Settings(llm_api_key_set=True)).set("llm_api_key", SecretStr("new"))
     (conflict,) = merge(key, Settings(llm_api_key_set=False)).conflicts

@@ -117,7 +117,7 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
     others: list[Entry] = []
     for entry in mine.entries:
         held, kept = stored.get(entry.row), here.get(entry.row)
-        if held is not None and kept is not None and kept.server not in (entry.kept, entry.server):
+        if held is not None and kept is not None and kept.server not in (entry.kept, _on_top(entry, held, kept).server):
             kept = None  # a row has one content: what another deck made of it stays beside what the server has
             del here[entry.row]
         there = held or kept
