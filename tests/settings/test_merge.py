@@ -157,6 +157,14 @@ def test_of_two_with_one_name_a_change_lands_on_no_other_once_one_is_gone() -> N
     assert [entry.server for entry in asked.draft.servers.remaining] == [two_there, other, mine]
 
 
+def test_an_edit_of_a_server_kept_here_goes_with_it_where_another_deck_enabled_it() -> None:
+    old, new = StdioServer(name="a", command="old"), StdioServer(name="a", command="new")
+    mine = Draft(Settings(), disabled=(old,)).change_servers(Servers.edit, 0, new)
+    merged = merge(mine, Settings(mcp_config=McpConfig.of([old])), []).draft.servers
+    assert [(entry.server, entry.was) for entry in merged.remaining] == [(new, old)]
+    assert not merged.to_keep_here
+
+
 def test_of_what_is_kept_here_nothing_is_lost_to_a_new_one_of_that_name_on_the_server() -> None:
     old, new = StdioServer(name="a", command="old"), StdioServer(name="a", command="new")
     disabled = Draft(Settings(mcp_config=McpConfig.of([old]))).change_servers(Servers.disable, 0)

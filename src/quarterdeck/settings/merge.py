@@ -2,7 +2,7 @@
 
 Unchanged fields stay, a change on one side is taken, and if both sides changed the same thing there is a conflict. MCP
 servers are merged one by one: row ids connect base and mine, the identity at load connects base and theirs. If a server
-was disabled here and edited there, both happen.
+was disabled here and edited there, or edited here and enabled there, both happen.
 """
 
 from collections import Counter
@@ -112,6 +112,7 @@ def _rebased(
 def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Servers:
     """Return their list in their order with my changes, then what only I have; rows keep my ids."""
     theirs = fresh.stored_servers
+    mine = _enabled_along(mine, theirs)
     stored, here = (_pairs(mine, theirs, here=here) for here in (False, True))
     merged: dict[int, Entry] = {}
     others: list[Entry] = []
@@ -135,10 +136,26 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
     return Servers((*in_order, *others), theirs.unknown)
 
 
+def _enabled_along(mine: Servers, theirs: Servers) -> Servers:
+    """Return my list, in which a server kept here and edited is on the server if another deck enabled it meanwhile."""
+    stored, here = (_pairs(mine, theirs, here=here) for here in (False, True))
+    new = [entry for entry in theirs.entries if entry.was is not None and entry not in stored.values()]
+
+    def enabled(entry: Entry) -> Entry:
+        gone = entry.was is None and entry.state is EntryState.EDITED and entry.row not in here
+        at = next((each for each in new if gone and each.server == entry.kept), None)
+        if at is None:
+            return entry
+        new.remove(at)
+        return replace(entry, was=at.was, nth=at.nth, kept=None, disabled=False)
+
+    return replace(mine, entries=tuple(map(enabled, mine.entries)))
+
+
 def _with_rows_of(draft: Draft, theirs: Servers) -> Servers:
     """Return their list with the row ids of a draft: of what it is based on, then of what is added or renamed there."""
     known: dict[int, int] = {}
-    for mine, here in product((draft.stored_servers, draft.servers), (False, True)):
+    for mine, here in product((draft.stored_servers, _enabled_along(draft.servers, theirs)), (False, True)):
         for row, there in _pairs(mine, theirs, here=here).items():
             if there.row not in known and row not in known.values():
                 known[there.row] = row
