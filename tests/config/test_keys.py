@@ -159,6 +159,16 @@ async def test_a_key_is_not_said_to_be_kept_in_the_file_while_the_keyring_gives_
     with pytest.raises(ConfigError, match="the system keyring has another key"):
         await held.keep(WORK, KEY, in_file=True)
     assert (await held.find(WORK)).key == KEY, "it lasts for this run"
+    assert SENTINEL not in file.read_text()
+
+
+async def test_the_keyring_keeps_its_key_until_the_file_has_its_successor(file: Path) -> None:
+    held = keys(file, Good())
+    await held.keep(WORK, KEY, in_file=False)
+    file.mkdir(parents=True)
+    with pytest.raises(ConfigError):
+        await held.keep(WORK, SecretStr("new"), in_file=True)
+    assert (await held.find(WORK)).key == KEY
 
 
 async def test_a_key_that_cannot_be_sent_is_named_by_its_place_alone(file: Path) -> None:
