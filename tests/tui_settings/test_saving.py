@@ -67,7 +67,7 @@ async def test_a_field_both_saved_is_asked_about(seat: FormSeat) -> None:
     long = "Edsger Wybe Dijkstra, once of Rotterdam, then of Nuenen and of Austin"
     theirs = {"language": "it", "git_user_name": long, "git_user_email": "theirs@host"}
     await seat.client.settings.store(await seat.stored(), theirs)
-    await seat.press("ctrl+r", sees="Somebody saved fields you edited")
+    await seat.press("ctrl+r", sees="Fields you edited were changed elsewhere, too")
     await seat.go_to("git_user_email", sees="theirs@host")
     await seat.go_to("git_user_name", "i", sees=("elsewhere, too", "loaded      Ada Lovelace", "after save  Grace"))
     await seat.press("escape", "ctrl+s")

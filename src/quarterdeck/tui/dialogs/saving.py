@@ -24,7 +24,7 @@ from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import Lines
 
-# Conflicts with changes by somebody else
+# Conflicts with changes made elsewhere
 
 
 def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[Side]:
@@ -36,7 +36,7 @@ def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[Side]:
         label, was = entry.label, f"was {words.known_words(entry, conflict.base)}"
         mine, theirs = words.edited_words(entry, conflict.mine), words.known_words(entry, conflict.theirs)
     said = (
-        cell(Shown("Somebody saved this since you loaded it. Which value is to be kept?"), Tone.MUTED),
+        cell(Shown("It was changed elsewhere since you loaded it. Which value is to be kept?"), Tone.MUTED),
         ((text.line(label), Tone.STRONG), (Shown("  "), Tone.PLAIN), (text.line(was), Tone.MUTED)),
     )
     choices = [

@@ -316,7 +316,7 @@ class SettingsScreen(DeckScreen):
             if client is not self.record.read_through:
                 await self._ask_whose(found)
             if not self.record.take(client, found, kept_here):
-                self.say(Shown("Somebody saved fields you edited; a save shows both and asks."), Tone.WARN)
+                self.say(Shown("Fields you edited were changed elsewhere, too; a save shows both and asks."), Tone.WARN)
             self._to_offer |= first
             self._offer()
             self._read_more(client)
