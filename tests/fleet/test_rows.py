@@ -285,6 +285,13 @@ def test_a_script_is_told_of_everything_that_is_no_condition(typed: str) -> None
     assert (len(wanted.problems), len(wanted.terms)) == (1, 1)
 
 
+@pytest.mark.parametrize(("typed", "said"), [("unseen", "unseen; write"), ("!for<=1h", "for<=.")])
+def test_a_script_is_told_by_each_of_its_names_what_only_the_deck_knows(typed: str, said: str) -> None:
+    grammar: Grammar[Any] = CONVERSATION_GRAMMAR if typed == "unseen" else SANDBOX_GRAMMAR.without("for", "slow")
+    (problem,) = parse(typed, grammar, finished=True).problems
+    assert problem.startswith(f"Only the deck knows {said}")
+
+
 WORDS = st.text(alphabet='abcß:!S "<>=', max_size=5) | st.sampled_from(["orphan", "!age>30m", "status:run", "cost<2"])
 
 

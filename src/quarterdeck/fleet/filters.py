@@ -67,7 +67,7 @@ class Grammar(Generic[R]):
 
     tokens: Mapping[str, Token[R]]
     left_out: frozenset[str] = frozenset()
-    """Flags that only a wider grammar has."""
+    """The typed beginnings of tokens that only a wider grammar has, by each of their names."""
 
     @property
     def beginnings(self) -> dict[str, str]:
@@ -81,8 +81,9 @@ class Grammar(Generic[R]):
 
     def without(self, *names: str) -> "Grammar[R]":
         """Return the same grammar without some tokens."""
-        flags = frozenset(name for name in names if self.tokens[name].kind is Kind.FLAG)
-        return Grammar({name: token for name, token in self.tokens.items() if name not in names}, flags)
+        gone = {name: self.tokens[name] for name in names}
+        spelt = (f"{each}{_SIGNS[token.kind]}" for name, token in gone.items() for each in (name, *token.also))
+        return Grammar({name: token for name, token in self.tokens.items() if name not in names}, frozenset(spelt))
 
     def find(self, spelt: str) -> tuple[str, Token[R]]:
         """Return a token with its name, given one of its names; anything else is a plain word, without a name."""
@@ -190,6 +191,8 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool, is_text: Callable[
         term = Term(name, meant, inverted=inverted)
     elif finished and bare in grammar.left_out:
         return f'Only the deck knows {bare}; write "{bare}" to search for the word.'
+    elif sign and f"{spelt}{sign[0]}".replace("<", ">") in grammar.left_out:
+        return f"Only the deck knows {spelt}{sign}."
     elif sign and not is_text(word):
         return f"{spelt}{sign} is no token; quarterdeck help filters names them."
     else:
