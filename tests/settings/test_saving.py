@@ -283,6 +283,28 @@ async def test_what_this_machine_would_keep_is_not_kept_for_a_save_that_was_refu
     assert kept is not None
 
 
+async def test_what_another_deck_makes_of_what_is_kept_while_a_save_is_sent_is_left_alone() -> None:
+    old, edited, other = (StdioServer(name="old", command=command) for command in ("uvx", "npx", "deno"))
+    kept: DisabledServers | None = None
+
+    async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
+        nonlocal kept
+        kept = with_replaced(kept, gone, new)
+        return kept
+
+    def meanwhile(step: str) -> None:
+        nonlocal kept
+        if step == "Saving…":
+            assert kept is not None
+            assert kept.servers == (old,)
+            kept = DisabledServers(servers=(edited, other))
+
+    holding = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(old,))})
+    disabled = Draft(holding).change_servers(Servers.disable, 0)
+    assert (await save_on(flat(holding), disabled, keep=keep, tell=meanwhile)).saved
+    assert kept == DisabledServers(servers=(edited, other))
+
+
 LISTED = McpConfig(
     sse_servers=(SseServer.model_validate({"url": "https://a.example", "name": "tools"}),),
     shttp_servers=(ShttpServer(url="https://b.example/mcp"), ShttpServer(url="https://b.example/other")),

@@ -13,7 +13,7 @@ from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.changes import KeptChanges, Restored, changes_of, restored
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp_server import KeptServer, place_of
+from quarterdeck.settings.mcp_server import KeptServer
 
 MOST_SAVES = 20
 MOST_RUNS = 20
@@ -145,8 +145,10 @@ def disabled_in(kept: DisabledServers | None) -> tuple[McpServer, ...]:
 def with_replaced(
     kept: DisabledServers | None, gone: Iterable[McpServer], new: Iterable[McpServer]
 ) -> DisabledServers | None:
-    """Replace some servers by others, by transport and name; those that another deck keeps are left alone."""
-    new = tuple(new)
-    moved = set(map(place_of, (*gone, *new)))
-    servers = (*(server for server in disabled_in(kept) if place_of(server) not in moved), *new)
-    return DisabledServers(servers=servers) if servers else None
+    """Keep `new`, and each of `gone` no longer; what another deck keeps, or has made of it, is left alone."""
+    servers = list(disabled_in(kept))
+    for server in gone:
+        if server in servers:
+            servers.remove(server)
+    servers += new
+    return DisabledServers(servers=tuple(servers)) if servers else None

@@ -84,20 +84,23 @@ async def save(draft: Draft, store: RememberingStore, caller: Caller) -> SaveRes
 
 async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
     """Keep disabled servers here, and send the rest; raises ServiceError if nothing was done."""
-    keep, before, after = caller.keep, meant.disabled, meant.servers.to_keep_here
-    if keep is None or before == after:
+    keep, entries = caller.keep, meant.servers.entries
+    new = [entry for entry in entries if entry.disabled and not entry.removed and entry.server != entry.kept]
+    added, replaced = [entry.server for entry in new], [entry.kept for entry in new if entry.kept is not None]
+    gone = [entry.kept for entry in entries if entry.kept is not None and (entry.removed or not entry.disabled)]
+    if keep is None or not (added or gone):
         return await _send(meant, store, caller)
-    await keep((), after)
+    await keep(replaced, added)
     try:
         result = await _send(meant, store, caller)
     except ServiceError:
-        await keep(after, before)
+        await keep(added, replaced)
         raise
     try:
         if result.meant is None:
-            await keep(after, before)
+            await keep(added, replaced)
         elif result.saved:
-            kept = disabled_in(await keep(before, after))
+            kept = disabled_in(await keep(gone, ()))
             stored = merge(meant, result.draft.base, kept).draft  # by what was meant, each server keeps its row
             return replace(result, draft=replace(stored, edits=result.draft.edits, past=(), future=()))
     except ServiceError as error:
