@@ -144,6 +144,31 @@ def test_what_somebody_else_made_of_it_is_left_alone_or_asked_about(
     assert not counted((*listed(theirs.mcp_config), *kept_now)) - before - asked - left
 
 
+def is_there_once(merged: Servers, theirs: Settings) -> bool:
+    """Whether each row has its own number, and each stored server its own row."""
+    stored = counted(entry.was for entry in merged.entries if entry.was is not None)
+    return stored == counted(listed(theirs.mcp_config)) and len({e.row for e in merged.entries}) == len(merged.entries)
+
+
+@given(alike(), alike())
+def test_each_server_is_there_once_however_often_the_record_has_changed(
+    first: tuple[Draft, Settings, list[McpServer]], then: tuple[Draft, Settings, list[McpServer]]
+) -> None:
+    merged = merge(*first).draft
+    assert is_there_once(merged.servers, first[1])
+    assert is_there_once(merge(merged, *then[1:]).draft.servers, then[1])
+
+
+def test_a_row_that_stands_for_two_servers_gives_its_number_to_one() -> None:
+    one, edited, *new = (StdioServer(name="a", command=command) for command in ("one", "edited", "first", "second"))
+    mine = Draft(Settings(), disabled=(one, one)).change_servers(Servers.enable, 0)
+    mine = mine.change_servers(Servers.edit, 1, edited)
+    for stored, kept in ((new[:1], [one]), (new, [])):
+        theirs = Settings(mcp_config=McpConfig.of(stored))
+        mine = merge(mine, theirs, kept).draft
+        assert is_there_once(mine.servers, theirs)
+
+
 def test_of_two_with_one_name_a_change_lands_on_no_other_once_one_is_gone() -> None:
     one, two, other = (StdioServer(name="a", command=command) for command in ("one", "two", "other"))
     disabled = Draft(Settings(mcp_config=McpConfig.of([one, two]))).change_servers(Servers.disable, 0)

@@ -159,7 +159,7 @@ def _with_rows_of(draft: Draft, theirs: Servers) -> Servers:
         for row, there in _pairs(mine, theirs, here=here).items():
             if there.row not in known and row not in known.values():
                 known[there.row] = row
-    free = count(draft.servers.next_row)
+    free = count(max(draft.stored_servers.next_row, draft.servers.next_row))
     entries = (replace(entry, row=known[entry.row] if entry.row in known else next(free)) for entry in theirs.entries)
     return replace(theirs, entries=tuple(entries))
 
