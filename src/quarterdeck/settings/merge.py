@@ -171,24 +171,26 @@ def _pairs(mine: Servers, theirs: Servers, *, here: bool) -> dict[int, Entry]:
     row that is added there, or renamed, is paired with the entry of that name. Of several of one kind and name that
     changed, none is paired: nobody can tell which became which, and which is new.
     """
-    own = {row: nth for row, _, nth in versions((e.row, e.kept) for e in mine.entries if e.kept is not None)}
-    wanted: list[tuple[tuple[bool, bool], Version]] = []
-    for entry in mine.entries:
-        before, comes = entry.kept if here else entry.was, not entry.removed and entry.disabled is here
-        order = not comes, entry.server != before
-        if before is not None:
-            wanted.append((order, Version(entry.row, before, own.get(entry.row) if here else entry.nth)))
-        if comes and entry.server != before:
-            wanted.append((order, Version(entry.row, entry.server)))
-    held = {entry.row: entry for entry in theirs.entries if (entry.was is None) is here}
-    there = list(versions((row, entry.server) for row, entry in held.items()))
-    in_order = [version for _, version in sorted(wanted, key=lambda each: each[0])]
-    pairs = paired(in_order, there)
-    same = {one.key: at for one in in_order if (at := pairs.get(one.key)) in held and held[at].server == one.server}
-    were = Counter(place for _, place in {(one.key, place_of(one.server)) for one in in_order if one.key not in same})
-    are = Counter(place_of(one.server) for one in there if one.key not in same.values())
-    fits = {place for place, number in are.items() if were[place] == number == 1}
-    return {row: held[at] for row, at in pairs.items() if row in same or place_of(held[at].server) in fits}
+    there = {entry.row: entry for entry in theirs.entries if (entry.was is None) is here}
+    wanted = list(_versions_of(mine, here=here))
+    pairs = paired(wanted, versions((row, entry.server) for row, entry in there.items()))
+    same = {one.key for one in wanted if one.key in pairs and there[pairs[one.key]].server == one.server}
+    before = Counter(place for row, place in {(one.key, place_of(one.server)) for one in wanted} if row not in same)
+    now = Counter(place_of(there[at].server) for at in there.keys() - {pairs[row] for row in same})
+    found = ((row, there[at], place_of(there[at].server)) for row, at in pairs.items())
+    return {row: entry for row, entry, place in found if row in same or before[place] == now[place] == 1}
+
+
+def _versions_of(mine: Servers, *, here: bool) -> Iterator[Version]:
+    """Yield what each row was there and what it becomes there: unchanged rows first, those that leave last."""
+    nth = {row: nth for row, _, nth in versions((e.row, e.kept) for e in mine.entries if e.kept is not None)}
+    was = {entry.row: entry.kept if here else entry.was for entry in mine.entries}
+    comes = {entry.row for entry in mine.entries if entry.disabled is here and not entry.removed}
+    for entry in sorted(mine.entries, key=lambda entry: (entry.row not in comes, entry.server != was[entry.row])):
+        if (before := was[entry.row]) is not None:
+            yield Version(entry.row, before, nth[entry.row] if here else entry.nth)
+        if entry.row in comes and entry.server != before:
+            yield Version(entry.row, entry.server)
 
 
 def _on_top(entry: Entry, held: Entry | None, kept: Entry | None) -> Entry:
