@@ -56,7 +56,7 @@ async def test_what_somebody_else_saves_before_and_during_the_review_is_kept(sea
     await seat.client.settings.store(await seat.stored(), {"git_user_name": "Grace"})
     await seat.press("ctrl+s", sees="Review the changes")
     await seat.client.settings.store(await seat.stored(), {"max_iterations": 77})
-    await seat.press("enter", sees="Something changed on the server")
+    await seat.press("enter", sees="Something has changed since you last looked")
     await seat.press("enter", sees="Saved · 1 of 1 verified")
     after = await seat.stored()
     assert (after.language, after.git_user_name, after.max_iterations) == ("fr", "Grace", 77)

@@ -175,13 +175,13 @@ async def _agree(
 
 
 def _why(refused: ServiceError | None, changed: str, *, again: bool) -> str:
-    """Return why a review is shown again: the server's error, and what has changed on it."""
+    """Return why a review is shown again: the error of the server, and what has changed."""
     if refused is not None:
         moved = f"Changed there meanwhile: {changed}." if changed else "No setting that can be read there has changed."
         return f"Not saved: {refused.words} {moved}"
     if not again:
         return ""
-    return f"Something changed on the server since you last looked{f': {changed}' if changed else ''}."
+    return f"Something has changed since you last looked{f': {changed}' if changed else ''}."
 
 
 async def _read_back(
