@@ -13,7 +13,7 @@ from quarterdeck.fleet.conversations import with_last_status as held
 from quarterdeck.fleet.filters import Filter, Grammar, kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_quiet, sandbox_row
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, sandbox_row
 from quarterdeck.fleet.start_tasks import in_progress, start_row, start_state
 from quarterdeck.fleet.writes import NAMED_BY_SERVER, AskedTitles
 
@@ -168,22 +168,6 @@ def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
 def test_how_long_nothing_has_happened_in_it(seen: SandboxRow, quiet: float | None) -> None:
     assert seen.quiet(at(0)) == quiet
     assert let_through("!idle>1w idle<1w", [seen], SANDBOX_GRAMMAR) == ("" if quiet is None else seen.id)
-
-
-def test_quiet_sandboxes_are_found_the_longest_first_with_what_it_cost() -> None:
-    costs = (0.75, None, float("nan"), 0.25)
-    rows = [
-        row(*(talk(updated=at(-2000), cost=cost, name=f"{cost}") for cost in costs), name="b"),
-        row(talk(updated=at(-9000), cost=2.5), name="c"),
-        row(talk(updated=at(-100)), name="young"),
-        row(talk("running", at(-9000)), name="busy"),
-        row(talk(updated=at(-9000)), name="paused", status="PAUSED"),
-        row(talk(updated=None), name="untold"),
-        row(name="orphan", seen=-2500),
-    ]
-    found = find_quiet(rows, 1800.0, at(0))
-    assert ([each.id for each in found.rows], found.spent) == (["c", "orphan", "b"], 1.0 + 2.5)
-    assert [each.id for each in found.unknown] == ["untold"]
 
 
 @pytest.mark.parametrize(

@@ -88,11 +88,6 @@ async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_
         await seat.press("j", "enter", sees=("added", "the server told none"))
 
 
-async def test_its_address_is_copied_where_no_browser_would_show() -> None:
-    async with at_sandboxes(FakeFleet.of(1)) as seat:
-        await seat.press("O", sees="No browser here; copied http://box/box00")
-
-
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_screen, "AGED_AFTER", 0.5)
     fleet = FakeFleet()
@@ -170,11 +165,14 @@ def idle_fleet() -> FakeFleet:
 @pytest.mark.parametrize("told", [True, False], ids=["cost", "no cost"])
 async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_what_it_stopped(told: bool) -> None:
     fleet = idle_fleet()
+    fleet.add("asleep", "PAUSED")
+    fleet.talk("c8", "old2", "Priceless", updated_at=ago(hours=3), metrics={"accumulated_cost": float("nan")})
     for each in fleet.conversations.values() if not told else ():
         each["metrics"] = None
     cost = "; they have cost ${}.00 so far." if told else "."
     async with at_sandboxes(fleet, size=WIDE, sees=("Yesterday's", "alone")) as seat:
         await seat.press("I", sees=(f"2 would be paused{cost.format(4)}", "20h00m", "2h00m", "1 left out", "untold"))
+        assert seat.text.index(" 20h00m") < seat.text.index(" 2h00m"), "the longest first"
         await seat.retype("soon", "enter", sees="Write a time like 30m")
         await seat.retype("3h", sees=f"1 would be paused{cost.format(2)}")
         assert fleet.orders == []
