@@ -1,5 +1,7 @@
 """A stand-in for an app server with one conversation, and for its agent server: as real ones answer (SERVERS.md)."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +13,12 @@ ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
 AGENT = "https://agent.test:8123"
 COPY = f"/api/v1/conversation/{ID}/events/search"
 C = f"/api/conversations/{ID}"
+RECORDED = Path(__file__).parents[1] / "recordings" / "conversation"
+
+
+def recorded(name: str) -> list[dict[str, Any]]:
+    """The events of a recorded conversation."""
+    return [each.get("frame", each) for each in json.loads((RECORDED / f"{name}.json").read_text())]
 
 
 class FakeAgent:

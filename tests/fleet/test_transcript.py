@@ -1,26 +1,17 @@
-import json
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quarterdeck.client.models.event import DeltaEvent, Event, EventPage, read_event
-from quarterdeck.fleet.entries import Edit, Entries, Entry, EntryKind, Outcome
+from quarterdeck.fleet.entries import Entries, Entry
 from quarterdeck.fleet.transcript import STREAMED, Transcript
+from tests.fleet.agent import recorded
 
-RECORDED = Path(__file__).parents[1] / "recordings" / "conversation"
 WITH = "03-confirmation 04-confirmation-always 05-messages-pause-interrupt 10-tools 11-agent-server-of-1.2.1"
 LOGS = [f"{name}-ws" for name in WITH.split()]
-
-
-def recorded(name: str) -> list[Event]:
-    frames = (each.get("frame", each) for each in json.loads((RECORDED / f"{name}.json").read_text()))
-    return [event for frame in frames if (event := read_event(frame)) is not None]
-
-
-BY_NAME = {name: recorded(name) for name in LOGS}
+BY_NAME = {name: [event for frame in recorded(name) if (event := read_event(frame)) is not None] for name in LOGS}
 
 
 def page(log: list[Event], page_id: str | None, *, newest_first: bool, limit: int) -> EventPage:
@@ -34,50 +25,6 @@ def page(log: list[Event], page_id: str | None, *, newest_first: bool, limit: in
 
 def folded(log: list[Event]) -> list[Entry]:
     return Entries(log).listed
-
-
-def test_an_action_and_what_came_of_it_are_one_entry() -> None:
-    entries = folded(BY_NAME["03-confirmation-ws"])
-    tools = [entry for entry in entries if entry.kind is EntryKind.TOOL]
-    assert [(each.title, each.outcome, each.risk) for each in tools[:3]] == [
-        ("echo low", Outcome.DONE, "LOW"),
-        ("echo high", Outcome.DONE, "HIGH"),
-        ("echo unknown", Outcome.REJECTED, ""),
-    ]
-    assert tools[0].seconds == pytest.approx(0.37, abs=0.01)
-    assert tools[1].seconds == pytest.approx(0.14, abs=0.01)  # from its acceptance, not from the question
-    assert "I do not want" in tools[2].text
-    finish = [entry for entry in entries if entry.text == "done"]
-    assert [entry.kind for entry in finish] == [EntryKind.AGENT]
-
-
-def test_tools_are_shown_by_what_they_do() -> None:
-    entries = folded(BY_NAME["10-tools-ws"])
-    edits = [entry.edit for entry in entries if entry.edit is not None]
-    assert [(edit.count("+"), edit.count("-"), edit.first) for edit in edits] == [(2, 0, 1), (1, 1, 2)]
-    always = folded(BY_NAME["04-confirmation-always-ws"])
-    assert [entry.tasks[0].title for entry in always if entry.tasks]
-    errors = {entry.who: entry.text for entry in always if entry.outcome is Outcome.FAILED}
-    assert "not found" in errors["nosuch"]
-
-
-def test_pictures_summaries_and_insertions_are_told_in_words() -> None:
-    urls = ["data:image/png;base64," + "A" * 4096, "https://pictures.test/1"]
-    content = [{"type": "text", "text": "Look:"}, {"type": "image", "image_urls": urls}]
-    message = _event(kind="MessageEvent", source="user", llm_message={"role": "user", "content": content})
-    assert folded([message])[0].text == "Look:\n\n(a picture, 3 kB)\n\n(a picture, https://pictures.test/1)"
-    summary = _event(kind="Condensation", source="environment", forgotten_event_ids=["a", "b"], summary="It began.")
-    assert (folded([summary])[0].title, folded([summary])[0].text) == ("2 events summarised", "It began.")
-    action = {"command": "insert", "path": "a.py", "insert_line": 4, "new_str": "one\ntwo"}
-    insertion = _event(kind="ActionEvent", source="agent", tool_name="file_editor", tool_call_id="c", action=action)
-    assert folded([insertion])[0].edit == Edit(5, (("+", "one"), ("+", "two")))
-
-
-def test_an_exit_code_above_zero_is_a_failure_whatever_the_server_calls_it() -> None:
-    done = {"tool_name": "terminal", "tool_call_id": "c", "kind": "ObservationEvent", "source": "environment"}
-    for code, outcome in ((0, Outcome.DONE), (3, Outcome.FAILED), (-1, Outcome.RUNS_ON)):
-        seen = _event(**done, observation={"content": [], "is_error": False, "exit_code": code})
-        assert folded([seen])[0].outcome is outcome
 
 
 def test_what_is_not_known_keeps_its_kind_and_body_and_what_is_broken_breaks_nothing() -> None:

@@ -16,8 +16,10 @@ from quarterdeck.tui.paint import GROUNDS, INK
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import ROW_BLURRED, ROW_CURSOR, ROW_MARKED, THEMES, tone_variable
 from quarterdeck.tui.widgets.bars import HeaderState, right_side
+from tests.client.fakes import FakeServer
+from tests.fleet.agent import FakeAgent, recorded
 from tests.servers import Mode
-from tests.tui.fake_fleet import FakeFleet
+from tests.tui.fake_fleet import PROD, FakeFleet
 from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, Words, answering, connecting, local
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
@@ -91,6 +93,55 @@ def test_conversations(snap_compare: Compare, tmp_path: Path, size: tuple[int, i
 def test_help(snap_compare: Compare, tmp_path: Path) -> None:
     keys = pressing(LISTED, ("question_mark", "Keys: conversations"))
     assert snap_compare(deck_of_fleet(tmp_path), terminal_size=NARROW, run_before=keys)
+
+
+WRITTEN = (
+    "# Why\n\nThe *redirect* drops `query`, see [the docs](http://docs).\n\n- one\n- two\n  1. deep\n\n"
+    "```py\nprint(1)\n```\n\n> quoted\n\n| a | b |\n|---|---|\n| 1, 2 | 日本 |\n\n![a plot](http://plot)"
+)
+
+
+def deck_of_agent(folder: Path, agent: FakeAgent) -> Deck:
+    return Deck(PROD, connecting(answering(FakeServer(agent))), crash_folder=folder, clock=lambda: NOW)
+
+
+@pytest.mark.parametrize("name", ["03-confirmation-ws", "04-confirmation-always-ws", "10-tools-ws"])
+def test_a_recorded_conversation(snap_compare: Compare, tmp_path: Path, name: str) -> None:
+    agent = FakeAgent()
+    agent.log = [event for event in recorded(name) if "id" in event]
+    keys = pressing(("", "Fix login"), ("enter", ("polling", "00:")), ("g", ""))
+    assert snap_compare(deck_of_agent(tmp_path, agent), terminal_size=(80, 100), run_before=keys)
+
+
+def test_a_conversation(snap_compare: Compare, tmp_path: Path) -> None:
+    """What no recording has: words in each form, what is cut, fails, goes on or was forgotten, and a question."""
+    agent = FakeAgent()
+
+    def uses(tool: str, action: dict[str, object], **seen: object) -> None:
+        told = {"tool_name": tool, "tool_call_id": f"call{len(agent.log)}"}
+        agent.add("ActionEvent", "agent", action=action, **told)
+        agent.add("ObservationEvent", observation={"content": ""} | seen, **told)
+
+    pictures = ["data:image/png;base64," + "A" * 4096, "https://pictures.test/1"]
+    content = [{"type": "text", "text": "Look:"}, {"type": "image", "image_urls": pictures}]
+    agent.add("MessageEvent", "user", llm_message={"role": "user", "content": content})
+    agent.says(WRITTEN)
+    uses("terminal", {"command": "pytest"}, content="E  assert", exit_code=1)
+    uses("terminal", {"command": "make"}, exit_code=-1)
+    agent.log[-1]["timestamp"] = "2026-11-24T00:01:34.5"
+    uses("terminal", {"command": "x" * 99}, exit_code=0)
+    uses("task_tracker", {"command": "plan", "task_list": [{"title": "one", "status": "done"}, {"title": "two"}]})
+    uses("file_editor", {"command": "insert", "path": "a.py", "insert_line": 4, "new_str": "one\ntwo"})
+    before, after = "\n".join(f"same {number}" for number in range(10)), "\n".join("abcdefghi")
+    texts = {f"{age}_str": f"{before}\n{age}\n{after}" for age in ("old", "new")}
+    for _ in ("folded", "unfolded"):
+        uses("file_editor", {"command": "str_replace", "path": "b.py", **texts}, old_content=texts["old_str"])
+    agent.add("ConversationErrorEvent", code="LLMAuthenticationError", detail="bad key")
+    for _ in ("folded", "unfolded"):
+        agent.add("Condensation", forgotten_event_ids=["a", "b"], summary="what\nwas")
+    agent.asks("rm -r build")
+    keys = pressing(("", "Fix login"), ("enter", ("polling", "tab answers")), ("k enter k k k enter", ""))
+    assert snap_compare(deck_of_agent(tmp_path, agent), terminal_size=(80, 100), run_before=keys)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])

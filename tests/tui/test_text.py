@@ -4,9 +4,7 @@ import json
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,9 +13,7 @@ from rich.cells import cell_len
 from textual.app import App
 from wcwidth import wcswidth, wcwidth
 
-from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome, Task
 from quarterdeck.tui import text
-from quarterdeck.tui.conversation.entry_lines import Layout
 from quarterdeck.tui.conversation.markdown import markdown_lines
 from quarterdeck.tui.external import CannotRunError, edit, view
 from quarterdeck.tui.text import Shown
@@ -108,77 +104,6 @@ def test_an_accent_stays_on_its_letter_and_a_wide_character_is_not_split() -> No
     assert clip("漢字漢", 4) == ("漢…", 3)
 
 
-# An entry of a conversation: what happened is told apart by signs and words, never by colour alone
-
-AT = datetime(2026, 11, 24, 9, 14, tzinfo=UTC)
-EDIT = Edit(41, (("-", "return url"), ("+", "return url, query"), (" ", "")))
-
-
-def tool(title: str, outcome: Outcome, *, who: str = "terminal", **more: Any) -> Entry:
-    return Entry("e", EntryKind.TOOL, AT, who, title, outcome=outcome)._replace(**more)
-
-
-def drawn(entry: Entry, width: int = 60, *, waiting: bool = False, unfolded: bool = False) -> list[str]:
-    lines = Layout(width, waiting, unfolded).lines(entry, entry.at)
-    texts = ["".join(part for part, _ in line) for line in lines]
-    assert all(cell_len(text) <= width for text in texts), texts
-    return [text.rstrip() for text in texts]
-
-
-def test_what_happened_is_told_in_signs_and_words() -> None:
-    condensed = Entry("e", EntryKind.QUIET, AT, "", "30 events summarised", "what\nwas")
-    entries = (
-        tool("sleep 20", Outcome.OPEN),
-        tool("pytest", Outcome.FAILED, exit_code=1, seconds=8.2, text="E  assert"),
-        tool("make", Outcome.RUNS_ON, exit_code=-1, seconds=90),
-        tool("x" * 99, Outcome.DONE, seconds=0.1),
-        tool("a.py", Outcome.DONE, who="file_editor", edit=EDIT),
-        tool("plan", Outcome.DONE, who="task_tracker", tasks=(Task("one", "done"), Task("two", "todo"))),
-        Entry("e", EntryKind.AGENT, AT, "agent", text="**Done**", thought="a b c"),
-        Entry("e", EntryKind.ERROR, AT, "error", "LLMAuthenticationError", "bad key"),
-        condensed,
-    )
-    assert [line for entry in entries for line in drawn(entry)] == [
-        "09:14 ◔ terminal       sleep 20",
-        "09:14 ✗ terminal       pytest                    exit 1 8.2s",
-        "         E  assert",
-        "09:14 ◔ terminal       make                     runs on 1:30",
-        f"09:14 ✓ terminal       {'x' * 31}… 0.1s",
-        "09:14 ✓ file_editor    a.py                            +1 -1",
-        "           41 - return url",
-        "           41 + return url, query",
-        "           42",
-        "09:14 ✓ task_tracker   plan",
-        "         [x] one",
-        "         [ ] two",
-        "09:14 agent   thought 3 words, enter",
-        "              Done",
-        "09:14 ✗ LLMAuthenticationError",
-        "         bad key",
-        "09:14 · 30 events summarised, 2 lines, enter",
-    ]
-    assert drawn(condensed, unfolded=True) == ["09:14 · 30 events summarised", "         what", "         was"]
-    asked = tool("rm -r build", Outcome.OPEN, risk="HIGH")
-    assert drawn(asked, waiting=True) == ["09:14 ◆ terminal       rm -r build                      HIGH"]
-
-
-def test_an_edit_shows_what_changed_and_little_around_it() -> None:
-    same = [(" ", f"same {number}") for number in range(20)]
-    edit = Edit(1, (*same[:10], ("-", "old"), ("+", "new"), *same[10:]))
-    entry = tool("a.py", Outcome.DONE, who="file_editor", edit=edit)
-    assert drawn(entry)[1:] == [
-        "            …",
-        "            9   same 8",
-        "           10   same 9",
-        "           11 - old",
-        "           11 + new",
-        "           12   same 10",
-        "           13   same 11",
-        "            …",
-    ]
-    assert len(drawn(entry, unfolded=True)) == len(edit.lines) + len(drawn(entry)[:1]) + 1
-
-
 EVIL = (
     *("&#x202E;", "&#27;[31m", "&rlm;", "&#x1b;]8;;http://x\x07", "\x1b[2J", "\u202e", "&NewLine;", "&Tab;", "&#0;"),
     *("[l](http://a&#x202E;b)", "![&#x1b;](u&#27;)", "<b>", "<a href='x'>", "[r]: http://x&#x202e;", "[r]", "`&#27;`"),
@@ -192,31 +117,6 @@ def test_nothing_a_server_writes_acts_on_a_terminal_whatever_markdown_makes_of_i
     for line in markdown_lines(value, width):
         for part, _ in line:
             assert not {unicodedata.category(each) for each in part} & CONTROLS, (value, part)
-
-
-def test_it_looks_like_what_it_means() -> None:
-    said = (
-        "# Why\n\nThe *redirect* drops `query`, see [the docs](http://docs).\n\n- one\n- two\n  1. deep\n\n"
-        "```py\nprint(1)\n```\n\n> quoted\n\n| a | b |\n|---|---|\n| 1, 2 | 日本 |\n\n![a plot](http://plot)"
-    )
-    assert ["".join(part for part, _ in line) for line in markdown_lines(said, 60)] == [
-        "Why",
-        "",
-        "The redirect drops query, see the docs (http://docs).",
-        "",
-        "• one",
-        "• two",
-        "  1. deep",
-        "",
-        "│ print(1)",
-        "",
-        "▏ quoted",
-        "",
-        "│ a    │ b    │ ",
-        "│ 1, 2 │ 日本 │ ",
-        "",
-        "(a picture: a plot, http://plot)",
-    ]
 
 
 class Lending(App[None]):
