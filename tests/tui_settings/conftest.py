@@ -124,8 +124,6 @@ class FormSeat(Seat):
         if row:
             await self.go_to(row)
         await self.press("f2", sees="do it")
-        if f" {label} " not in self.text:
-            await self.press("G", sees=f" {label} ")
         line = self.line_of(f" {label} ")
         await self.press(line[: line.index(f" {label} ")].split()[-1], sees=sees)
 
