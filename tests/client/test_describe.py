@@ -152,11 +152,8 @@ async def test_an_address_that_cannot_answer_is_told_in_words(address: str, key:
     "text",
     [
         *("", "host.example:3000", "http://", "ftp://host.example", "http://host.example:99999", "http://[::1"),
-        *("http://host .example", "http://host.example/\nHost: other"),
-        *(
-            f"http://{end}"
-            for end in ("me:s3ntinel@host.example", "host.example?token=s3ntinel", "host.example#s3ntinel")
-        ),
+        *("http://host .example", "http://host.example/\nHost: other", "http://me:s3ntinel@host.example"),
+        *("http://host.example?token=s3ntinel", "http://host.example#s3ntinel"),
     ],
 )
 def test_an_address_with_something_missing_or_secret_in_it_is_refused_without_repeating_it(text: str) -> None:

@@ -37,14 +37,12 @@ async def test_sandboxes_outlive_the_service_known_by_more_than_pids(open_servic
     running, paused = [await first.start(spec) for spec in ("files", "shell")]
     await first.post(f"/api/v1/sandboxes/{paused['id']}/pause")
     await first.service.aclose()
-
     second = await open_service()
     assert await second.sandbox(running["id"]) == running
     assert await second.status(paused["id"]) == "PAUSED"
     await second.post(f"/api/v1/sandboxes/{paused['id']}/resume")
     assert await second.status(paused["id"]) == "RUNNING"
     await second.service.aclose()
-
     kept = leaders(folder)
     sql(folder, "UPDATE sandboxes SET ticks = ticks - 1")
     third = await open_service()
@@ -69,14 +67,12 @@ async def test_a_second_opener_shares_all_but_only_the_owner_declares_dead(open_
     assert await second.sandbox(sandbox["id"]) == sandbox
     await second.post(f"/api/v1/sandboxes/{sandbox['id']}/pause")
     assert await owner.status(sandbox["id"]) == "PAUSED"
-
     await killed(leaders(folder)[0])
     assert await second.status(sandbox["id"]) == "PAUSED"
     refused = await second.delete(sandbox["id"])
     assert (refused.status_code, sandbox["id"] in refused.json()["detail"]) == (500, True)
     assert await owner.status(sandbox["id"]) == await second.status(sandbox["id"]) == "MISSING"
     assert (await second.delete(sandbox["id"])).status_code == 200
-
     sandbox = await owner.start("shell")
     await owner.service.aclose()
     await killed(leaders(folder)[0])
@@ -191,7 +187,6 @@ async def test_however_it_dies_nothing_is_left_and_that_is_noticed(caller: Calle
     else:
         (command,) = {process.pid for process in processes(folder)} - {leader.pid}
         os.kill(leader.pid if victim == "supervisor" else command, signal.SIGKILL)
-
     await until(lambda: not processes(folder))
     assert await caller.status(sandbox["id"]) == "MISSING"
     for action in ("pause", "resume"):

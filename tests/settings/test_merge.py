@@ -131,9 +131,7 @@ def alike(draw: st.DrawFn) -> tuple[Draft, Settings, list[McpServer]]:
 
 
 @given(alike())
-def test_what_somebody_else_made_of_it_is_left_alone_or_asked_about(
-    three: tuple[Draft, Settings, list[McpServer]],
-) -> None:
+def test_what_somebody_else_made_of_it_is_kept_or_asked_about(three: tuple[Draft, Settings, list[McpServer]]) -> None:
     """On the server, or in another deck of this machine: also of several with one name, of which some are gone."""
     mine, theirs, kept_now = three
     merge_of_both = merge(mine, theirs, kept_now)

@@ -182,9 +182,7 @@ async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(fleet: F
 
 
 @pytest.mark.parametrize("takes", [True, False])
-async def test_a_title_that_the_server_takes_and_does_not_apply_is_given_to_the_conversation(
-    fleet: FakeFleet, takes: bool
-) -> None:
+async def test_a_title_that_a_server_does_not_apply_is_given_to_the_conversation(fleet: FakeFleet, takes: bool) -> None:
     fleet.deaf = set() if takes else {"new"}
     async with at_conversations(fleet) as seat:
         await seat.press("n", "tab", *"Mine", "ctrl+s", until=lambda: fleet.created)
