@@ -55,20 +55,6 @@ async def test_a_slow_end_of_a_dialog_holds_keys_a_moment(fleet: FakeFleet, monk
         await seat.press("2", sees="[2 Sandboxes]", until=lambda: not dialog.is_running)
 
 
-async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet, size=WIDE) as seat:
-        await seat.press("2")
-        row = seat.table.cursor_id
-        assert row is not None
-        await seat.press("1")
-        await seat.burst("2", "D", *row, "enter", "j", "D", "x", until=lambda: fleet.orders)
-        await seat.until(lambda: isinstance(seat.deck.screen, TypedConfirmDialog))
-        await seat.until(lambda: seat.deck.screen.query_one(Input).value == "x")
-        await seat.press("escape")
-        assert seat.deck.current_mode == "sandboxes"
-    assert fleet.orders == [("delete", row)]
-
-
 def click_at_once(seat: Seat, x: int, y: int) -> None:
     for kind in (events.MouseDown, events.MouseUp):
         seat.deck.post_message(kind(None, x, y, 0, 0, 1, False, False, False))
@@ -246,9 +232,7 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(dozen: FakeFleet) -> None:
         await seat.click("esc show all", until=lambda: "of 12" not in seat.text)
 
 
-async def test_a_click_on_a_line_moves_to_what_is_told_of_it_and_a_second_chooses_it_and_a_box_is_turned(
-    dozen: FakeFleet,
-) -> None:
+async def test_a_click_on_a_line_moves_there_a_second_one_chooses_it_and_a_box_is_turned(dozen: FakeFleet) -> None:
     async with at_sandboxes(dozen) as seat:
         await seat.press("f", sees="[x] ● Running")
         await seat.click("[x] ●", sees="[ ] ● Running")
