@@ -65,16 +65,6 @@ def test_only_what_the_file_names_is_changed_and_a_secret_that_was_filled_in_is_
     assert imported(text, Draft(STORED)).draft.changes == {"language": "fr", "llm_api_key": SecretStr("sk-typed")}
 
 
-def test_values_of_another_kind_are_left_alone_and_named() -> None:
-    bad = {"language": 5, "enable_sound_notifications": "yes", "max_iterations": "many", "llm_api_key": 5}
-    other = {"nonsense": 1, "secrets_store": {}, "git_user_name": None}
-    result = imported(json.dumps({"settings": bad | other, "not_set": ["foreign"], "stray": 3}), Draft(STORED))
-    assert (result.draft.edited, len(result.wrong), result.notes) == (False, 4, ())
-    foreign, stray = result.left
-    assert foreign == "nonsense, secrets_store: this server does not have it, or lets nobody change it."
-    assert stray == "stray: outside the table [settings]."
-
-
 def test_values_with_a_null_in_them_survive_toml() -> None:
     extra = Field("agent_settings.llm.extra", "Extra", "", kind=OBJECT, group=Group.LLM)
     fields = FormFields((*CANONICAL.fields, extra))
