@@ -19,7 +19,7 @@ from quarterdeck.settings.catalogue import CATALOGUE
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.form_fields import CANONICAL, fields_on
-from quarterdeck.settings.kept import DisabledServers, Journal, with_replaced
+from quarterdeck.settings.kept import Journal
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers, without_duplicates
 from quarterdeck.settings.merge import Conflict, Side, merge
@@ -264,23 +264,6 @@ async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:
     result = await save_on(server, DRAFT)
     assert (server.stores, result.saved) == (3, False)
     assert result.draft.changes == DRAFT.changes
-
-
-async def test_what_this_machine_would_keep_is_not_kept_for_a_save_that_was_refused() -> None:
-    kept: DisabledServers | None = None
-
-    async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
-        nonlocal kept
-        kept = with_replaced(kept, gone, new)
-        return kept
-
-    holding = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(StdioServer(name="old", command="uvx"),))})
-    disabled = Draft(holding).change_servers(Servers.disable, 0)
-    server = flat(holding, DOWN)
-    result = await save_on(server, disabled, keep=keep)
-    assert (server.stores > 0, kept, result.draft.edits) == (True, None, disabled.edits)
-    assert (await save_on(flat(holding), disabled, keep=keep)).saved
-    assert kept is not None
 
 
 async def test_what_another_deck_makes_of_what_is_kept_while_a_save_is_sent_is_left_alone() -> None:

@@ -8,7 +8,7 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, Sse
 from quarterdeck.settings.kept import DisabledServers, disabled_in
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import FakeServer
-from tests.client.settings_servers import FlatServer
+from tests.client.settings_servers import DOWN, FlatServer
 from tests.tui.seat import LOCAL
 from tests.tui_settings.conftest import FULL, FormSeat, Sit, written
 
@@ -303,6 +303,14 @@ async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(seat: FormS
     await seat.press("ctrl+s", sees=("Not saved:", "1 edited"))
     assert seat.posts == 0
     assert await seat.stored() == before
+
+
+async def test_what_would_be_kept_here_is_not_where_the_save_is_refused(sit_before: Sit, tmp_path: Path) -> None:
+    store = FlatServer(DOWN, mcp_config={"stdio_servers": [{"name": "files", "command": "npx"}]})
+    async with sit_before(FakeServer(store)) as seat:
+        await seat.choose("Disable", row="mcp:0", sees="will be disabled")
+        await seat.save(sees=("Not saved: Cannot connect", "1 edited"))
+    assert (store.stores > 0, written(tmp_path, "disabled")) == (True, "")
 
 
 async def test_two_decks_disable_without_losing_what_the_other_keeps(sit: Sit, tmp_path: Path) -> None:
