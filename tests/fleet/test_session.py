@@ -22,17 +22,6 @@ async def running(fleet: FakeFleet, told: Callable[[News], None]) -> AsyncIterat
         yield session
 
 
-async def test_thousands_that_come_as_one_array_are_told_in_slices() -> None:
-    ids = [f"{number:08}" for number in range(3_000)]
-    whole = Answer([{"id": each, "title": f"Talk {each}", "sandbox_id": "box"} for each in ids])
-    fleet = FakeFleet(says={f"GET {CONVERSATIONS}": whole, f"GET {CONVERSATIONS}/search": NO_ROUTE})
-    told: list[News] = []
-    async with running(fleet, told.append) as session:
-        await until(lambda: not session.conversations.health.incomplete)
-    assert max(len(news.ids) for news in told) <= 500
-    assert {each for news in told for each in news.ids} >= {*ids}
-
-
 @pytest.mark.parametrize("first", ["conversations", "sandboxes"])
 async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_the_other_way_round(first: str) -> None:
     """Whoever started it, and whichever list told of it first: it can be paused from its row."""
