@@ -1,9 +1,10 @@
 import asyncio
+from pathlib import Path
 
 from quarterdeck.config.connections import Connection
 from tests.client.fakes import Answer, FakeServer, Gated, to
 from tests.client.settings_servers import FlatServer
-from tests.tui.seat import WIDE, answering, seated
+from tests.tui.seat import WIDE, answering, local, seated
 from tests.tui_settings.conftest import FULL, FormSeat, Sit
 
 
@@ -293,6 +294,11 @@ async def test_fields_are_edited_pasted_into_as_it_was_and_reviewed_by_one_burst
     await seat.press("enter", sees="Saved · 2 of 2 verified")
     after = await seat.stored()
     assert (after.git_user_name, after.git_user_email) == (f"{words}x", "x@d.org")
+
+
+async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
+    async with seated(local(tmp_path / "data"), sees="No conversations.") as seat:
+        await seat.burst("3", "enter", *"duty", "enter", "j", sees=("duty", "1 edit"))
 
 
 async def test_a_filter_may_be_typed_while_the_settings_are_still_read() -> None:
