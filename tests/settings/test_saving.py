@@ -19,7 +19,7 @@ from quarterdeck.settings.catalogue import CATALOGUE
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.form_fields import CANONICAL, fields_on
-from quarterdeck.settings.kept import Journal
+from quarterdeck.settings.kept import DisabledServers, Journal, with_replaced
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers, without_duplicates
 from quarterdeck.settings.merge import Conflict, Side, merge

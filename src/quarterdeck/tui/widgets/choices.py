@@ -40,8 +40,9 @@ class ChoiceList(OptionList):
         return style + Style(reverse=True) if reverse else style
 
     def watch_show_vertical_scrollbar(self) -> None:
-        """Wrap the lines anew for the width that is left, which Textual does only where the list has another size."""
-        self._clear_caches()
+        """Wrap all lines anew for the width that is left: Textual does so if the list is resized or a line replaced."""
+        if self.options:
+            self.replace_option_prompt_at_index(0, self.options[0].prompt)
 
     def step(self, step: int) -> None:
         """Move to the next or previous line."""
