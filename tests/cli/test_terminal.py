@@ -217,13 +217,9 @@ def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home:
     assert SENTINEL not in report.read_text()
 
 
-def failing(value: str) -> None:
-    raise ValueError(value)
-
-
 def caught(value: str) -> ValueError:
     with pytest.raises(ValueError, match=value) as raised:
-        failing(value)
+        raise ValueError(value)
     return raised.value
 
 
@@ -233,7 +229,7 @@ def test_a_report_names_the_place_but_not_the_value() -> None:
     group.__cause__ = group.exceptions[0]
     text = describe(group)
     assert text.count("builtins.ValueError") == 1
-    for words in ("in failing", "builtins.TypeError", "No such file", "no_such_thing"):
+    for words in ("in caught", "builtins.TypeError", "No such file", "no_such_thing"):
         assert words in text
     assert SENTINEL not in text
 

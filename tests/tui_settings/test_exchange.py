@@ -145,20 +145,14 @@ async def test_what_is_wrong_with_a_pasted_server_is_said_in_sight(sit: Sit) -> 
 
 
 async def test_pasted_json_becomes_edits_in_one_step(seat: FormSeat) -> None:
-    pasted = {
-        "mcpServers": {
-            "db": {"command": "uvx", "args": ["mcp-db"], "env": {"TOKEN": "$TOKEN"}},
-            "files": {"command": "npx", "args": ["-y", "@acme/files"]},
-            "off": {"command": "npx", "env": {"TOKEN": "pasted-off"}, "disabled": True},
-            "far": {
-                "type": "sse",
-                "url": "https://far.example.org/sse",
-                "headers": {"Authorization": "Bearer pasted-far"},
-            },
-        }
+    servers = {
+        "db": {"command": "uvx", "args": ["mcp-db"], "env": {"TOKEN": "$TOKEN"}},
+        "files": {"command": "npx", "args": ["-y", "@acme/files"]},
+        "off": {"command": "npx", "env": {"TOKEN": "pasted-off"}, "disabled": True},
+        "far": {"url": "https://far.example.org/sse", "headers": {"Authorization": "Bearer pasted-far"}, "type": "sse"},
     }
     found = "4 servers found, 1 is there already and will be edited, 1 is switched"
-    await seat.paste_json(json.dumps(pasted, indent=1), sees=found)
+    await seat.paste_json(json.dumps({"mcpServers": servers}, indent=1), sees=found)
     assert "switched off there" not in seat.text  # it is disabled here, too
     await seat.press("ctrl+s", sees=("4 servers found", "4 edited"))
     assert "without secrets; ctrl+s reviews" in seat.unwrapped
