@@ -330,8 +330,7 @@ def test_a_start_that_is_answered_with_a_failure_is_none_and_addresses_hold_no_s
 
 
 def test_a_sandbox_is_not_called_free_while_a_start_could_not_be_read(run: Run) -> None:
-    fleet = FakeFleet(tasks=[{"id": "t1", "sandbox_id": "b1"}])
-    fleet.add("b1")
+    fleet = FakeFleet.of(1, tasks=[{"id": "t1", "sandbox_id": "box00"}])
     with at_an_address(fleet.answer) as url:
         listed = run("sandboxes", "list", "--json", "--url", url, "--filter", "status:running !cost>1", status=1)
         free = run("sandboxes", "delete", "--yes", "--url", url, "--filter", "no-conversation", status=1)

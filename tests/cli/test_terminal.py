@@ -315,10 +315,8 @@ def test_what_a_browser_writes_and_how_long_it_runs_is_nothing_to_the_deck(tmp_p
     browser, opened = tmp_path / "browser", tmp_path / "opened"
     browser.write_text(f"#!/bin/sh\necho CHATTER; echo CHATTER >&2; echo $$ $1 > {opened}\nexec sleep 60")
     browser.chmod(0o700)
-    fleet = FakeFleet()
-    fleet.add("box")
     with (
-        at_an_address(fleet.answer) as url,
+        at_an_address(FakeFleet.of(1).answer) as url,
         Terminal(*quarterdeck("--url", url), env={**os.environ, "DISPLAY": ":9", "BROWSER": str(browser)}) as terminal,
     ):
         terminal.press("2", shows="Running")

@@ -183,8 +183,7 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
 
 
 async def test_a_list_and_a_timeline_of_a_later_run_say_alike_how_long_a_state_has_lasted(state: KeptState) -> None:
-    fleet = FakeFleet()
-    fleet.add("box")
+    fleet = FakeFleet.of(1)
     for minutes, lasted in ((0, "?"), (7, "≥7m")):
         async with at_sandboxes(fleet, state=state) as seat:
             moment = datetime.now(UTC) + timedelta(minutes=minutes, seconds=30)
@@ -197,7 +196,7 @@ async def test_a_list_and_a_timeline_of_a_later_run_say_alike_how_long_a_state_h
             await seat.press("p", sees="1 Paused")
             await seat.press("enter", "G", sees="‖ Paused")
             assert seat.line_of("● Running").partition("Running")[2].split()[0][0] in ended
-        fleet.sandboxes["box"]["status"] = "RUNNING"
+        fleet.sandboxes["box00"]["status"] = "RUNNING"
 
 
 async def test_unlinked_rows_of_both_kinds_are_counted_and_gone_to_but_not_where_one_just_starts() -> None:

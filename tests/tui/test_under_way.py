@@ -213,35 +213,25 @@ async def test_a_start_whose_answer_was_lost_is_gone_to_and_n_has_words_that_are
         await seat.until(lambda: len([*tmp_path.rglob("unsent-conversations/*.json")]) == keeps)
 
 
-@pytest.mark.parametrize("left", ["after the refusal", "before the answer"])
-async def test_what_was_not_created_is_offered_by_the_next_run(
-    fleet: FakeFleet, tmp_path: Path, state: KeptState, left: str
-) -> None:
+async def test_what_was_refused_is_offered_by_the_next_runs(fleet: FakeFleet, tmp_path: Path, state: KeptState) -> None:
     server = slow(fleet, posts(CONVERSATIONS))
     fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
     async with at_conversations(fleet, server=server, state=state) as seat:
         await seat.press("n", *"port it", "tab", *"Port", "ctrl+s", until=lambda: server.waited)
-        if left == "after the refusal":
-            await seat.press("escape", sees="what comes of it is said here")
-            server.gate.set()
-            await seat.sees("Not so")
-    server.gate.set()
-    fleet.says.clear()
-    why = "Not so" if left == "after the refusal" else "It was not known whether it was created"
+        await seat.press("escape", sees="what comes of it is said here")
+        server.gate.set()
+        await seat.sees("Not so")
     async with at_conversations(fleet, state=state) as seat:
         await seat.sees("A conversation was perhaps not created; n shows what you entered.")
-        await seat.press("n", sees=("Try it again", "port it", "Port", why))
+        await seat.press("n", sees=("Try it again", "port it", "Port", "Not so"))
     async with at_conversations(fleet, state=state) as seat:
         await seat.sees("A conversation was perhaps not created; n shows what you entered.")
         await seat.press("n", sees=("Try it again", "port it"))
-        if left == "after the refusal":
-            await seat.press("escape", "n", sees=("Try it again", "port it"))
-            await seat.press("x", "escape", "escape")
-        else:
-            await seat.press("ctrl+s")
-        await seat.until(lambda: len(fleet.created) == (left == "before the answer"))
+        await seat.press("escape", "n", sees=("Try it again", "port it"))
+        await seat.press("x", "escape", "escape")
         await seat.until(lambda: not list(tmp_path.rglob("unsent-conversations/*.json")))
         await seat.press("n", sees="New conversation")
+    assert not fleet.created
 
 
 async def test_what_two_decks_did_not_create_is_offered(fleet: FakeFleet, tmp_path: Path, state: KeptState) -> None:
@@ -255,7 +245,7 @@ async def test_what_two_decks_did_not_create_is_offered(fleet: FakeFleet, tmp_pa
     fleet.created.clear()
     async with at_conversations(fleet, state=state) as seat:
         await seat.sees("A conversation was perhaps not created; n shows what you entered.")
-        await seat.press("n", sees=("Try it again", "name it"))
+        await seat.press("n", sees=("Try it again", "name it", "It was not known whether it was created"))
         await seat.press("!", "ctrl+s", sees="Created.")
         await seat.press("n", sees=("Try it again", "port it"))
         await seat.press("ctrl+s", sees="Created.", until=lambda: len(fleet.created) == 2)
@@ -311,10 +301,9 @@ async def test_a_sandbox_reads_as_being_deleted_until_it_is_gone(fleet: FakeFlee
 
 
 async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells_and_as_before_when_refused() -> None:
-    fleet = FakeFleet(nested=True, deaf={"c1"}, fails={"c2"})
-    fleet.add("box")
+    fleet = FakeFleet.of(1, nested=True, deaf={"c1"}, fails={"c2"})
     for each in ("c1", "c2"):
-        fleet.talk(each, "box", f"Talk {each}")
+        fleet.talk(each, "box00", f"Talk {each}")
     server = slow(fleet, lambda request: request.method == "DELETE")
     async with seated(answering(server), PROD, sees=("2 Finished", "live")) as seat:
         await seat.go_to("c1", "D", *"c1", "enter", sees="1 Deleting")
