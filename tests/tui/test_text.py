@@ -148,11 +148,8 @@ def test_it_is_given_cleaned_text_in_a_private_file_that_goes(tmp_path: Path, mo
 
 
 def test_one_that_fails_or_is_not_there_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for named, words in {
-        program(tmp_path, "exit 3"): "ended with 3",
-        "/nowhere/vi": "cannot be run",
-        "'": "read",
-    }.items():
+    wrong = {program(tmp_path, "exit 3"): "ended with 3", "/nowhere/vi": "cannot be run", "'": "read"}
+    for named, words in wrong.items():
         monkeypatch.setenv("VISUAL", named)
         with pytest.raises(CannotRunError, match=words):
             edit(Lending(), "text")

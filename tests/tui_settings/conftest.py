@@ -7,20 +7,18 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
-import pytest_asyncio
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.config.connections import Connection
-from quarterdeck.local.service import LocalService
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from tests.client.fakes import FakeServer
-from tests.servers import Mode, open_server
-from tests.tui.seat import LOCAL, NARROW, Seat, Until, Words, answering, seated, served_by
+from tests.servers import Mode
+from tests.tui.seat import LOCAL, NARROW, Seat, Until, Words, answering, local, seated
 
 TOKEN = SecretStr("sentinel-variable")
 ARGS = ("-y", "@acme/db", "--password", "sentinel-argument")
@@ -161,10 +159,9 @@ class FormSeat(Seat):
 Sit = Callable[..., AbstractAsyncContextManager[FormSeat]]
 
 
-@pytest_asyncio.fixture
-async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
+@pytest.fixture
+def sit(tmp_path: Path) -> Sit:
     """Opens decks on one embedded service, with one folder of state; it holds `stored` or these servers at first."""
-    services: dict[Mode, LocalService] = {}
 
     @asynccontextmanager
     async def opened(
@@ -175,9 +172,7 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
         endpoint: Connection = LOCAL,
         sees: Words = (),
     ) -> AsyncIterator[FormSeat]:
-        if store not in services:
-            services[store] = await open_server(tmp_path / "data", store)
-        connect = served_by(services[store])
+        connect = local(tmp_path / "data", store)
         stored = {"mcp_config": McpConfig.of(servers)} if servers else stored
         if stored is not None:
             async with connect(LOCAL, None) as client:
@@ -189,18 +184,16 @@ async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
             await at_form.press(sees=sees)
             yield at_form
 
-    yield opened
-    for service in services.values():
-        await service.aclose()
+    return opened
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def seat(sit: Sit) -> AsyncIterator[FormSeat]:
     async with sit(stored=FULL) as seat:
         yield seat
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def nested(sit: Sit) -> AsyncIterator[FormSeat]:
     """A deck on the settings of that somebody at a service with nested ones."""
     async with sit(stored=FULL, store="nested") as seat:
@@ -212,9 +205,9 @@ def sit_before(tmp_path: Path) -> Sit:
     """Opens decks on a server that answers by a script, with one folder of state."""
 
     @asynccontextmanager
-    async def opened(server: FakeServer) -> AsyncIterator[FormSeat]:
+    async def opened(server: FakeServer, *, loaded: bool = True) -> AsyncIterator[FormSeat]:
         endpoint = Connection("far", "http://far.test")
         async with seated(answering(server), endpoint, state=KeptState(tmp_path / "state")) as seat:
-            yield await FormSeat.at(seat)
+            yield await FormSeat.at(seat, loaded=loaded)
 
     return opened

@@ -301,16 +301,15 @@ async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
         await seat.burst("3", "enter", *"duty", "enter", "j", sees=("duty", "1 edit"))
 
 
-async def test_a_filter_may_be_typed_while_the_settings_are_still_read() -> None:
+async def test_a_filter_may_be_typed_while_the_settings_are_still_read(sit_before: Sit) -> None:
     server = Gated(FlatServer(), to("/api/settings"))
-    async with seated(answering(server), Connection("far", "http://far.test")) as seat:
-        own = await FormSeat.at(seat, loaded=False)
-        await own.until(lambda: server.waited)
-        await own.burst("slash", *"ask", "enter", "x", sees=("/ ask", "Not set: the settings are not loaded."))
-        await own.burst("slash", *"ask before", sees=("/ ask before", "enter keep it"))
+    async with sit_before(server, loaded=False) as seat:
+        await seat.until(lambda: server.waited)
+        await seat.burst("slash", *"ask", "enter", "x", sees=("/ ask", "Not set: the settings are not loaded."))
+        await seat.burst("slash", *"ask before", sees=("/ ask before", "enter keep it"))
         server.gate.set()
-        await own.sees("Ask before actions")
-        await own.press("!", sees="/ ask before!")
-        await own.press("backspace", "enter", sees="Ask before actions")
-        assert own.form.row.id == "confirmation_mode"
-        assert not own.form.draft.edited
+        await seat.sees("Ask before actions")
+        await seat.press("!", sees="/ ask before!")
+        await seat.press("backspace", "enter", sees="Ask before actions")
+        assert seat.form.row.id == "confirmation_mode"
+        assert not seat.form.draft.edited
