@@ -168,10 +168,8 @@ def test_one_that_is_created_is_found_without_a_start_and_at_the_end_of_one(
         fleet.says[create] = Answer({})
         assert run(*command).out == "a\n"
         assert "which conversation is the new one is unknown" in run(*command, status=1).err
-        fleet.says |= {
-            create: Answer(working),
-            read: Answer([{**working, "status": "READY", "app_conversation_id": "a"}]),
-        }
+        fleet.says[create] = Answer(working)
+        fleet.says[read] = Answer([{**working, "status": "READY", "app_conversation_id": "a"}])
         assert run(*command) == Ended("a\n", "quarterdeck: 1/7 beginning.\n")
         fleet.says[f"GET {CONVERSATIONS}"] = Answer([None])
         assert "a was created, but is not listed." in run(*command, status=1).err

@@ -22,7 +22,7 @@ from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import members
 from tests.cli.conftest import Run
 from tests.cli.serving import Program, at_an_address
-from tests.client.fakes import NO_ROUTE, Answer, Asked
+from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked
 from tests.client.settings_servers import LOST, STORED, FlatServer, NestedServer
 from tests.conftest import Home
 from tests.live.conftest import PARAMS
@@ -208,13 +208,11 @@ def test_a_server_that_was_added_is_taken_back_and_untyped_variables_are_lost_on
 
 
 def test_the_first_save_keeps_all_that_is_given_of_a_server(run: Run) -> None:
-    keeper, is_stored = NestedServer(), False
+    keeper = NestedServer()
 
     def script(asked: Asked) -> Answer:
-        nonlocal is_stored
-        is_stored = is_stored or asked.method == "POST"
-        nothing = Answer({"error": "Settings not found"}, 404)
-        return keeper(asked) if is_stored or asked.path != NESTED_SETTINGS else nothing
+        is_first = (asked.method, asked.path) == ("GET", NESTED_SETTINGS) and not keeper.agent.get("mcp_config")
+        return UNSTORED if is_first else keeper(asked)
 
     tools = {"url": "https://tools.example/mcp", "headers": {"X-Team": "blue"}}
     with at_an_address(script) as url:

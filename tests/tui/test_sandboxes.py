@@ -375,9 +375,8 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         await seat.until(lambda: seat.session.memories.by_id["box00"].asked is None)
         await seat.press("p", sees="Its sandbox is paused already. r resumes it.")
         await seat.go_to("c1", "space")
-        await seat.go_to(
-            "c2", "space", "p", sees=("box00   Talk 1 and 1 more: It is paused already.", "box02   Talk 2")
-        )
+        await seat.go_to("c2", "space")
+        await seat.press("p", sees=("box00   Talk 1 and 1 more: It is paused already.", "box02   Talk 2"))
         await seat.press("escape", "asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3"))
         await seat.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1", "f save"))
         await seat.press("enter", sees="box02   Talk 2: done")

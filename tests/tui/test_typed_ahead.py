@@ -202,8 +202,6 @@ async def test_lines_are_filtered_hints_are_clicked_and_why_there_are_none_is_sa
         await seat.press("q", sees="No line has that in it.", lacks="go to it")
         await seat.press("backspace", "down", "enter", until=lambda: not seat.deck.screen.is_modal)
         assert seat.table.cursor_id == "box11"
-        await seat.press("X", sees="esc cancel")
-        await seat.click("cancel", until=lambda: not seat.deck.screen.is_modal)
         dozen.says[f"GET {SPECS}"] = Answer({}, 404)
         await seat.press("n", sees="status 404")
         await seat.press("enter", "escape", until=lambda: not seat.deck.screen.is_modal)
