@@ -15,7 +15,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import json_data, moment
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page
-from tests.client.fakes import FAST, NO_ROUTE, WEB_PAGE, Answer, client_of, error_of
+from tests.client.fakes import FAST, NO_ROUTE, WEB_PAGE, Answer, client_of, error_of, under_way
 
 SEARCH = "GET /api/v1/sandboxes/search"
 BATCH = "GET /api/v1/sandboxes"
@@ -264,11 +264,9 @@ async def test_between_any_two_slices_of_a_large_answer_everything_else_has_a_tu
             turns += 1
             await asyncio.sleep(0)
 
-    async with asyncio.TaskGroup() as group:
-        counting = group.create_task(count_turns())
+    async with under_way(count_turns()):
         client = documented(json.dumps(records(20_000)).encode())
         seen = [(turns, len(page.items)) async for page in client.conversations.pages()]
-        counting.cancel()
     assert [count for _, count in seen] == [200] * 100
     assert all(later > earlier for (earlier, _), (later, _) in itertools.pairwise(seen))
 

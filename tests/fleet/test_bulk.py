@@ -10,6 +10,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.fleet.bulk import AT_ONCE, MISSED, PATIENCE, BulkAction, BulkJob, RowState, change_verdict, plan
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
+from tests.client.fakes import under_way
 
 from .fakes import FakeClock, Story, at, failure, row, sandbox
 
@@ -56,11 +57,10 @@ class Fleet:
     @asynccontextmanager
     async def going(self) -> AsyncIterator[asyncio.Task[None]]:
         """Let the job go on beside the readings; it has to have come to its end after the block."""
-        watching, running = asyncio.create_task(self._watch()), asyncio.create_task(self.job.run())
-        yield running
-        await self.clock.run(300.0)
-        watching.cancel()
-        await asyncio.wait((watching,))
+        async with under_way(self._watch()):
+            running = asyncio.create_task(self.job.run())
+            yield running
+            await self.clock.run(300.0)
         assert running.done()
         await running
 

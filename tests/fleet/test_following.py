@@ -333,9 +333,7 @@ async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent
     agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
     agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
     sending = asyncio.create_task(answering.send("hello"))
-    while agent.asked.count(f"GET {C}") < 20:
-        assert not sending.done()
-        await asyncio.sleep(0.001)
+    await until(lambda: agent.asked.count(f"GET {C}") >= 20)
     assert [(each.text, each.title) for each in following.transcript.entries] == [("hello", NOT_KNOWN)]
     agent.unreached = False
     assert (await sending, sent(agent, "/events"), sent(agent, "/run")) == ("Sent.", 1, 1)
@@ -347,8 +345,7 @@ async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ende
     following, answering = await talking(agent)
     agent.drops = True
     sending = asyncio.create_task(answering.send("hello"))
-    while [(each.text, each.title) for each in following.transcript.entries[-1:]] != [("hello", NOT_KNOWN)]:
-        await asyncio.sleep(0.001)
+    await until(lambda: [(each.text, each.title) for each in following.transcript.entries] == [("hello", NOT_KNOWN)])
     agent.says("hello", "user")
     agent.set("finished")
     agent.drops = False

@@ -10,6 +10,7 @@ from quarterdeck.fleet import kept as keeping
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.news import News
 from quarterdeck.fleet.unread import KEPT, MOST_WATCHED, KeptUnread, Unread
+from tests.client.fakes import under_way
 
 from .fakes import at
 
@@ -236,11 +237,9 @@ async def test_a_look_while_an_earlier_one_is_being_saved_is_saved_too(monkeypat
 async def test_what_could_not_be_saved_once_is_saved_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping, "REST", 0)
     marks, files, told_of = told("a:running@0 a:finished@10"), SlowFiles(fails=2), list[News]()
-    saving = asyncio.create_task(keeping.Keeper(files, "server", told_of.append).keep(marks))
-    marks.mark_read(["a"], at(12))
     files.gate.set()
-    await asyncio.wait_for(files.begun.wait(), 5)
-    saving.cancel()
-    await asyncio.wait((saving,))
+    async with under_way(keeping.Keeper(files, "server", told_of.append).keep(marks)):
+        marks.mark_read(["a"], at(12))
+        await asyncio.wait_for(files.begun.wait(), 5)
     assert [news.words for news in told_of] == ["Not everything is noted down for the next run: The disk is full."]
     assert not again(files.contents).ids
