@@ -1,5 +1,3 @@
-"""Real connections on loopback: where the key goes, what is followed, and every way an answer can fail to arrive."""
-
 import asyncio
 import gzip
 import re

@@ -1,5 +1,3 @@
-"""What the local service answers over HTTP: its door, settings, conversations; and as real servers were recorded."""
-
 import json
 import re
 import signal
