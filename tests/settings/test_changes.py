@@ -43,14 +43,12 @@ def noted(meant: Draft, found: Settings | None, before: Journal | None = None) -
 
 def undone(journal: Journal, now: Draft) -> Restored:
     last = last_save(journal, now)
-    assert last is not None
-    return last[1]
+    return Restored(now) if last is None else last[1]
 
 
 def undo_of(meant: Draft) -> Restored:
     after = saved(meant)
-    last = last_save(noted(meant, after.base), after)
-    return Restored(after) if last is None else last[1]
+    return undone(noted(meant, after.base), after)
 
 
 def written(server: McpServer | None) -> str:
