@@ -3,10 +3,10 @@
 import asyncio
 import json
 import ssl
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -122,15 +122,8 @@ def to(path: str) -> Holds:
 
 
 def in_turn(answers: Answers) -> Script:
-    queues = {name: deque(found) for name, found in answers.items()}
-
-    def script(asked: Asked) -> Answer | Exception:
-        queue = queues.get(f"{asked.method} {asked.path}")
-        if not queue:
-            return NO_ROUTE
-        return queue.popleft() if len(queue) > 1 else queue[0]
-
-    return script
+    endless = {name: chain(found[:-1], repeat(found[-1])) for name, found in answers.items()}
+    return lambda asked: next(endless.get(f"{asked.method} {asked.path}", repeat(NO_ROUTE)))
 
 
 def client_of(
