@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import aclosing, asynccontextmanager, closing, suppress
 from datetime import UTC, datetime, timedelta
 from inspect import isawaitable
 from pathlib import Path
@@ -121,11 +121,8 @@ async def simulated(simulation: Simulation) -> AsyncIterator[Simulated]:
     clock = [datetime(2026, 3, 1, 12, tzinfo=UTC)]
     service = await LocalService.simulated(simulation, clock=lambda: clock[0])
     caller = Simulated(service, clock)
-    try:
+    async with aclosing(service), caller.http:
         yield caller
-    finally:
-        await caller.http.aclose()
-        await service.aclose()
 
 
 async def every(get: Callable[..., Awaitable[Json]], path: str) -> list[Json]:
