@@ -36,8 +36,7 @@ def agent() -> FakeAgent:
 
 
 def following(agent: FakeAgent) -> Following:
-    client, _ = client_of(agent)
-    return Following(client, ID, lambda: None, lambda: datetime.now(UTC))
+    return Following(client_of(agent)[0], ID, lambda: None, lambda: datetime.now(UTC))
 
 
 async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_its_copy_shown(agent: FakeAgent) -> None:
