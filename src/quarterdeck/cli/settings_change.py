@@ -82,7 +82,8 @@ async def undo(arguments: CommandLine, config: Config) -> int:
     """Undo the last save; 0 only if all of it was verified by reading."""
     about = choose(arguments, config, os.environ).about
     async with client_for(arguments, config) as client:
-        state, left_behind = KeptState(config.folders.kept, _tell_damaged), config.folders.left_behind
+        left_behind = config.folders.left_behind  # before a damaged file, which is told of by itself, is one of them
+        state = KeptState(config.folders.kept, _tell_damaged)
         journal, kept_here = await state.read(Journal, about), await state.read(DisabledServers, about)
         now = replace(await read_draft(client), disabled=disabled_in(kept_here))
         last = last_save(journal, now)

@@ -191,7 +191,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool, is_text: Callable[
         term = Term(name, meant, inverted=inverted)
     elif finished and bare in grammar.left_out:
         return f'Only the deck knows {bare}; write "{bare}" to search for the word.'
-    elif sign and f"{spelt}{sign[0]}".replace("<", ">") in grammar.left_out:
+    elif sign and f"{spelt}{sign[0]}".replace("<", ">") in grammar.left_out:  # `for<` and `for>=` begin as `for>` does
         return f"Only the deck knows {spelt}{sign}."
     elif sign and not is_text(word):
         return f"{spelt}{sign} is no token; quarterdeck help filters names them."

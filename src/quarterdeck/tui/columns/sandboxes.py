@@ -157,10 +157,9 @@ def _event(event: Event, now: datetime, goes_on: str) -> list[Cell]:
     if event.cause is Cause.UNKNOWN and event.lasted is not None:
         took = at_least(took)
     moment = format(event.seen_at.astimezone(), "%H:%M:%S" if now - event.seen_at < DAY else "%b %d %H:%M")
-    sign, tone = glyph(event.what)
     line = (
-        (Shown(f"{moment:<{LABEL_WIDE - 2}}{sign} "), Tone.MUTED),
-        (Shown(f"{text.line(event.what):<9}"), tone),
+        (Shown(f"{moment:<{LABEL_WIDE - 2}}"), Tone.MUTED),
+        *signed(event.what, Shown(f"{text.line(event.what):<9}")),
         (Shown(f"{took + ' ':<6}"), Tone.MUTED),
         (Shown(event.cause), CAUSES[event.cause]),
     )

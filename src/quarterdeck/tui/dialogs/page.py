@@ -21,16 +21,26 @@ KEYS_WIDE = 18
 
 
 class PageDialog(Dialog[None]):
-    """Lines that scroll; `said` and `titled` are called again each second. `label` is the width before a line."""
+    """Lines that scroll; `said` is called again each second. `label` is the width of the label before a line.
+
+    So is `titled`, which returns the title as it is by now; an empty one leaves what stands there.
+    """
 
     BINDINGS = bindings({"q,enter,question_mark": "cancel"})
     HINTS = (SCROLL, ("esc", "close"))
-    titled: Callable[[], Shown] | None = None
-    """Returns the title as it is by now; an empty one leaves what stands there."""
 
-    def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]], *, label: int = 0, wide: bool = False) -> None:
+    def __init__(
+        self,
+        title: Shown,
+        said: Callable[[], Sequence[Cell]],
+        *,
+        titled: Callable[[], Shown] = lambda: Shown(""),
+        label: int = 0,
+        wide: bool = False,
+    ) -> None:
         super().__init__(title, wide=wide)
         self._lines_now = said
+        self._title_now = titled
         self._label = label
 
     def body(self) -> Iterable[Widget]:
@@ -44,7 +54,7 @@ class PageDialog(Dialog[None]):
 
     def _show(self) -> None:
         self.query_one(Lines).say(self._lines_now())
-        if self.titled is not None and (title := self.titled()) not in ("", self._title):
+        if (title := self._title_now()) not in ("", self._title):
             self._title = title
             self.query_one("#title", Static).update(plain(title, Tone.STRONG))
 

@@ -419,8 +419,13 @@ class ListScreen(DeckScreen, Generic[R]):
         """Show everything about the row, kept up to date."""
         if (row_id := self.table.cursor_id) is not None:
             self.mark_read(row_id)
-            dialog = PageDialog(self.row_title(), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
-            dialog.titled = lambda: self.definition.title(row) if (row := self._row_now(row_id)) else Shown("")
+
+            def title() -> Shown:
+                row = self._row_now(row_id)
+                return self.definition.title(row) if row is not None else Shown("")
+
+            said = partial(self.full_detail_of, row_id)
+            dialog = PageDialog(self.row_title(), said, titled=title, label=LABEL_WIDE)
             await self.app.push_screen(dialog, lambda _: self.mark_read(row_id))
 
     def mark_read(self, row_id: str) -> None:
