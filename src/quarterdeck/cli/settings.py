@@ -11,7 +11,7 @@ from quarterdeck.cli.output import STANDARD, CommandError, answer, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import LISTS, McpServer, ShttpServer, StdioServer, listed
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
-from quarterdeck.config.files import ConfigError
+from quarterdeck.config.files import ConfigError, write_named
 from quarterdeck.config.load import Config
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings import masks, words
@@ -19,7 +19,6 @@ from quarterdeck.settings.catalogue import CATALOGUE
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Field
 from quarterdeck.settings.form_fields import fields_on, kind_in
-from quarterdeck.tui import files
 from quarterdeck.tui.text import Shown
 
 
@@ -74,7 +73,7 @@ def _write(text: str, name: str | None, form: str) -> None:
         sys.stdout.write(text)
         return
     try:
-        files.write(Path(name), text, over=False)
+        write_named(Path(name), text, over=False)
     except FileExistsError:
         raise CommandError(f"{name} is there already.", "Name another file, or move it away.", status=2) from None
     except ConfigError as error:

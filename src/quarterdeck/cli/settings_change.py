@@ -18,7 +18,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.settings import PreparedRequest
-from quarterdeck.config.files import ConfigError
+from quarterdeck.config.files import ConfigError, read_named
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings import files as settings_files
@@ -34,7 +34,6 @@ from quarterdeck.settings.save import Caller, SaveResult, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
 from quarterdeck.settings.words import few, server_title
-from quarterdeck.tui import files
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import line
 
@@ -63,7 +62,7 @@ async def change(arguments: CommandLine, config: Config) -> int:
 async def take(arguments: CommandLine, config: Config) -> int:
     """Store what a file contains; 0 only if all of it was verified by reading."""
     try:
-        text = from_input("settings") if arguments.file == STANDARD else files.read(Path(arguments.file or ""))
+        text = from_input("settings") if arguments.file == STANDARD else read_named(Path(arguments.file or ""))
     except ConfigError as error:
         raise CommandError(f"{error}.", status=2) from None
     async with client_for(arguments, config) as client:

@@ -1,4 +1,4 @@
-"""Small private files: read without trusting their content, written completely or not at all."""
+"""Small files, ours or named by a person: read without trusting their content, written completely or not at all."""
 
 import fcntl
 import os
@@ -12,6 +12,8 @@ from typing import Any
 
 LARGEST = 256 * 1024
 """Maximum size of a file in bytes; a larger one is not ours."""
+LARGEST_NAMED = 8 * 1024 * 1024
+"""Maximum size in bytes of a file that a person names; settings are far smaller."""
 
 
 class ConfigError(Exception):
@@ -57,6 +59,14 @@ def read(path: Path, *, private: bool = False, named: bool = False, largest: int
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path} is not text in UTF-8 (line {line})") from None
+
+
+def read_named(path: Path) -> str:
+    """Return the text of a regular file that a person names; never blocks. Raises ConfigError."""
+    text = read(path, named=True, largest=LARGEST_NAMED)
+    if text is None:
+        raise ConfigError(f"{path} is not there")
+    return text
 
 
 def read_toml(path: Path, *, private: bool = False) -> dict[str, Any]:
@@ -127,3 +137,25 @@ def write(path: Path, content: str | bytes) -> None:
         os.fsync(folder)  # otherwise a power failure could undo the rename
     finally:
         os.close(folder)
+
+
+def write_named(path: Path, content: str | bytes, *, over: bool) -> None:
+    """Write a file that a person names, like `write`; an existing one is replaced only if `over`.
+
+    Raises FileExistsError, and ConfigError for everything else.
+    """
+    if over and not path.is_file():
+        raise ConfigError(f"{path} is not a file")
+    try:
+        if not over:
+            path.touch(mode=0o600, exist_ok=False)
+        try:
+            write(path, content)
+        except OSError:
+            if not over:
+                path.unlink(missing_ok=True)
+            raise
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}") from None

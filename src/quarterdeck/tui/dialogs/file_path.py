@@ -5,8 +5,8 @@ import os
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
-from quarterdeck.config.files import ConfigError
-from quarterdeck.tui import files, text
+from quarterdeck.config.files import ConfigError, write_named
+from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Result
@@ -44,10 +44,10 @@ def save_dialog(
     async def write(path: Path) -> Shown:
         content = written(path)
         try:
-            await asyncio.to_thread(files.write, path, content, over=False)
+            await asyncio.to_thread(write_named, path, content, over=False)
         except FileExistsError:
             await _ask_for_leave(app, path)
-            await asyncio.to_thread(files.write, path, content, over=True)
+            await asyncio.to_thread(write_named, path, content, over=True)
         return text.line(f"Written to {Path.cwd() / path}, without secrets; only you can open it.")
 
     return path_dialog(title, said, str(path), write)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.server import Server
+from quarterdeck.config.files import write_named
 from quarterdeck.fleet.bulk import CONVERSATIONS, STARTS, BulkAction, Plan, RowState, plan
 from quarterdeck.fleet.conversations import ConversationRow, ConversationWord
 from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.session import Session
-from quarterdeck.tui import files, text
+from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
 from quarterdeck.tui.conversation.drafts import drop_draft
@@ -167,7 +168,7 @@ class ConversationCommands:
         with self._screen.saying_errors(), self._finding_out("trajectory", session):
             content = await session.client.conversations.trajectory(row.id)
             try:
-                await asyncio.to_thread(files.write, path, content, over=over)
+                await asyncio.to_thread(write_named, path, content, over=over)
             except FileExistsError:
                 say(text.line(f"{path} was created meanwhile and was left as it is. Nothing was written."), Tone.BAD)
             else:

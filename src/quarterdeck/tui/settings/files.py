@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from quarterdeck.config.files import read_named
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.files import Imported
-from quarterdeck.tui import files, text
+from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import ask
@@ -56,7 +57,7 @@ class SettingsFiles:
 
     async def _read(self, path: Path) -> tuple[Path, Imported]:
         try:
-            return path, settings_files.imported(await asyncio.to_thread(files.read, path), self.form.draft)
+            return path, settings_files.imported(await asyncio.to_thread(read_named, path), self.form.draft)
         except settings_files.ImportRefused as error:
             raise RefusedError(str(error), "path") from None
 
