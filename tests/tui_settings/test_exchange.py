@@ -92,7 +92,8 @@ async def test_a_check_says_what_answered_from_this_machine_and_sends_only_its_o
         raw_server(answering(plain(b"", "405 No"))) as server,
         sit(ShttpServer(url=f"{server.url}/mcp", api_key=SecretStr("sentinel-own"))) as seat,
     ):
-        await seat.choose("Check", row="mcp:0", sees=("405 in", "answers 405 from this machine", "network may differ"))
+        said = "Check: 405 in", "answers 405 from this machine", "network may differ"
+        await seat.choose("Check", row="mcp:0", sees=said)
         await seat.choose("Convert to SSE")
         await seat.until(lambda: "405 in" not in seat.text)
     (head,) = server.heads

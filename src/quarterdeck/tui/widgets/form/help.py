@@ -81,6 +81,8 @@ def _notes(view: FormView, row: Row) -> Iterator[Cell]:
         yield cell(Shown("It was changed elsewhere, too; a save shows both and asks."), Tone.WARN)
     elif view.is_news(row):
         yield cell(Shown("It has changed on the server since you loaded it; you see the new value."), Tone.WARN)
+    if row.entry is not None and (tried := view.check_of(row.entry)) is not None:
+        yield cell(line(f"Check: {tried.brief}."), tried.tone)
     if row.field is None:
         return
     if row.field.absent:

@@ -251,10 +251,8 @@ def _key(entry: Entry, *, hidden: bool) -> Cell:
 
 def _server_chip(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Cell:
     """Return the result of a check, and what is wrong with a server or what a save does with it."""
-    tried = view.checks.get(entry.row)
-    checked = EMPTY
-    if tried is not None and tried.server == entry.server:
-        checked = cell(line(tried.brief), tried.tone)
+    tried = view.check_of(entry)
+    checked = cell(line(tried.brief), tried.tone) if tried is not None else EMPTY
     return _joined(DOT, checked, _server_stands(view, row, entry, twice=twice))
 
 

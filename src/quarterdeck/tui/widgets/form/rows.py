@@ -133,6 +133,11 @@ class FormView:
     checks: Mapping[int, CheckResult] = field(default_factory=dict)
     """The last check in this run, by the row of the MCP server."""
 
+    def check_of(self, entry: Entry) -> CheckResult | None:
+        """Return the last check of a server, if it is still what was checked."""
+        tried = self.checks.get(entry.row)
+        return tried if tried is not None and tried.server == entry.server else None
+
     @cached_property
     def problems(self) -> Mapping[str, Problem]:
         """The problem of each row, errors before warnings."""
