@@ -328,14 +328,19 @@ async def test_two_decks_disable_without_losing_what_the_other_keeps(sit: Sit, t
 
 async def test_what_another_deck_made_of_a_disabled_server_is_asked_about(sit: Sit, tmp_path: Path) -> None:
     async with sit(StdioServer(name="files", command="npx")) as ann:
-        await ann.choose("Disable", row="mcp:0", sees="will be disabled")
-        await ann.save_verified(1)
         async with sit() as ben:
+            await ben.go_to("mcp:0", "enter", "tab", sees="MCP server")
+            await ben.type("deno", "ctrl+s", sees="deno")
+            await ann.choose("Disable", row="mcp:0", sees="will be disabled")
+            await ann.save_verified(1)
+            await ben.press("ctrl+s", sees=("Changed here and elsewhere", "gone from the server"))
+            await ben.press("t", sees="is stored already")
+        async with sit(size=(60, 20)) as ben:
             for seat, command in ((ann, "uvx"), (ben, "deno")):
-                await seat.go_to("mcp:0", "enter", "tab", sees="Disabled MCP server")
+                await seat.go_to("mcp:0", "enter", "tab", sees="Disabled MCP server: kept here, what you type too")
                 await seat.type(command, "ctrl+s", sees=command)
             await ann.press("ctrl+s", sees="show the request")
             await ann.agree(sees="Done on this machine")
             await ben.press("ctrl+s", sees=("Changed elsewhere, too", "Changed here and elsewhere", "uvx", "deno"))
-            await ben.press("t", sees="is stored already")
+            await ben.press("t", sees="It is stored already; nothing was sent.")
         assert await kept(tmp_path) == (StdioServer(name="files", command="uvx"),)

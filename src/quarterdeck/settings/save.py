@@ -73,7 +73,7 @@ async def save(draft: Draft, store: RememberingStore, caller: Caller) -> SaveRes
             if not may_go_on:
                 return SaveResult(draft, "Not saved; your edits are kept.")
             if not draft.edited:
-                return SaveResult(draft, "All of this is stored already; nothing was sent.", saved=True)
+                return SaveResult(draft, "It is stored already; nothing was sent.", saved=True)
             with caller.sending():
                 return await _keep_and_send(draft, store, caller)
         except ServiceError as error:

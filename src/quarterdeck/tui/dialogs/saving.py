@@ -48,7 +48,7 @@ def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[Side]:
 
 def _server_words(conflict: Conflict, server: Any) -> str:
     if server is None:
-        return "deleted" if conflict.base is not None else "not there"
+        return "gone from the server" if conflict.base is not None else "not there"
     if conflict.base is None:
         return words.server_details(server) or f"key: {words.key_words(server)}"
     return ", ".join(differences(conflict.base, server)[1]) or "as it was"
