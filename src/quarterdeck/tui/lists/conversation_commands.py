@@ -172,7 +172,7 @@ class ConversationCommands:
             except FileExistsError:
                 say(text.line(f"{path} was created meanwhile and was left as it is. Nothing was written."), Tone.BAD)
             else:
-                say(text.line(f"Written to {path}: {_size(len(content))}, readable by you alone."), Tone.GOOD)
+                say(text.line(f"Written to {path.absolute()}: {_size(len(content))}, only you can open it."), Tone.GOOD)
 
 
 def _is_local(session: Session) -> bool:
