@@ -134,7 +134,7 @@ def _applies(session: Session) -> list[Cell]:
 
 def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:
     """Return the fields for message, title, repository, branch and sandbox; every one may be left empty."""
-    choices = [(Shown("a new one"), ""), *sandboxes]
+    choices = [(Shown("a new one, or as Grouping says"), ""), *sandboxes]
     message = PlainArea(asked.message or "")
     message.move_cursor(message.document.end)
     return (
