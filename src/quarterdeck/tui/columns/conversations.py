@@ -139,8 +139,6 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
     if row.state.note:
         tone = Tone.BAD if row.state.category is Category.TROUBLE else Tone.MUTED
         said += [EMPTY, *(cell(text.line(line), tone) for line in row.state.note.splitlines()), EMPTY]
-    if row.state.word == FAILED:
-        said += [cell(Shown("R tries it again, D dismisses it.")), EMPTY]
     if (task := row.task) is not None:
         said += [text_fact("start status", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
         said += [text_fact("message", task.request.message)] if task.request is not None else []
