@@ -64,11 +64,12 @@ async def test_what_is_typed_too_early_waits_for_the_connection(folder: Path, mo
 async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path) -> None:
     async def check(endpoint: Connection) -> None:
         if endpoint.name != "local service":
-            raise ServiceError(ErrorKind.LOCAL, "The folder is not yours.", "Make it yours.")
+            raise ServiceError(ErrorKind.LOCAL, "The folder is not yours.", "Make it yours. " * 4)
 
     async with seated(after(check, folder), Connection("mine")) as seat:
         await seat.sees("no server", "The folder is not yours. Make it yours.", "ctrl+r tries again")
         assert seat.text.count("The folder is not yours.") == 1
+        assert all(line.startswith("    ") for line in seat.text.splitlines() if "yours" in line)
         await seat.press("c", sees=("Connections", "The folder is not yours."))
         await seat.press("up", "enter", sees=("local service", "No conversations."))
 

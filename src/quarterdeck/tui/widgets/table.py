@@ -12,11 +12,11 @@ from typing import Generic
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Region, Size, Spacing
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.visual import Visual
+from textual.visual import Padding, Visual
 
 from quarterdeck.fleet.order import held
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
@@ -395,7 +395,8 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         """Return a line of the message in place of rows."""
         title, hint = self._empty
         said = lines((cell(title, Tone.STRONG), EMPTY, cell(hint, Tone.MUTED)))
-        return Visual.to_strips(self, said, self.size.width, self._page, self.visual_style, pad=True)[y]
+        padded = Padding(said, Spacing(0, 4, 0, 4))
+        return Visual.to_strips(self, padded, self.size.width, self._page, self.visual_style, pad=True)[y]
 
     def _difference(self, y: int, before: Sequence[Cell], after: Sequence[Cell]) -> Region:
         """Return the part of a line from its first changed cell to its last one, or all of it."""
