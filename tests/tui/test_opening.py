@@ -99,6 +99,9 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself(monkeypa
         await seat.resize(80, 24)
         await seat.until(lambda: re.search(r"\[1 Conversations\] 2 .* 3 .*prod · (nothing read|offline)", seat.line(0)))
         assert "No conversations." not in seat.text
+        await seat.press("2", "n")
+        await seat.until(lambda: re.search(r"Start a sandbox(\n▌? *){2}\n▌ +[A-Z]", seat.text))
+        await seat.press("escape", "1")
         await seat.press("escape", sees="No filter is set; / types one.")
         await seat.press("L", until=lambda: re.search(r"unreachable {2,4}\d+ ms {2}GET {4}/", seat.text))
         await seat.press("escape")

@@ -180,6 +180,7 @@ class PickDialog(Dialog[T]):
     def _show_about(self) -> None:
         if self._about is not None:
             value = self.value
+            self._about_lines.display = value is not None
             self._about_lines.say(self._about(value) if value is not None else ())
 
     # Keys
