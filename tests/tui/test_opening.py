@@ -192,9 +192,10 @@ async def test_a_small_terminal_is_survived(sit: Sit) -> None:
 
 
 async def test_ctrl_c_tells_what_leaves_and_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
-    async with sit(sees="No conversations.") as seat:
+    async with sit(size=(60, 20), sees="No conversations.") as seat:
         await seat.press("ctrl+c", sees="ctrl+q leaves the deck.")
-        await seat.press("2", "ctrl+p", *"start", sees="Start a sandbox from a spec")
+        await seat.press("2", "ctrl+p", sees=("Back (q)", "▁" * 60))
+        await seat.press(*"start", sees="Start a sandbox from a spec")
 
 
 async def test_every_command_is_an_action_of_its_screen_or_of_the_deck(fleet: FakeFleet) -> None:
