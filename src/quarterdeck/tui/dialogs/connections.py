@@ -213,8 +213,9 @@ class ConnectionsDialog(Dialog[Connection]):
         if cell_len(_address(connection)) >= self._room:
             yield "address", (_address(connection), Tone.PLAIN)
         yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
-        for remark in connection.remarks[:1]:
-            yield "file", (text.line(f"remark 1 of {len(connection.remarks)}: {remark}."), Tone.WARN)
+        if remarks := connection.remarks:
+            number = f"remark 1 of {len(remarks)}: " if len(remarks) > 1 else ""
+            yield "file", (text.line(f"{number}{remarks[0]}."), Tone.WARN)
         if not connection.embedded:
             yield "sent as", (HEADERS[connection.header], Tone.PLAIN)
         if self._as_open(connection).read_only:
