@@ -154,12 +154,15 @@ async def test_the_environment_goes_before_the_keyring_and_that_before_the_file(
 
 
 async def test_a_key_is_not_said_to_be_kept_in_the_file_while_the_keyring_gives_another(file: Path) -> None:
+    older = replace(WORK, url="https://old.example")
+    await keys(file).keep(older, SecretStr("older"), in_file=True)
     held = keys(file, Lying("another"))
     held.type(WORK, KEY)
     with pytest.raises(ConfigError, match="the system keyring has another key"):
         await held.keep(WORK, KEY, in_file=True)
     assert (await held.find(WORK)).key == KEY, "it lasts for this run"
     assert SENTINEL not in file.read_text()
+    assert (await keys(file).find(older)).key == SecretStr("older")
 
 
 async def test_the_keyring_keeps_its_key_until_the_file_has_its_successor(file: Path) -> None:

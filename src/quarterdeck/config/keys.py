@@ -207,13 +207,17 @@ class Keys:
         if owner is None:
             return
         if in_file:
+            older = await asyncio.to_thread(self._entry, owner.name)
             members = {"origin": owner.origin, "key": key.get_secret_value()}
             await asyncio.to_thread(edit.set_table, self.file, TABLE, owner.name, members, _NOTICE)
             with suppress(KeyringUnavailableError):
                 await self._keyring.forget(owner)
             with suppress(KeyringUnavailableError):
                 if await self._keyring.read(owner) not in (None, key):
-                    await asyncio.to_thread(edit.delete_table, self.file, TABLE, owner.name, private=True)
+                    if older is None:
+                        await asyncio.to_thread(edit.delete_table, self.file, TABLE, owner.name, private=True)
+                    else:
+                        await asyncio.to_thread(edit.set_table, self.file, TABLE, owner.name, older)
                     raise ConfigError("the system keyring has another key, which goes before a file: delete it there")
         else:
             await self._keyring.keep(owner, key)
