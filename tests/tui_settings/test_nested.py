@@ -173,7 +173,7 @@ async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cle
         await seat.retype("sentinel-one", "enter", sees=("The token of github is stored.", "token stored"))
         await set_token(seat, 1, "sentinel-two")
         await seat.sees("The token of gitlab is stored.")
-        await seat.go_to("token:gitlab", "enter", sees="•••• kept; type to replace")
+        await seat.go_to("token:gitlab", "enter", sees="•••• kept; type anew")
         await seat.press("tab", *"git.example.org", "enter", sees=("git.example.org", "github"))
         await seat.press("d", sees="All of them go: github, gitlab.")
         await seat.press("y", sees=("All git tokens are cleared.", "None yet. a sets one."))

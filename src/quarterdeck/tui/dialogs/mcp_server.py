@@ -136,7 +136,7 @@ class VariableRow(Horizontal):
         self._kept = kept
         about = "value"
         if kept is not None:
-            about = "type it again" if holds_hidden(kept) else "•••• kept; type to replace"
+            about = "type it again" if holds_hidden(kept) else "•••• kept; type anew"
         self._name_field = LineInput(name, placeholder="NAME" if separator == "=" else "Name", id="variable-name")
         self._value_field = LineInput(placeholder=about, password=True, id="variable-value")
         self._value_field.set_class(kept is not None and holds_hidden(kept), TO_TYPE)
@@ -155,7 +155,7 @@ class VariableRow(Horizontal):
         self._kept = SecretStr(value)
         self._value_field.value = ""
         self._value_field.remove_class(TO_TYPE)
-        self._value_field.placeholder = "•••• pasted; type to replace"
+        self._value_field.placeholder = "•••• pasted; type anew"
 
     @on(Input.Changed, "#variable-name")
     def _split_assignment(self, event: Input.Changed) -> None:

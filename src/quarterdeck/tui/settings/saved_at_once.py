@@ -183,7 +183,7 @@ class AtOnceActions:
             own = ProviderToken(token=SecretStr(typed["token"]) if typed["token"] else None, host=typed["host"] or None)
             await client.secrets.set_tokens({**tokens, provider: own})
 
-        hint = "•••• kept; type to replace" if is_stored else "type or paste it"
+        hint = "•••• kept; type anew" if is_stored else "type or paste it"
         fields = (
             InputField("token", "Token", None, hint, check, secret=True),
             InputField("host", "Host", view.draft.tokens.get(provider), "the provider's usual one"),
