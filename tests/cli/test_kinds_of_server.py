@@ -61,6 +61,8 @@ def test_a_save_that_would_erase_a_key_is_refused_unless_the_key_or_a_yes_is_giv
             "this save erases it, for this server neither tells nor keeps it. "
             "Give sandbox_api_key=- too to keep it, or add --accept-losses.\n"
         )
+        refused = run(*change, "--read-only", "--url", url, status=1).err
+        assert refused == "quarterdeck: Not saved: This connection is read-only: nothing was sent.\n"
         taken = run("settings", "import", "-", "--url", url, typed="[settings]\nlanguage = 'fr'", status=2).err
         assert "Give sandbox_api_key in a file of `settings import` to keep it" in taken
         lacked = run("settings", "set", "sandbox_grouping_strategy=NO_GROUPING", "--url", url, status=2).err
