@@ -274,11 +274,10 @@ class ConnectionsDialog(Dialog[Connection]):
             return
         self._verdicts[connection] = ASKING
         self._show()
-        self._body.scroll_end(animate=False)  # its answer is the last fact
+        self._reveal_line()
         self._verdicts[connection] = await check(self._connections.client_of(connection))
         self._find_keys()
-        if connection == self._chosen:
-            self._body.scroll_end(animate=False)
+        self._reveal_line()
 
     def action_delete(self) -> None:
         """Delete a connection and its key."""
@@ -295,7 +294,7 @@ class ConnectionsDialog(Dialog[Connection]):
             cell(text.line(f"{connection.url} is forgotten, and so is the key kept for it here.")),
             cell(Shown("Nothing changes on the server."), Tone.MUTED),
         )
-        question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said)
+        question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said).add_class("-wide")
         if not await self.app.push_screen_wait(question):
             return None
         await self._forget_key(connection)  # first: what cannot be deleted must stay in sight
