@@ -308,7 +308,7 @@ async def test_no_secret_is_in_the_journal_and_what_is_not_taken_back_is_named(s
 
 async def test_a_deleted_server_comes_back_with_its_secrets_to_be_typed(seat: FormSeat, tmp_path: Path) -> None:
     await seat.go_to("mcp:2", "d", "ctrl+s", sees=("deleted", "An undo brings it back without secrets."))
-    await seat.press("r", sees="curl", until=lambda: "it listens on no port" in seat.unwrapped)
+    await seat.press("r", sees=("curl", "hide the request"), until=lambda: "it listens on no port" in seat.unwrapped)
     await seat.press("r", sees="show the request")
     await seat.agree(sees="Saved · 1 of 1 verified")
     assert "@acme/db" in written(tmp_path, "journal")

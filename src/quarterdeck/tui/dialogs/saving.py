@@ -143,6 +143,7 @@ class ReviewDialog(Dialog[bool]):
             request.update(lines([EMPTY, title, cell(said, Tone.MUTED)]))
         request.display = not request.display
         self.set_class(request.display, "-full")
+        self.hint((*self._hinted[:-1], ("r", f"{'hide' if request.display else 'show'} the request")))
         if request.display:
             self.call_after_refresh(request.scroll_visible, animate=False, top=True)
 
