@@ -63,7 +63,7 @@ async def test_switches_and_choices(seat: FormSeat) -> None:
     await seat.press("enter", "3", sees=("as typed", "this value does"))
     await seat.press("enter")
     assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 3}
-    await seat.go_to("language", "enter", sees="Japanese")
+    await seat.go_to("language", "enter", sees=f"{' ' * 26}ja  Japanese")
     await seat.click("Japanese", until=lambda: seat.form.editor is None)
     assert seat.form.draft.changes["language"] == "ja"
     await seat.go_to("security_analyzer", "enter", *"gray", sees=("grayswan", "offered by this"))

@@ -26,7 +26,7 @@ from quarterdeck.tui.widgets.strips import CURSOR
 MOST = 200
 """How many suggestions are listed; typing narrows them down."""
 LABEL, BESIDE = 25, 4
-"""Cells of the label, and of what stands beside the suggestions."""
+"""Cells of the label, and of what stands beside the choices."""
 AS_TYPED = "as typed"
 OFFERED = "offered by this server"
 
@@ -63,6 +63,12 @@ class FieldEditor(FormRow):
 
     def _offer(self) -> None:
         """List what can be chosen, if the editor has a list."""
+
+    def on_resize(self) -> None:
+        """Place what can be chosen: below the value, if it is not too long for that."""
+        for choices in self.query(ChoiceList):
+            room = self.size.width - max((cell_len(str(each.prompt)) for each in choices.options), default=0) - BESIDE
+            choices.styles.margin = (0, 1, 0, max(1, min(LABEL, room)))
 
     @on(LineInput.Changed)
     @on(ChoiceLine.Picked)
@@ -110,11 +116,6 @@ class TextEditor(FieldEditor):
         self._choices.highlighted = None
         self.on_resize()
         self._choices.display = bool(self._offered)
-
-    def on_resize(self) -> None:
-        """Place the suggestions: below the line, if they are not too long for that."""
-        room = self.size.width - max((cell_len(text.line(value)) for value in self._offered), default=0) - BESIDE
-        self._choices.styles.margin = (0, 1, 0, max(1, min(LABEL, room)))
 
     def _take(self, number: int) -> None:
         self._chosen = self._field.value = text.editable_line(self._offered[number])
@@ -174,6 +175,7 @@ class SelectEditor(FieldEditor):
         self._offered = list(rows)
         self._choices.set_options([content(_choice(value, said)) for value, said in rows.items()])
         self._choices.highlighted = self._offered.index(_best(rows, own, query) if query else self._was)
+        self.on_resize()
 
 
 def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
