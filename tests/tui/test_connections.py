@@ -225,7 +225,8 @@ async def test_however_long_the_list_the_line_of_the_cursor_and_what_is_known_of
         await seat.press("j", sees="file       header is")
         for each in range(14):
             await seat.press("j", sees=(f"more{each} ", "remark 1 of 3: colour is one of", "esc close"))
-        await seat.press("t", sees="check      ")
+        await seat.press("x", sees=("more13 ", "x does nothing here"))
+        await seat.press("t", sees=("more13 ", "check      "))
         await seat.press("g", "t", sees=("inside this deck", "check      local service"))
 
 

@@ -149,6 +149,10 @@ class ConnectionsDialog(Dialog[Connection]):
     def _highlighted(self) -> None:
         self.complain(None)  # what was said is about another connection
         self._show_about()
+
+    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
+        """Show a sentence above the hints; the cursor stays in sight."""
+        super().say(sentence, tone)
         self._reveal_line()
 
     def _reveal_line(self) -> None:
@@ -251,6 +255,7 @@ class ConnectionsDialog(Dialog[Connection]):
         for each in self._listed:
             self._keys[each] = await self._connections.keys.source(each)
             self._show()
+        self._reveal_line()
 
     # Open, check, delete
 
@@ -277,7 +282,6 @@ class ConnectionsDialog(Dialog[Connection]):
         self._reveal_line()
         self._verdicts[connection] = await check(self._connections.client_of(connection))
         self._find_keys()
-        self._reveal_line()
 
     def action_delete(self) -> None:
         """Delete a connection and its key."""
