@@ -93,10 +93,8 @@ def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
 
 
 def fill(run: Run) -> None:
-    servers = {
-        "stdio_servers": [FILES | {"args": ["-y"]}],
-        "sse_servers": [TOOLS | {"url": "https://tools.example/sse"}],
-    }
+    files, tools = FILES | {"args": ["-y"]}, TOOLS | {"url": "https://tools.example/sse"}
+    servers = {"stdio_servers": [files], "sse_servers": [tools]}
     run("settings", "set", "language=fr", "max_iterations=30", "mcp_config=-", typed=json.dumps(servers))
 
 

@@ -63,13 +63,10 @@ def test_a_file_without_a_certificate_is_named(content: str | None, words: str, 
     assert any(str(path) in each and words in each for each in found)
 
 
-def test_an_argument_wins_over_the_environment_and_that_over_the_last_connection(
-    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_what_names_a_connection_the_nearest_wins(run: Run, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     work, kept, environment, argument = (f"127.0.0.1:{port}" for port in (6, 7, 8, 9))
-    home.write(
-        "connections.toml", f'[connections.work]\nurl = "http://{work}"\n[connections.open]\nurl = "http://{kept}"\n'
-    )
+    tables = (f'[connections.{name}]\nurl = "http://{host}"\n' for name, host in (("work", work), ("open", kept)))
+    home.write("connections.toml", "".join(tables))
 
     def asked(*words: str) -> str:
         return run("sandboxes", "list", *words, status=1).err
@@ -90,18 +87,14 @@ LEFT_OUT["broken\n"] = ",? cannot be used: .*line 1: not TOML"
 
 
 @pytest.mark.parametrize(("text", "why"), LEFT_OUT.items())
-def test_one_that_is_gone_or_left_out_is_not_replaced_silently_and_why_is_said(
-    run: Run, home: Home, text: str, why: str
-) -> None:
+def test_one_that_is_gone_or_left_out_is_said_and_not_replaced(run: Run, home: Home, text: str, why: str) -> None:
     home.write("connections.toml", text)
     home.write("preferences.toml", 'last_connection = "bad"\n')
     for named in (("--connection", "bad"), ()):
         assert re.search(f"'bad'{why}", run("sandboxes", "list", *named, status=2).err)
 
 
-def test_doctor_tells_a_wrong_key_sends_it_to_the_url_alone_and_prints_none(
-    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_tells_a_wrong_key_and_prints_none(run: Run, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "runs no agent" in run("doctor").out
     with keyed() as url:
         monkeypatch.setenv("QUARTERDECK_API_KEY", f" {KEY}\n")

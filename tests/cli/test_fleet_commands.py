@@ -151,9 +151,7 @@ def test_a_title_that_the_server_does_not_take_is_given_afterwards_and_a_refusal
     assert "It is called Other: " in refused.err
 
 
-def test_one_that_is_created_is_found_without_a_start_and_at_the_end_of_one(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_is_created_is_found_with_and_without_a_start(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quarterdeck.cli.conversations.EVERY", 0.0)
     fleet, working = FakeFleet(), {"id": "t", "status": "WORKING"}
     create, read = f"POST {CONVERSATIONS}", f"GET {CONVERSATIONS}/start-tasks"

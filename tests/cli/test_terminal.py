@@ -79,19 +79,15 @@ def test_the_deck_goes_by_its_options_and_preferences(home: Home) -> None:
     assert preferences.read_text() == 'last_connection = "gone"\ntheme = "quarterdeck-light"\n'
 
 
-def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant(deck: Terminal) -> None:
-    deck.press("3/iterations\rg\r77\rj/\x1b[200~git user name\x1b[201~\rg\rdDp\r")
+def test_keys_an_escape_and_a_paste_in_one_chunk_go_where_they_were_meant(deck: Terminal) -> None:
+    deck.press("/xyz\x1b2", shows=("[2 Sandboxes]", "No sandboxes"))
+    deck.press("?\x1b\x1b3/xyz\x1b1/it", shows=("[1 Conversations]", "/ it"))
+    deck.press("erations\x1bb(\x1b[D\x1bOC)", shows="/ ()iterations")
+    deck.press("\x1b3/iterations\rg\r77\rj/\x1b[200~git user name\x1b[201~\rg\rdDp\r")
     deck.shows("[3 Settings", "2 edited", "dDp")
     deck.press("/\x15\x1b[200~iterations\x1b[201~\r", shows="77")
     deck.press("\x11d")
     assert deck.ends() == 0
-
-
-def test_an_escape_and_the_key_after_it_are_two_keys_also_when_they_come_together(deck: Terminal) -> None:
-    deck.press("/xyz\x1b2", shows=("[2 Sandboxes]", "No sandboxes"))
-    deck.press("?\x1b\x1b3/xyz\x1b1/it", shows=("[1 Conversations]", "/ it"))
-    deck.press("erations\x1bb(\x1b[D\x1bOC)", shows="/ ()iterations")
-    deck.quit()
 
 
 COLOURED_LOG = b"\x1b[31mD p y\x1b[0m\x1b[1;32m:q\x1b[0m\x1b\x1b[201\x1b[20"
@@ -165,10 +161,8 @@ def test_a_closed_terminal_ends_it_and_is_no_crash(deck: Terminal, home: Home) -
 
 
 def test_a_signal_that_is_ignored_outside_stays_ignored_and_a_closed_terminal_ends_it_all_the_same() -> None:
-    ignoring = (
-        "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
-    )
-    with Terminal(sys.executable, "-c", ignoring, *quarterdeck()) as terminal:
+    deaf = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    with Terminal(sys.executable, "-c", deaf, *quarterdeck()) as terminal:
         terminal.shows("local service")
         terminal.process.send_signal(signal.SIGHUP)
         terminal.press("2", shows="[2 Sandboxes]")

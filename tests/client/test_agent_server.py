@@ -69,12 +69,9 @@ async def test_the_socket_has_the_key_of_its_sandbox_and_is_read_with_care() -> 
     assert [event.kind for event in read] == ["MessageEvent", "StreamingDeltaEvent"]
     assert [request.headers["X-Session-API-Key"] for request in opened] == [AGENT_KEY]
     assert opened[0].path == logged.path == f"/sockets/events/{ID}"
-
-
-async def test_a_frame_beyond_the_limit_is_not_taken_in() -> None:
     async with sockets(FRAME * 9) as (url, _):
         error = await error_of(listened(url, FAST._replace(body=500)))
-    assert error.kind is ErrorKind.BROKEN
+    assert error.kind is ErrorKind.BROKEN, "a frame beyond the limit is not taken in"
 
 
 async def test_a_socket_that_is_sent_elsewhere_is_refused_and_its_key_goes_nowhere() -> None:

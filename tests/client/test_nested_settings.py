@@ -147,7 +147,7 @@ OWN = "https://own.example"
         (OWN, {"llm_model": "m/x", "llm_base_url": None}, None),
     ],
 )
-async def test_no_old_address_stays_with_a_model_of_another_provider(
+async def test_no_address_stays_with_another_provider(
     told: str | None, changes: dict[str, Any], after: str | None
 ) -> None:
     keeper = NestedServer()

@@ -169,9 +169,8 @@ OF_NESTED: Mapping[str, Case] = {
     "conv-delete-shared-sandbox": DELETE,
     "conv-delete-again": DELETE._replace(kind=ErrorKind.MISSING),
 }
-ALL = {(FLAT, name): case for name, case in {**SHARED, **OF_FLAT}.items()} | {
-    (NESTED, name): case for name, case in {**SHARED, **OF_NESTED}.items()
-}
+ALL = {(FLAT, name): case for name, case in {**SHARED, **OF_FLAT}.items()}
+ALL |= {(NESTED, name): case for name, case in {**SHARED, **OF_NESTED}.items()}
 
 
 @pytest.mark.parametrize(("release", "name"), ALL)

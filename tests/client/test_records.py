@@ -20,6 +20,8 @@ from tests.client.fakes import FAST, NO_ROUTE, WEB_PAGE, Answer, client_of, erro
 SEARCH = "GET /api/v1/sandboxes/search"
 BATCH = "GET /api/v1/sandboxes"
 NO_METHOD = Answer({"detail": "Method Not Allowed"}, 405)
+ABSENT = [NO_ROUTE, NO_METHOD, WEB_PAGE]
+MISSING = Answer({"detail": [{"type": "missing", "loc": ["query", "sandbox_ids"], "msg": "Field required"}]}, 422)
 NULLS = dict.fromkeys(("created_at", "sandbox_spec_id", "exposed_urls", "session_api_key", "created_by_user_id"))
 
 
@@ -141,7 +143,7 @@ async def test_what_is_no_list_is_an_error_in_words(body: bytes, kind: ErrorKind
     assert (error.kind, error.words[-1], bool(error.advice)) == (kind, ".", True)
 
 
-async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there() -> None:
+async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there_and_a_large_one_in_parts() -> None:
     client, server = client_of({BATCH: [Answer([sandbox(2), None, sandbox(1)])]})
     batch = await client.sandboxes.read(["s1", "s9", "s2"]) or ()
     assert [item and item.id for item in batch] == ["s1", None, "s2"]
@@ -153,9 +155,6 @@ async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there(
     assert [item and item.id for item in picked] == ["s3", "s1"], "it ignores the ids"
     client, _ = client_of({BATCH: [Answer([sandbox(1), {"id": "s2"}])]})
     assert (await error_of(client.sandboxes.read(["s1", "s2"]))).kind is ErrorKind.SHAPE, "unreadable is not gone"
-
-
-async def test_many_ids_are_asked_for_in_several_requests() -> None:
     client, server = client_of(lambda asked: Answer([sandbox(name[1:]) for _, name in asked.query]))
     ids = [f"s{number}" for number in range(250)]
     assert [item and item.id for item in await client.sandboxes.read(ids) or ()] == ids
@@ -163,16 +162,7 @@ async def test_many_ids_are_asked_for_in_several_requests() -> None:
     assert await client.sandboxes.read([]) == ()
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        NO_ROUTE,
-        NO_METHOD,
-        Answer({"detail": [{"type": "missing", "loc": ["query", "sandbox_ids"], "msg": "Field required"}]}, 422),
-        WEB_PAGE,
-        page(7, 8, 9),
-    ],
-)
+@pytest.mark.parametrize("answer", [*ABSENT, MISSING, page(7, 8, 9)])
 async def test_a_server_without_batch_reads_is_asked_only_once(answer: Answer) -> None:
     client, server = client_of({BATCH: [answer]})
     assert await client.sandboxes.read(["s1"]) is None
@@ -283,7 +273,7 @@ async def titles(client: Client) -> list[str | None]:
     return [item.title async for page in client.conversations.pages() for item in page.items]
 
 
-@pytest.mark.parametrize("absent", [NO_ROUTE, NO_METHOD, WEB_PAGE])
+@pytest.mark.parametrize("absent", ABSENT)
 @pytest.mark.parametrize("listed", [[ONE], {"items": [ONE], "next_page_id": None}])
 async def test_a_server_with_the_documented_paths_alone_is_listed_there(absent: Answer, listed: Any) -> None:
     client, server = client_of({FOUND: [absent], LISTED: [Answer(listed)]})
@@ -336,7 +326,7 @@ async def test_a_server_without_start_tasks_is_asked_once() -> None:
     assert len(server.asked) == 2
 
 
-@pytest.mark.parametrize("answer", [NO_ROUTE, NO_METHOD, WEB_PAGE, Answer(ONE), Answer({})])
+@pytest.mark.parametrize("answer", [*ABSENT, Answer(ONE), Answer({})])
 async def test_a_server_that_cannot_rename_or_takes_it_and_keeps_the_title_offers_no_renaming(answer: Answer) -> None:
     client, _ = client_of({RENAME: [answer], LISTED: [Answer([ONE])]})
     assert (await error_of(client.conversations.rename(ONE["id"], "Two"))).kind is ErrorKind.NOT_OFFERED

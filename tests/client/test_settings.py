@@ -282,7 +282,7 @@ def schema(*fields: Any) -> Answer:
     return Answer({"model_name": "M", "sections": [{"key": "s", "label": "S", "fields": list(fields)}]})
 
 
-async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields() -> None:
+async def test_a_schema_is_read_with_whole_places_without_canonical_fields_and_nothing_else_is_one() -> None:
     critic = {"key": "verification.critic_mode", "description": None, "prominence": "critical", "new_member": 1}
     odd = ({"label": "no key"}, {"key": "odd", "choices": 5}, {"key": "bare"}, 7)
     secret = ({"key": "auth_token"}, {"key": "pin", "secret": True})
@@ -295,9 +295,6 @@ async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields()
     assert await client.options.security_analyzers() == ("llm",)
     assert (one.place, one.prominence) == ("agent_settings.verification.critic_mode", "critical")
     assert (bare.place, bare.label, bare.prominence, bare.secret) == ("agent_settings.bare", "bare", "minor", False)
-
-
-async def test_what_is_no_schema_is_not_taken_for_one() -> None:
     for answer in (Answer([]), Answer({"sections": 5}), Answer("text")):
         client, _ = client_of({f"GET {AGENT_SCHEMA}": [answer]}, server=NESTED)
         assert (await error_of(client.settings.schema())).kind is ErrorKind.WRONG_API

@@ -245,9 +245,7 @@ async def test_it_is_said_where_it_may_not_ask_any_more_although_nothing_was_acc
     assert agent.ran == []
 
 
-async def test_an_agent_that_never_takes_in_what_is_sent_is_said(
-    agent: FakeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_agent_that_never_takes_anything_in_is_said(agent: FakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quarterdeck.fleet.answering.ENDS_WITHIN", 0.05)
     agent.busy = agent.overhears = 1_000_000
     following, answering = await talking(agent)

@@ -76,9 +76,6 @@ def test_the_steps_of_a_start_are_counted_and_an_unknown_one_shown() -> None:
     assert words[2] == "3/7 preparing repository"
     assert start_state(task("BREWING"), at(1)).word == "BREWING"
     assert in_progress([task("BREWING")], at(1)) == {"t"}
-
-
-def test_a_failure_without_detail_is_explained() -> None:
     assert all("120 s" in start_state(task("ERROR", detail), at(1)).note for detail in (None, "", "  \n"))
 
 

@@ -46,10 +46,8 @@ def targets() -> Iterator[Target]:
         yield Target(words[0], SecretStr(words[1]) if len(words) > 1 else None)
 
 
-UNNAMED = pytest.mark.skip(reason="QUARTERDECK_LIVE_URL names no server to test on")
-PARAMS = [pytest.param(target, id=target.label) for target in targets()] or [
-    pytest.param(None, id="no-server", marks=UNNAMED)
-]
+NO_SERVER = pytest.param(None, id="no-server", marks=pytest.mark.skip(reason="QUARTERDECK_LIVE_URL names no server"))
+PARAMS = [pytest.param(target, id=target.label) for target in targets()] or [NO_SERVER]
 BOOK = pytest.StashKey[defaultdict[str, list[str]]]()
 """Label of a server -> what tests tell of it."""
 

@@ -134,9 +134,7 @@ COMMAND = StdioServer(name="six", command="uvx", args=("tool", "--port", "1"), e
     [(EVENTS, {"api_key": SecretStr("live-check-7")}), (TOOLS, {"timeout": 1}), (COMMAND, {"args": ("--quiet",)})],
     ids=["SSE", "HTTP", "stdio"],
 )
-async def test_a_tool_server_comes_changes_and_goes_alone(
-    editable: Client, added: McpServer, edit: Mapping[str, Any]
-) -> None:
+async def test_a_tool_server_comes_and_goes_alone(editable: Client, added: McpServer, edit: Mapping[str, Any]) -> None:
     record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
     others = servers_of(record)
     typed = HELD if editable.server.nested else record.mcp_config
@@ -168,7 +166,7 @@ async def test_what_a_save_of_tool_servers_may_lose_is_named_before(editable: Cl
     two, was = (servers_of(each)["https://two.example/mcp"] for each in (now, record))
     assert two == was.model_copy(update={"timeout": 31})
     notes.append(
-        f"mcp_config: {len(lost)} of 3 servers were said to lose what is not typed; the one that tells of a key lost it"
+        f"mcp_config: of 3 servers {len(lost)} were said to lose what is not typed; the one with a key lost it"
     )
 
 

@@ -40,13 +40,21 @@ OPEN = ["/alive", "/health", "/ready", "/server_info", "/openapi.json", "/docs"]
 OF_AGENTS = ["/agent/alive", "/agent/server_info"]
 
 
-async def test_health_and_description_need_no_key(caller: Caller) -> None:
+async def test_health_descriptions_and_what_is_not_well_formed_need_no_key(caller: Caller) -> None:
     del caller.http.headers["X-Session-API-Key"]
     assert [(await caller.http.get(path)).status_code for path in OPEN] == [200] * len(OPEN)
     info = await caller.get("/server_info")
     assert (info["service"], info["settings_store"], info["runs_agents"]) == ("quarterdeck-local", "merge", False)
     # To make the description of the interface takes long enough to hold up keys, so nobody has to ask for it.
     assert info["version"] == (await caller.get("/openapi.json"))["info"]["version"]
+    assert (await caller.http.get("/api/v1/nope")).status_code == 404
+    assert (await caller.http.put("/api/settings", json={})).status_code == 405
+    for single in ("sandboxes/x", f"app-conversations/{'0' * 32}"):  # which are read by batch only
+        assert (await caller.http.get(f"/api/v1/{single}")).status_code == 405
+    as_json = {"Content-Type": "application/json"}
+    assert (await caller.http.post("/api/settings", content=b'{"language":', headers=as_json)).status_code == 422
+    assert (await caller.http.post("/api/settings", json={"language": 5})).status_code == 401
+    assert (await caller.http.get("/api/v1/sandboxes/search?limit=0")).status_code == 401
 
 
 @pytest.mark.parametrize("key", ["", "wrong", "ключ"])
@@ -59,18 +67,6 @@ async def test_empty_and_wrong_keys_are_refused_alike(caller: Caller, key: str) 
         at = re.sub(r"{.*?}", "0" * 32, path)
         answer = await caller.http.request(method, at, headers={b"X-Session-API-Key": key.encode()}, json={})
         assert (answer.status_code, answer.json()) == (401, {"detail": "Unauthorized"}), (method, path)
-
-
-async def test_only_what_is_well_formed_is_asked_for_its_key_and_single_records_are_not(caller: Caller) -> None:
-    del caller.http.headers["X-Session-API-Key"]
-    assert (await caller.http.get("/api/v1/nope")).status_code == 404
-    assert (await caller.http.put("/api/settings", json={})).status_code == 405
-    for single in ("sandboxes/x", f"app-conversations/{'0' * 32}"):  # which are read by batch only
-        assert (await caller.http.get(f"/api/v1/{single}")).status_code == 405
-    as_json = {"Content-Type": "application/json"}
-    assert (await caller.http.post("/api/settings", content=b'{"language":', headers=as_json)).status_code == 422
-    assert (await caller.http.post("/api/settings", json={"language": 5})).status_code == 401
-    assert (await caller.http.get("/api/v1/sandboxes/search?limit=0")).status_code == 401
 
 
 @pytest.mark.parametrize("failing", ["settings", "secrets"])
@@ -222,7 +218,9 @@ async def three(caller: Caller) -> list[str]:
     return [task["app_conversation_id"] for task in tasks]
 
 
-async def test_lists_and_start_tasks_are_pages_newest_first(caller: Caller, three: list[str]) -> None:
+async def test_lists_are_pages_newest_first_and_batches_take_ids_in_both_forms(
+    caller: Caller, three: list[str]
+) -> None:
     tasks = f"{PATH}/start-tasks"
     for path, member in ((PATH, "id"), (f"{PATH}/search", "id"), (f"{tasks}/search", "app_conversation_id")):
         page = await caller.get(path, limit=2)
@@ -232,9 +230,6 @@ async def test_lists_and_start_tasks_are_pages_newest_first(caller: Caller, thre
     (oldest,) = rest["items"]
     assert await caller.get(tasks, ids=[uuid.uuid4().hex, oldest["id"]]) == [None, oldest]
     assert (await caller.http.get(tasks)).status_code == 422
-
-
-async def test_a_batch_takes_ids_with_and_without_dashes(caller: Caller, three: list[str]) -> None:
     unknown = uuid.uuid4().hex
     found = await caller.get(PATH, ids=[unknown, str(uuid.UUID(three[0])), three[2]])
     assert [one and one["id"] for one in found] == [None, three[0], three[2]]

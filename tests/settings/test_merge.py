@@ -104,11 +104,12 @@ def test_a_merge_loses_nothing_kept_here_is_settled_by_theirs_and_is_made_once(b
         assert not again.arrived
 
 
+Three = tuple[Draft, Settings, list[McpServer]]
 TOOLS = st.builds(StdioServer, name=st.just("a"), command=st.sampled_from(["one", "two", "three"]))
 
 
 @st.composite
-def alike(draw: st.DrawFn) -> tuple[Draft, Settings, list[McpServer]]:
+def alike(draw: st.DrawFn) -> Three:
     """Servers of one name, on the server and kept here: what is done with them here, and what has become of them."""
     stored, kept = (draw(st.lists(TOOLS, max_size=2)) for _ in range(2))
     mine = Draft(Settings(mcp_config=McpConfig.of(stored)), disabled=tuple(kept))
@@ -131,7 +132,7 @@ def alike(draw: st.DrawFn) -> tuple[Draft, Settings, list[McpServer]]:
 
 
 @given(alike())
-def test_what_somebody_else_made_of_it_is_kept_or_asked_about(three: tuple[Draft, Settings, list[McpServer]]) -> None:
+def test_what_somebody_else_made_of_it_is_kept_or_asked_about(three: Three) -> None:
     """On the server, or in another deck of this machine: also of several with one name, of which some are gone."""
     mine, theirs, kept_now = three
     merge_of_both = merge(mine, theirs, kept_now)
@@ -149,9 +150,7 @@ def is_there_once(merged: Servers, theirs: Settings) -> bool:
 
 
 @given(alike(), alike())
-def test_each_server_is_there_once_however_often_the_record_has_changed(
-    first: tuple[Draft, Settings, list[McpServer]], then: tuple[Draft, Settings, list[McpServer]]
-) -> None:
+def test_each_server_is_there_once_however_often_the_record_has_changed(first: Three, then: Three) -> None:
     merged = merge(*first).draft
     assert is_there_once(merged.servers, first[1])
     assert is_there_once(merge(merged, *then[1:]).draft.servers, then[1])
@@ -180,16 +179,12 @@ def test_of_two_with_one_name_a_change_lands_on_no_other_once_one_is_gone() -> N
     assert [entry.server for entry in asked.draft.servers.remaining] == [two_there, other, mine]
 
 
-def test_an_edit_of_a_server_kept_here_goes_with_it_where_another_deck_enabled_it() -> None:
+def test_what_is_kept_here_goes_along_where_another_deck_enabled_it_and_is_not_lost_to_a_new_one() -> None:
     old, new = StdioServer(name="a", command="old"), StdioServer(name="a", command="new")
     mine = Draft(Settings(), disabled=(old,)).change_servers(Servers.edit, 0, new)
     merged = merge(mine, Settings(mcp_config=McpConfig.of([old])), []).draft.servers
     assert [(entry.server, entry.was) for entry in merged.remaining] == [(new, old)]
     assert not merged.to_keep_here
-
-
-def test_of_what_is_kept_here_nothing_is_lost_to_a_new_one_of_that_name_on_the_server() -> None:
-    old, new = StdioServer(name="a", command="old"), StdioServer(name="a", command="new")
     disabled = Draft(Settings(mcp_config=McpConfig.of([old]))).change_servers(Servers.disable, 0)
     merged = merge(disabled, Settings(mcp_config=McpConfig.of([new])), [old]).draft.servers
     assert counted((*(entry.server for entry in merged.remaining), *merged.to_keep_here)) == counted([old, new])

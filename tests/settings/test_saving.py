@@ -105,9 +105,8 @@ BAD_SERVERS += [(SseServer(url="https://a.example", api_key=SecretStr("<redacted
 @pytest.mark.parametrize(("server", "member"), BAD_SERVERS)
 def test_a_bad_server_stops_the_save_at_its_member(server: McpServer, member: str) -> None:
     assert of(server) == [(0, member, True)]
-    assert not any(
-        mask in problem.words for problem in mcp_checks.server_problems(server) for mask in ("****", "<redacted>")
-    )
+    told = [problem.words for problem in mcp_checks.server_problems(server)]
+    assert not any(mask in words for words in told for mask in ("****", "<redacted>"))
 
 
 def test_equal_names_stop_and_equal_addresses_of_two_types_warn() -> None:
@@ -118,9 +117,8 @@ def test_equal_names_stop_and_equal_addresses_of_two_types_warn() -> None:
 
 def test_what_is_behind_a_mask_has_to_be_typed_again_and_is_named_without_it() -> None:
     headers = {"X-Key": SecretStr(MASK), "X-Other": SecretStr("typed")}
-    (found,) = mcp_checks.server_problems(
-        SseServer.model_validate({"url": "https://a.example/sse", "headers": headers})
-    )
+    remote = SseServer.model_validate({"url": "https://a.example/sse", "headers": headers})
+    (found,) = mcp_checks.server_problems(remote)
     assert found == Problem("The value of a header is hidden; type it again.", member="headers")
     (found,) = mcp_checks.server_problems(FILES.model_copy(update={"env": {"TOKEN": SecretStr("<hidden>")}}))
     assert "hidden" not in found.words

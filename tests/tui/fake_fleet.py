@@ -47,18 +47,12 @@ class FakeFleet:
     def server(self) -> FakeServer:
         return FakeServer(self.answer)
 
-    def add(
-        self,
-        sandbox_id: str,
-        status: str = "RUNNING",
-        created: str = "2026-03-14T06:00:00Z",
-        spec: str = "default-spec",
-    ) -> str:
+    def add(self, sandbox_id: str, status: str = "RUNNING", created: str = "2026-03-14T06:00:00Z") -> str:
         running = status == "RUNNING"
         urls = [{"name": "AGENT_SERVER", "url": f"http://box/{sandbox_id}?key=hush", "port": 8000}] if running else None
         key = "sentinel-sandbox-key" if running else None
         self.sandboxes[sandbox_id] = {
-            "id": sandbox_id, "status": status, "sandbox_spec_id": spec, "created_at": created,
+            "id": sandbox_id, "status": status, "sandbox_spec_id": "default-spec", "created_at": created,
             "session_api_key": key, "exposed_urls": urls,
         }  # fmt: skip
         return sandbox_id

@@ -67,9 +67,8 @@ async def test_its_reason_is_shown_and_copied_until_put_away(fleet: FakeFleet, h
         assert "enter Open  R Retry  / Filter" in seat.line(-1)
         assert "D Dismiss" in seat.line(-1)
         assert "Pause" not in seat.line(-1)
-        await seat.press(
-            "f2", sees=("Open   ", "Dismiss the failed start, or all marked", "Mark the row, or unmark it")
-        )
+        menu = "Open   ", "Dismiss the failed start, or all marked", "Mark the row, or unmark it"
+        await seat.press("f2", sees=menu)
         await seat.press("escape", "enter", sees=(DETAIL, "fix the bug quickly"))
         await seat.press("escape", "y", sees="what failed")
         await seat.press("down", "f", until=lambda: (home.state / "copied.txt").exists())

@@ -44,7 +44,8 @@ def fleet() -> FakeFleet:
         (MISSING, "MISSING", "2026-02-01T08:00:00Z"),
         ("hB1nat22334455667788", "HIBERNATING", "2026-03-01T08:00:00Z"),
     ):
-        fleet.add(sandbox_id, status, created, "ghcr.io/example/agent-server:1.8-python")
+        fleet.add(sandbox_id, status, created)
+        fleet.sandboxes[sandbox_id]["sandbox_spec_id"] = "ghcr.io/example/agent-server:1.8-python"
     place = {"selected_repository": "acme/db", "selected_branch": "v2", "git_provider": "github"}
     for number, title, sandbox_id, agent, more in (
         (7, "Migrate schema", RUNNING, "waiting_for_confirmation", place),

@@ -255,9 +255,7 @@ def room_for(*sizes: int) -> int:
     return GUTTER + sum(sizes) + GAP * (len(sizes) - 1) + MARGIN
 
 
-LAYOUTS = st.lists(
-    st.builds(column, st.integers(1, 40), flex=st.integers(0, 3), priority=st.integers(0, 4)), min_size=1, max_size=10
-)
+COLUMNS = st.builds(column, st.integers(1, 40), flex=st.integers(0, 3), priority=st.integers(0, 4))
 
 
 def test_a_column_with_a_share_takes_what_it_wants_and_the_largest_share_the_rest() -> None:
@@ -277,7 +275,7 @@ def test_a_column_is_as_wide_as_what_stands_in_it_and_one_without_gives_its_plac
     assert shown(columns, 120) == [0, 1, 2], "a table without rows shows all of its titles"
 
 
-@given(LAYOUTS, st.integers(0, 250))
+@given(st.lists(COLUMNS, min_size=1, max_size=10), st.integers(0, 250))
 def test_columns_never_overlap_nor_leave_the_table(columns: list[Column[None]], room: int) -> None:
     edge = GUTTER
     for place in fit(columns, room):

@@ -153,7 +153,7 @@ class Late(KeptState):
 
 
 @pytest.mark.parametrize(("kind", "why"), [(KeptState, "Not a directory."), (Late, "the disk does not answer.")])
-async def test_where_nothing_can_be_kept_the_watch_works(
+async def test_the_watch_works_without_a_file(
     fleet: FakeFleet, tmp_path: Path, kind: type[KeptState], why: str
 ) -> None:
     (tmp_path / "state").mkdir()

@@ -259,9 +259,8 @@ def patched(stored: Record | None, sent: Record) -> Record:
     agent = _AGENT.validate_python(merge(held if goes_on else {}, diff))
     if agent.llm.base_url is None and _object(diff, "llm").get("base_url") != "":
         agent.llm.base_url = address_of(agent.llm)
-    conversation = ConversationSettings.model_validate(
-        merge(before.conversation_settings.model_dump(), _object(sent, "conversation_settings_diff"))
-    )
+    talk = merge(before.conversation_settings.model_dump(), _object(sent, "conversation_settings_diff"))
+    conversation = ConversationSettings.model_validate(talk)
     after = before.model_copy(update={"agent_settings": agent, "conversation_settings": conversation})
     if agent.llm != before.agent_settings.llm:
         after.llm_profiles = before.llm_profiles.model_copy(update={"active": None})
