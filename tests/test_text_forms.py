@@ -24,14 +24,11 @@ UNKNOWN |= {"deep": [{"clientSecret": {"value": SENTINEL}}, ["--api-key", SENTIN
 """Members that no record knows."""
 
 
-def test_a_change_of_state_is_hidden_by_the_name_of_what_changed() -> None:
+def test_what_is_secret_by_its_name_is_told_in_one_place_and_a_change_of_such_a_state_is_hidden() -> None:
     changed = StateEvent.model_validate({"kind": "x", "id": "1", "key": "llm_api_key", "value": SENTINEL})
     assert SENTINEL not in f"{changed!r} {changed.model_dump_json()}"
     shown = StateEvent.model_validate({"kind": "x", "id": "1", "key": "execution_status", "value": "idle"})
     assert shown.model_dump(mode="json").items() >= {"key": "execution_status", "value": "idle"}.items()
-
-
-def test_what_is_secret_by_its_name_is_told_in_one_place() -> None:
     secret = ["llm_api_key", "X-Api-Key", "agent_settings.x.auth_token", "clientSecret", "env", f"{'long_' * 20}token"]
     secret += ["passwd", "passphrase", "db_pwd", "credentials", "Cookie", "authorization", "bearer"]
     plain = ["auth_type", "keyboard", "llm_model", "environments.mode", "token_limit"]

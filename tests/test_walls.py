@@ -25,6 +25,8 @@ ROOMS = {
     "tui": frozenset({"fleet", "settings", "client", "config"}),
 }
 """Room -> the other rooms it may import from."""
+NEVER = {"client fleet settings config": FACE | SERVICE, "local": FACE, "tui": SERVICE, "cli.deck tui.app": HEAVY}
+"""Rooms, and the modules of the frame -> the libraries that come with none of them."""
 MODULES = {
     ".".join(file.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): file
     for file in SOURCE.rglob("*.py")
@@ -40,10 +42,6 @@ def loaded_by(program: str, *arguments: str) -> set[str]:
     *errors, loaded = ended.stderr.splitlines()
     assert ended.returncode == 0, "\n".join(errors)
     return set(json.loads(loaded))
-
-
-def loaded_by_importing(*names: str) -> set[str]:
-    return loaded_by("".join(f"import quarterdeck.{name}\n" for name in names))
 
 
 def imported_by(file: Path) -> frozenset[str]:
@@ -75,11 +73,10 @@ def test_a_room_names_only_the_rooms_it_may(room: str) -> None:
     assert {each for each in named if within(each[1], others) and not within(each[1], ROOMS[room])} == set()
 
 
-@pytest.mark.parametrize(
-    ("rooms", "never"), [("client fleet settings config", FACE | SERVICE), ("local", FACE), ("tui", SERVICE)]
-)
+@pytest.mark.parametrize(("rooms", "never"), NEVER.items())
 def test_rooms_bring_only_the_libraries_they_may(rooms: str, never: frozenset[str]) -> None:
-    assert loaded_by_importing(*modules_of(*rooms.split())) & never == set()
+    program = "".join(f"import quarterdeck.{name}\n" for name in modules_of(*rooms.split()))
+    assert loaded_by(program) & never == set()
 
 
 def test_only_the_client_names_httpx_and_none_goes_around_the_libraries() -> None:
@@ -101,10 +98,6 @@ def test_no_imports_go_in_a_circle_not_even_those_of_types() -> None:
 def test_version_and_help_load_next_to_nothing(option: str) -> None:
     loaded = loaded_by("import sys\nfrom quarterdeck.cli.main import main\nsys.exit(main())", option)
     assert loaded & (HEAVY | FACE | {"asyncio"}) == set()
-
-
-def test_the_frame_is_made_with_textual_alone() -> None:
-    assert loaded_by_importing("cli.deck", "tui.app") & HEAVY == set()
 
 
 def test_no_handler_calls_that_of_its_base_which_textual_calls_too() -> None:

@@ -42,19 +42,17 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
     assert (held["language"], held["max_iterations"], held["confirmation_mode"]) == (None, 30, True)
 
 
-WRONG = {
-    "max_iterations=-3": "1 or more",
-    "confirmation_mode=maybe": "confirmation_mode: This is not on or off.",
-    "no_such=1": "not a setting",
-    "provider_tokens_set=x": "not a setting",
-    "language": "KEY=VALUE",
-    "llm_api_key=sentinel": "standard input",
-    "mcp_config={}": "standard input",
-}
-
-
 def test_a_wrong_value_is_one_line_and_nothing_is_stored(run: Run) -> None:
-    for assignment, words in WRONG.items():
+    wrong = {
+        "max_iterations=-3": "1 or more",
+        "confirmation_mode=maybe": "confirmation_mode: This is not on or off.",
+        "no_such=1": "not a setting",
+        "provider_tokens_set=x": "not a setting",
+        "language": "KEY=VALUE",
+        "llm_api_key=sentinel": "standard input",
+        "mcp_config={}": "standard input",
+    }
+    for assignment, words in wrong.items():
         ended = run("settings", "set", "git_user_name=Ada", assignment, status=2)
         assert words in ended.err.splitlines()[-1]
         assert "sentinel" not in ended.err

@@ -225,7 +225,7 @@ def ids(on: Run, status: str) -> list[str]:
     return [one["id"] for one in listed(on) if one["status"] == status]
 
 
-def test_a_filter_asks_for_what_the_deck_asks_for(on: Run) -> None:
+def test_a_filter_asks_for_what_the_deck_asks_for_and_a_table_has_what_was_read_for_it(on: Run) -> None:
     everything = listed(on)
     assert (len(everything), everything[0]["conversations"], everything[0]["orphan"]) == (100, None, None)
     orphans = listed(on, "--filter", "orphan")
@@ -244,9 +244,6 @@ def test_a_filter_asks_for_what_the_deck_asks_for(on: Run) -> None:
     assert {one["sandbox_status"] for one in living} == {"MISSING"}
     for typed in ("cost>abc", "unread", "!watched"):
         on("conversations", "list", "--filter", typed, status=2)
-
-
-def test_a_table_has_what_comes_from_conversations_only_where_they_were_read(on: Run) -> None:
     asked = on("sandboxes", "list", "--filter", "cost>0.01").out
     assert ("SPENT" in asked.splitlines()[0], "$" in asked) == (True, True)
     for noun, word, title in (("conversations", "Working", "STATE"), ("sandboxes", "Paused", "STATUS")):

@@ -48,16 +48,13 @@ def ids_of(pages: list[Page[Any]]) -> list[str]:
     return [item.id for one in pages for item in one.items]
 
 
-async def test_pages_are_followed_by_the_id_each_names_and_kept_where_a_later_one_fails() -> None:
+async def test_pages_large_ones_too_are_followed_by_the_id_each_names_and_kept_where_a_later_one_fails() -> None:
     answers = [page(1, next_page_id="a/b &c=%41"), page(2, next_page_id=7), page(3, next_page_id="3")]
     client, server = client_of({SEARCH: [*answers, Answer({"detail": "no"}, 501)]})
     read, error = await gathered(client.sandboxes.pages())
     assert (ids_of(read), error and error.kind) == (["s1", "s2", "s3"], ErrorKind.SERVER)
     assert [asked.page_id for asked in server.asked] == [None, "a/b &c=%41", "7", "3"]
     assert all(("limit", "100") in asked.query for asked in server.asked)
-
-
-async def test_a_large_page_names_the_next_one() -> None:
     large = [sandbox(number, sandbox_spec_id=FILLER) for number in range(1500)]
     script = {SEARCH: [Answer({"items": large, "next_page_id": "2"}), page(1500)]}
     client, _ = client_of(script, limits=FAST._replace(body=100))

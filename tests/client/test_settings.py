@@ -176,7 +176,6 @@ def record_of(members: Of, optional: Of | None = None) -> st.SearchStrategy[dict
 remote = st.lists(record_of({"url": texts, "api_key": st.none() | unmasked}), max_size=2)
 environments = st.dictionaries(texts, unmasked, max_size=2)
 local = st.lists(record_of({"name": texts, "command": texts, "env": environments}), max_size=2)
-mcp_configs = record_of({"sse_servers": remote, "stdio_servers": local, "shttp_servers": remote})
 records = record_of(
     {"llm_api_key_set": st.booleans(), "search_api_key_set": st.booleans()},
     {
@@ -184,7 +183,7 @@ records = record_of(
         "max_iterations": st.none() | st.integers(),
         "confirmation_mode": st.none() | st.booleans(),
         "max_budget_per_task": st.none() | st.floats(allow_nan=False, allow_infinity=False),
-        "mcp_config": st.none() | mcp_configs,
+        "mcp_config": st.none() | record_of({"sse_servers": remote, "stdio_servers": local, "shttp_servers": remote}),
         "secrets_store": st.just({"provider_tokens": {}}),
         "provider_tokens_set": st.just({"github": None}),
     },

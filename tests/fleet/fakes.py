@@ -140,10 +140,6 @@ class FakeClock:
                 await self._settle()
         self.now = max(self.now, end)
 
-    def stop_the_world(self, seconds: float) -> None:
-        """Let time pass in which nothing runs, as when a laptop sleeps."""
-        self.now += seconds
-
     async def _settle(self) -> None:
         for _ in range(100):
             await asyncio.sleep(0)

@@ -136,12 +136,9 @@ def test_what_needs_a_look_comes_first_then_what_runs_and_has_been_quiet_for_lon
     rows.append(row(talk("running"), name="busy"))
     ids = [each.id for each in sorted(rows, key=lambda each: each.rank(at(201)))]
     assert " ".join(ids) == "bad slow silent quiet young busy starting paused odd missing"
-
-
-def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
     for status, asked in (("RUNNING", "RUNNING pause"), ("PAUSED", "PAUSED resume")):
         before, after = (sandbox_row(sandbox(status), Story(told).memory, ()) for told in (status, asked))
-        assert before.rank(at(1)).value == after.rank(at(1)).value
+        assert before.rank(at(1)).value == after.rank(at(1)).value, "a row does not move when it is asked of"
 
 
 @pytest.mark.parametrize(

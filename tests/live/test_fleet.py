@@ -206,16 +206,13 @@ async def test_a_run_is_followed_by_socket_word_by_word_and_goes_on_with_the_nex
     await chat.comes(lambda: chat.said("one two three four five six"))  # the log is read a moment after the state
     await chat.does("text and again")
     await chat.ends_with("and again")
-    assert await whole_log(chat) == [event.id for event in chat.transcript.listed_after(None)]
-
-
-async def whole_log(chat: Chat) -> list[str]:
-    """The ids of the server's own log, in its order, as far as the client has read it."""
-    agent = chat.following.agent
-    assert agent is not None
     await chat.following.catch_up()
-    page = await agent.events(newest_first=True)
-    return [event.id for event in reversed(page.events[: len(chat.transcript.listed_after(None))])]
+    assert chat.following.agent is not None
+    page, ids = (
+        await chat.following.agent.events(newest_first=True),
+        [each.id for each in chat.transcript.listed_after(None)],
+    )
+    assert [event.id for event in reversed(page.events[: len(ids)])] == ids, "it is the server's own log, in its order"
 
 
 async def test_messages_around_the_moment_in_which_a_question_comes_run_nothing(chat: Chat) -> None:

@@ -165,9 +165,7 @@ async def test_what_a_save_of_tool_servers_may_lose_is_named_before(editable: Cl
     assert lost == {"one-example", "two-example", "three"}
     two, was = (servers_of(each)["https://two.example/mcp"] for each in (now, record))
     assert two == was.model_copy(update={"timeout": 31})
-    notes.append(
-        f"mcp_config: of 3 servers {len(lost)} were said to lose what is not typed; the one with a key lost it"
-    )
+    notes.append(f"mcp_config: of 3 servers {len(lost)} were said to lose what is not typed; one with a key lost it")
 
 
 def servers_of(record: Settings) -> dict[str, McpServer]:

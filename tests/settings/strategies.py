@@ -49,9 +49,8 @@ MARKED_ADDRESSES = st.builds(
 )
 ARGUMENTS = ["-y", "pkg", "--port 80", "--token {}", "--api-key={}", "-e A_SECRET={}", "-H 'Authorization: Bearer {}'"]
 ARGUMENTS += ["'--header=X-Key: {}'", "https://u:{}@a.example/", "--url=https://a.example/?key={}"]
-MARKED_ARGUMENTS = st.lists(
-    st.builds(lambda words, secret: shlex.split(words.format(secret)), st.sampled_from(ARGUMENTS), MARKED), max_size=3
-).map(lambda parts: tuple(chain.from_iterable(parts)))
+SPLIT = st.builds(lambda words, secret: shlex.split(words.format(secret)), st.sampled_from(ARGUMENTS), MARKED)
+MARKED_ARGUMENTS = st.lists(SPLIT, max_size=3).map(lambda parts: tuple(chain.from_iterable(parts)))
 UNKNOWN = st.fixed_dictionaries(
     {},
     optional={

@@ -32,13 +32,6 @@ from tests.client.settings_servers import DOWN, LOST, FlatServer
 from tests.live.test_settings import VALUES
 from tests.settings.strategies import EDITS, RECORDS, Edits, edited, errors, marked_drafts, saved
 
-
-def problem_of(key: str, typed: str) -> Problem | None:
-    field = CANONICAL.by_key[key]
-    value = SecretStr(typed) if field.secret else field.reads(typed)
-    return next((problem for problem in Draft(Settings()).set(key, value).problems if problem.key == key), None)
-
-
 BAD: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("max_budget_per_task", "0 or more", ("-1",)),
     ("max_budget_per_task", "not a number", ("NaN", "1e999", "five")),
@@ -76,7 +69,9 @@ for stops, group in ((False, ODD), (None, GOOD)):
 @pytest.mark.parametrize(("key", "typed", "stops", "words"), EACH)
 def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str, stops: bool | None, words: str) -> None:
     """What is only odd warns, and what is good passes without a word."""
-    problem = problem_of(key, typed)
+    field = CANONICAL.by_key[key]
+    value = SecretStr(typed) if field.secret else field.reads(typed)
+    problem = next((each for each in Draft(Settings()).set(key, value).problems if each.key == key), None)
     assert (None if problem is None else problem.stops) is stops
     if problem is not None:
         assert words in problem.words
@@ -309,9 +304,7 @@ LISTED = McpConfig(
         ((), None),
     ],
 )
-def test_a_complaint_of_the_server_stands_at_its_field_or_row(
-    location: tuple[str | int, ...], place: tuple[str, int | None] | None
-) -> None:
+def test_a_complaint_stands_at_its_place(location: tuple[str | int, ...], place: tuple[str, int | None] | None) -> None:
     """The row is found among those that were sent, by its list and number or by the name it is stored under."""
     problem = complaint(Draft(Settings(mcp_config=LISTED)).change_servers(Servers.remove, 1), location, "bad")
     assert place == (None if problem is None else (problem.key, problem.row))

@@ -6,6 +6,7 @@ import time
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -106,6 +107,11 @@ class Seat:
     async def resize(self, width: int, height: int, *, sees: Words = (), until: Until = lambda: True) -> None:
         await self.pilot.resize_terminal(width, height)
         await self.press(sees=sees, until=until)
+
+    def later(self, **time: float) -> None:
+        """Let the deck's clock be so much later than it was."""
+        before = self.deck.clock
+        self.deck.clock = lambda: before() + timedelta(**time)
 
     async def burst(self, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
         """Press keys that come all at once, and wait for what should come."""

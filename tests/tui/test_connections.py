@@ -102,9 +102,7 @@ async def at_list(seat: Seat, *keys: str, sees: Words = ()) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
-async def test_the_list_says_how_each_is_doing_and_where_its_key_is_and_a_check_what_answers(
-    desk: Desk, size: tuple[int, int]
-) -> None:
+async def test_the_list_says_how_each_is_doing_and_a_check_what_answers(desk: Desk, size: tuple[int, int]) -> None:
     async with desk.sit(size=size, sees="live now") as seat:
         await at_list(seat, sees="the local service's own")
         one, two = seat.line_of(desk.one), seat.line_of(desk.two)

@@ -284,15 +284,6 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
         assert agent.ran == ["harmless"]
 
 
-async def test_an_answer_that_cannot_be_given_says_that_nothing_was_sent(agent: FakeAgent) -> None:
-    agent.asks("rm -r build")
-    async with opened(agent) as seat:
-        await seat.press("tab", sees="y accept")
-        agent.unreached = True
-        await seat.press("y", sees=" was sent")  # nothing, or no answer: it may be known already that it is not reached
-        assert ANSWER not in agent.asked
-
-
 async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(agent: FakeAgent) -> None:
     agent.asks("\n".join(("make build", *[""] * 60, "rm -r /")))
     async with opened(agent, sees="needs you: 1 action") as seat:
@@ -341,10 +332,12 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
     await seat.press("ctrl+y", until=lambda: agent.ran)
 
 
-async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(agent: FakeAgent, seat: Seat) -> None:
+async def test_it_says_what_it_has_cost_how_to_stop_the_agent_and_when_that_asks(agent: FakeAgent, seat: Seat) -> None:
     await seat.sees("r Resume", "[ Messages", "m writes a message", "─" * 80, lacks="Pause agent")
+    spent = {"accumulated_cost": 0.5, "accumulated_token_usage": {"per_turn_token": 12_345, "context_window": 200_000}}
+    agent.add("ConversationStateUpdateEvent", key="stats", value={"usage_to_metrics": {"agent": spent}})
     agent.set("running")
-    await seat.press("ctrl+r", sees="p Pause agent")
+    await seat.press("ctrl+r", sees=("p Pause agent", "$0.50", "ctx 12k/200k", "asks: risky"))
     await seat.press("m", sees=("^s send", "esc leave; the draft is kept"), lacks=("Pause agent", "m writes"))
     await seat.press("escape", "slash", sees=("enter the one before", "esc close", "\n find: enter goes"))
     await seat.press("escape", sees="p Pause agent")
@@ -358,12 +351,6 @@ async def test_the_key_bar_says_how_to_stop_the_agent_and_a_menu_when_it_asks(ag
     await seat.press("ctrl+r", sees="✓ Finished")
     await seat.press("r", sees="It had finished; a message makes it go on.")
     await seat.press("f2", sees="Resume            It had finished")
-
-
-async def test_what_it_has_cost_is_told(agent: FakeAgent, seat: Seat) -> None:
-    spent = {"accumulated_cost": 0.5, "accumulated_token_usage": {"per_turn_token": 12_345, "context_window": 200_000}}
-    agent.add("ConversationStateUpdateEvent", key="stats", value={"usage_to_metrics": {"agent": spent}})
-    await seat.press("ctrl+r", sees=("$0.50", "ctx 12k/200k", "asks: risky"))
 
 
 async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, state: KeptState) -> None:
@@ -408,7 +395,7 @@ async def test_leaving_does_not_end_what_is_sent_and_keeps_what_is_typed(agent: 
         await seat.until(lambda: composer(seat).text == "more")
 
 
-async def test_what_could_not_be_sent_after_one_left_is_a_draft(
+async def test_what_was_not_sent_is_a_draft(
     agent: FakeAgent, state: KeptState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answering_rules, "READ_WITHIN", 0.0)
@@ -532,14 +519,18 @@ async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(
     assert seat.deck.focused is log(seat)
 
 
-async def test_a_question_that_cannot_be_answered_now_names_no_keys(agent: FakeAgent) -> None:
+async def test_a_question_that_cannot_be_answered_now_says_so_and_names_no_keys(agent: FakeAgent) -> None:
     agent.asks("rm -r build")
     async with opened(agent, endpoint=replace(PROD, read_only=True)) as seat:
         await seat.press("tab", "y", sees=("read-only", "needs you: 1 action ━"), lacks="m writes")
         await seat.press("m")
         assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
     async with opened(agent, sees="tab answers") as seat:
-        agent.sandbox, agent.unreached = "PAUSED", True
+        await seat.press("tab", sees="y accept")
+        agent.unreached = True
+        await seat.press("y", sees=" was sent")  # nothing, or no answer: it may be known already that it is not reached
+        assert ANSWER not in agent.asked
+        agent.sandbox = "PAUSED"
         await seat.press("ctrl+r", sees="needs you: 1 action ━", lacks="tab Answer")
         await seat.press("tab", sees=("needs you: 1 action ━", "Its sandbox is paused. r resumes it."))
         await seat.press("escape", "m", *"why", "ctrl+s", sees="Nothing was sent; esc, then r resumes it.")
@@ -584,24 +575,20 @@ async def test_a_question_is_gone_to_as_soon_as_it_is_read(agent: FakeAgent, mon
         await seat.press("tab", sees=("rm -r build", "y accept"))
 
 
-async def test_it_closes_with_what_is_above_it_when_another_connection_is_opened(agent: FakeAgent) -> None:
-    another = Connection("another", "http://another.test")
-    async with opened(agent) as seat:
-        seat.deck.connections.keys.type(another, SecretStr("no key"))
-        await seat.press("question_mark", sees="Keys: ")
-        seat.deck.connecting.open(another)
-        await seat.sees("The key has a blank", "[1 Conversations]")
-        assert not seat.deck.screen.is_modal
-        assert not seat.deck.screen.query(Log)
-
-
-async def test_going_from_a_sandbox_to_another_conversation_closes_it(agent: FakeAgent, state: KeptState) -> None:
+async def test_it_closes_when_another_conversation_or_connection_is_opened(agent: FakeAgent, state: KeptState) -> None:
     agent.fleet.talk("c2", agent.fleet.add("box2"), "Other talk")
     async with opened(agent, state=state) as seat:
         await seat.press("m", *"half", "escape", "2", sees="box2")
         await seat.go_to("box2", "o", sees=("[1 Conversations]", "Other talk"))
         await seat.until(lambda: seat.table.cursor_id == "c2")
         await seat.go_to(ID, "enter", until=lambda: composer(seat).text == "half")
+        another = Connection("another", "http://another.test")
+        seat.deck.connections.keys.type(another, SecretStr("no key"))
+        await seat.press("question_mark", sees="Keys: ")
+        seat.deck.connecting.open(another)
+        await seat.sees("The key has a blank", "[1 Conversations]")
+        assert not seat.deck.screen.is_modal
+        assert not seat.deck.screen.query(Log)
 
 
 async def test_what_a_server_says_is_only_text_and_the_words_of_a_person_stand_as_typed(agent: FakeAgent) -> None:

@@ -58,12 +58,6 @@ async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_a
         await seat.press("D", sees="Its sandbox is gone already.")
 
 
-async def test_back_from_the_conversations_asks_before_it_quits(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.press("q", sees=("Quit Quarterdeck?", "Sandboxes keep running."))
-        await seat.press("n", "q", "y", until=lambda: seat.deck.return_code == 0)
-
-
 async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tmp_path: Path) -> None:
     fleet = FakeFleet()
     for name, status in (("deaf", "RUNNING"), ("sleepy", "PAUSED"), ("bad", "RUNNING")):

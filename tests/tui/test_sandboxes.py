@@ -93,12 +93,11 @@ async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypat
     fleet = FakeFleet()
     fleet.add("box", created=datetime.now(UTC).isoformat())
     async with at_sandboxes(fleet, size=WIDE, sees=("sandbox status", SandboxStatus.RUNNING)) as seat:
-        began = seat.deck.clock
-        seat.deck.clock = lambda: began() + timedelta(minutes=7)
+        seat.later(minutes=7)
         await seat.sees("quiet for       7m")
         monkeypatch.setattr(list_screen, "AGED_AFTER", 1e9)
         await seat.press("3", sees="[3 Settings]")
-        seat.deck.clock = lambda: began() + timedelta(minutes=9)
+        seat.later(minutes=2)
         await seat.press("2", sees="quiet for       9m")
 
 
@@ -107,8 +106,7 @@ async def test_a_start_that_takes_too_long_rises_although_nothing_new_is_read() 
     async with at_sandboxes(fleet, size=WIDE) as seat:
         fleet.add("slow", "STARTING")
         await seat.press("ctrl+r", sees="1 Starting", until=lambda: seat.table.ids[-1] == "slow")
-        began = seat.deck.clock
-        seat.deck.clock = lambda: began() + timedelta(minutes=3)
+        seat.later(minutes=3)
         await seat.sees("Starting slow 3:0")
         await seat.until(lambda: seat.table.ids[0] == "slow")
 
@@ -118,8 +116,7 @@ async def test_one_that_is_listed_as_starting_runs_once_its_agent_server_answers
     fleet.sandboxes["box00"]["status"] = "STARTING"
     async with at_sandboxes(fleet, sees="1 Starting") as seat:
         del fleet.says["GET /alive"]
-        began = seat.deck.clock
-        seat.deck.clock = lambda: began() + timedelta(minutes=2)
+        seat.later(minutes=2)
         await seat.press("ctrl+r", sees="1 Running")
 
 

@@ -73,27 +73,26 @@ def pressing(*steps: tuple[str, Words]) -> Callable[[Pilot[int]], Awaitable[None
     return press
 
 
-def deck_of_fleet(folder: Path, theme: str = "quarterdeck-dark") -> Deck:
-    load = connecting(answering(fleet().server))
-    return Deck(Connection("prod", "http://server.example"), load, crash_folder=folder, theme=theme, clock=lambda: NOW)
+def deck_on(server: FakeServer, folder: Path, theme: str = "quarterdeck-dark") -> Deck:
+    return Deck(PROD, connecting(answering(server)), crash_folder=folder, theme=theme, clock=lambda: NOW)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 @pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
 def test_sandboxes(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], theme: str) -> None:
     keys = pressing(LISTED, ("2 down", "HIBERNATING"))
-    assert snap_compare(deck_of_fleet(tmp_path, theme), terminal_size=size, run_before=keys)
+    assert snap_compare(deck_on(fleet().server, tmp_path, theme), terminal_size=size, run_before=keys)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 def test_conversations(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
     keys = pressing(LISTED, ("space", "3/7 preparing"))
-    assert snap_compare(deck_of_fleet(tmp_path), terminal_size=size, run_before=keys)
+    assert snap_compare(deck_on(fleet().server, tmp_path), terminal_size=size, run_before=keys)
 
 
 def test_help(snap_compare: Compare, tmp_path: Path) -> None:
     keys = pressing(LISTED, ("question_mark", "Keys: conversations"))
-    assert snap_compare(deck_of_fleet(tmp_path), terminal_size=NARROW, run_before=keys)
+    assert snap_compare(deck_on(fleet().server, tmp_path), terminal_size=NARROW, run_before=keys)
 
 
 WRITTEN = (
@@ -102,16 +101,12 @@ WRITTEN = (
 )
 
 
-def deck_of_agent(folder: Path, agent: FakeAgent) -> Deck:
-    return Deck(PROD, connecting(answering(FakeServer(agent))), crash_folder=folder, clock=lambda: NOW)
-
-
 @pytest.mark.parametrize("name", ["03-confirmation-ws", "04-confirmation-always-ws", "10-tools-ws"])
 def test_a_recorded_conversation(snap_compare: Compare, tmp_path: Path, name: str) -> None:
     agent = FakeAgent()
     agent.log = [event for event in recorded(name) if "id" in event]
     keys = pressing(("", "Fix login"), ("enter", ("polling", "00:")), ("g", ""))
-    assert snap_compare(deck_of_agent(tmp_path, agent), terminal_size=(80, 100), run_before=keys)
+    assert snap_compare(deck_on(FakeServer(agent), tmp_path), terminal_size=(80, 100), run_before=keys)
 
 
 def test_a_conversation(snap_compare: Compare, tmp_path: Path) -> None:
@@ -142,7 +137,7 @@ def test_a_conversation(snap_compare: Compare, tmp_path: Path) -> None:
         agent.add("Condensation", forgotten_event_ids=["a", "b"], summary="what\nwas")
     agent.asks("rm -r build")
     keys = pressing(("", "Fix login"), ("enter", ("polling", "tab answers")), ("k enter k k k enter", ""))
-    assert snap_compare(deck_of_agent(tmp_path, agent), terminal_size=(80, 100), run_before=keys)
+    assert snap_compare(deck_on(FakeServer(agent), tmp_path), terminal_size=(80, 100), run_before=keys)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])

@@ -1,5 +1,4 @@
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -87,13 +86,6 @@ async def test_without_colour_each_status_has_a_sign_in_ascii_and_cursor_and_ord
         assert turned[1] == list(lines(seat)[1])
 
 
-async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
-    async with at_conversations(fleet_of(9)) as seat:
-        for width in (30, 61, 80, 133):
-            await seat.resize(width, 24)
-            assert {cell_len(line.text) for line in lines(seat)} == {seat.table.size.width}
-
-
 async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_screen, "AGED_AFTER", 1e9)
     fleet = fleet_of(9)
@@ -158,8 +150,13 @@ async def test_only_what_changed_in_sight_is_painted(monkeypatch: pytest.MonkeyP
         await seat.go_to("talk40", until=lambda: "Renamed" in seat.line_of("▌"))
 
 
-async def test_another_theme_colours_the_lines_to_their_very_edge() -> None:
-    async with at_sandboxes(fleet_of(9)) as seat:
+async def test_lines_are_as_wide_as_the_table_whatever_the_script_and_coloured_by_the_theme_to_their_very_edge() -> (
+    None
+):
+    async with at_conversations(fleet_of(9)) as seat:
+        for width in (30, 61, 80, 133):
+            await seat.resize(width, 24)
+            assert {cell_len(line.text) for line in lines(seat)} == {seat.table.size.width}
 
         def grounds() -> set[object]:
             return {piece.style.bgcolor for line in lines(seat) for piece in line if piece.style}
@@ -197,8 +194,7 @@ async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them
         for sandbox_id in fleet.deaf:
             await seat.session.ask(Action.PAUSE, sandbox_id)
         await seat.sees("● 37 Running", "3 Pausing")
-        began = seat.deck.clock
-        seat.deck.clock = lambda: began() + timedelta(minutes=7)
+        seat.later(minutes=7)
         await seat.sees("● 40 Running")
 
 

@@ -20,9 +20,8 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
-CLUSTERS = st.lists(
-    st.sampled_from([*"👍👩❤1🇩🇪☝कनிक्षก", *"\u200d\ufe0f\u20e3\u0301\u093f\u094d\U0001f3fd", "a", " "]), max_size=8
-).map("".join)
+SIGNS = [*"👍👩❤1🇩🇪☝कनிक्षก", *"\u200d\ufe0f\u20e3\u0301\u093f\u094d\U0001f3fd", "a", " "]
+CLUSTERS = st.lists(st.sampled_from(SIGNS), max_size=8).map("".join)
 """Letters and signs with what joins and modifies them."""
 CONTROLS = {"Cc", "Cf", "Zl", "Zp", "Cs"}
 """Unicode categories: controls, format characters, line and paragraph separators, surrogates."""

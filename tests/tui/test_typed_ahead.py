@@ -216,7 +216,9 @@ async def test_all_that_is_told_of_a_line_is_in_sight_also_where_the_one_before_
         await seat.press("j", sees=("--with-a-flag", "environment"))
 
 
-async def test_keys_in_the_bar_are_pressed_by_a_click(dozen: FakeFleet) -> None:
+async def test_keys_in_the_bar_are_pressed_lines_gone_to_and_chosen_and_boxes_turned_by_a_click(
+    dozen: FakeFleet,
+) -> None:
     async with at_sandboxes(dozen) as seat:
         await seat.click("Help", sees=("Keys: sandboxes", "↑ ↓ scroll  esc close"))
         await seat.press("slash", sees="/ does nothing here; the keys are below.")
@@ -228,10 +230,6 @@ async def test_keys_in_the_bar_are_pressed_by_a_click(dozen: FakeFleet) -> None:
         await seat.click("esc cancel", sees=("0 of 12", "Filter"))
         await seat.click("Filter", sees="esc show all")
         await seat.click("esc show all", until=lambda: "of 12" not in seat.text)
-
-
-async def test_a_click_on_a_line_moves_there_a_second_one_chooses_it_and_a_box_is_turned(dozen: FakeFleet) -> None:
-    async with at_sandboxes(dozen) as seat:
         await seat.press("f", sees="[x] ● Running")
         await seat.click("[x] ●", sees="[ ] ● Running")
         await seat.press("escape", "n", sees=("Start a sandbox", "other-spec"))

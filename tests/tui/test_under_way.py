@@ -131,7 +131,7 @@ async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: Fa
         assert fleet.created[0]["title"] == "Port"
 
 
-async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_was_lost(fleet: FakeFleet) -> None:
+async def test_a_sandbox_that_failed_is_not_said_to_be_started_with_or_without_an_answer(fleet: FakeFleet) -> None:
     server = slow(fleet, posts(SANDBOXES), lost=True)
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await start(seat)
@@ -144,6 +144,9 @@ async def test_a_sandbox_that_failed_is_not_said_to_be_started_where_the_answer_
         fleet.sandboxes["new1"]["status"] = "RUNNING"
         await seat.press("ctrl+r", sees="The answer was lost, but it was started: new1 is new in the list.")
         assert seat.table.cursor_id == "new1"
+        server.lost, fleet.says[f"POST {SANDBOXES}"] = None, Answer({"id": "broken", "status": "ERROR"})
+        await seat.press("n", sees="default-spec  (default)")
+        await seat.press("enter", sees="The server made broken, but it failed to start.", lacks="Started")
 
 
 @pytest.mark.parametrize("refused", [False, True])
@@ -313,13 +316,6 @@ async def test_a_conversation_reads_as_being_deleted_until_a_reading_tells_and_a
         await seat.go_to("c1", "D", *"c1", "enter", sees="1 Finished", until=lambda: "Talk c1" not in seat.text)
         fleet.says |= dict.fromkeys((f"GET {CONVERSATIONS}", f"GET {CONVERSATIONS}/search"), Answer(status=503))
         await seat.press("D", *"c2", "enter", sees=("It broke", "1 Finished"))
-
-
-async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: FakeFleet) -> None:
-    fleet.says[f"POST {SANDBOXES}"] = Answer({"id": "broken", "status": "ERROR"})
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.press("n", sees="default-spec  (default)")
-        await seat.press("enter", sees="The server made broken, but it failed to start.", lacks="Started")
 
 
 @pytest.mark.parametrize("lost", [False, True])

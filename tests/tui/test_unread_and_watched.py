@@ -64,9 +64,7 @@ async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFle
         await seat.press("space", "enter", until=lambda: set(seat.table.ids) == {"c2", "c3"})
 
 
-async def test_the_next_run_knows_what_was_seen_in_two_decks(
-    fleet: FakeFleet, state: KeptState, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_two_decks_saw_is_kept(fleet: FakeFleet, state: KeptState, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "REST", 2.0)
     async with at_conversations(fleet, state=state, sees="● 3 Working  ✓ 1 Finished") as one:
         async with at_conversations(fleet, state=state) as other:

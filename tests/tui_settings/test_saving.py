@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from stat import S_IMODE
 
@@ -7,11 +7,9 @@ import pytest
 from quarterdeck.client.models.mcp import McpConfig, StdioServer
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.kept import Journal
-from quarterdeck.tui.app import Deck
 from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.client.settings_servers import LOST, STORED, FlatServer
 from tests.servers import Mode
-from tests.tui.seat import answering, connecting, seated_at
 from tests.tui_settings.conftest import FULL, FormSeat, Sit, written
 
 
@@ -29,15 +27,12 @@ async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: Fo
     assert (await seat.stored()).llm_api_key_set is False
 
 
-async def test_what_was_read_back_after_a_save_is_as_new_as_the_save(tmp_path: Path) -> None:
-    now = datetime(2026, 3, 14, 9, 30).astimezone()
-    connect = connecting(answering(FakeServer(FlatServer())))
-    deck = Deck(Connection("far", "http://far.test"), connect, clock=lambda: now, crash_folder=tmp_path)
-    async with seated_at(deck) as far:
-        seat = await FormSeat.at(far)
-        await seat.sees("read 09:30")
+async def test_what_was_read_back_after_a_save_is_as_new_as_the_save(sit_before: Sit) -> None:
+    async with sit_before(FakeServer(FlatServer())) as seat:
+        seat.deck.clock = lambda: datetime(2026, 3, 14, 9, 30).astimezone()
+        await seat.press("ctrl+r", sees="read 09:30")
         await seat.edit("language", "French")
-        now += timedelta(minutes=15)
+        seat.later(minutes=15)
         await seat.save(sees=("09:45 Saved · 1 of 1 verified", "read 09:45"))
 
 

@@ -166,16 +166,13 @@ def _profile(kept: Profiles, name: str) -> Llm:
     return kept.profiles[name]
 
 
-UNVERIFIED = {"openai/gpt-4.1", "gemini/gemini-2.5-flash", "ollama/llama3"}
-
-
 def nested_options_router() -> APIRouter:
     """The models that are verified, which is all that clients ask for; they read the first page only."""
     router = APIRouter(prefix="/api/v1/config", tags=["Options"])
 
     @router.get("/models/search")
     async def models(limit: Limit) -> Page[dict[str, Any]]:
-        named = [model.partition("/") for model in MODELS if model not in UNVERIFIED]
+        named = [model.partition("/") for model in MODELS]
         told = {"verified": True, "hidden": False, "canonical": None}
         found = [{"provider": provider, "name": name, **told} for provider, _, name in named]
         return Page(items=found[:limit], next_page_id="opaque" if len(found) > limit else None)
