@@ -33,7 +33,7 @@ class Fleet:
         self.asked: list[tuple[float, str]] = []
         self.memories = SandboxMemories()
         planned = plan([row(name=each) for each in self.ids], lambda each: None)
-        order = BulkAction("Pause", self._pause, self._confirmed)
+        order = BulkAction("Pause", self._pause, lambda row: change_verdict(self.memories.by_id.get(row), Action.PAUSE))
         self.job = BulkJob(order, planned, clock=self.clock, sleep=self.clock.sleep)
 
     async def _pause(self, sandbox_id: str) -> None:
@@ -50,9 +50,6 @@ class Fleet:
             read = [sandbox(status, sandbox_id) for sandbox_id, status in self.status.items()]
             self.memories.observe(read, at(self.clock.now), beginning=False)
             await self.clock.sleep(2.0)
-
-    def _confirmed(self, sandbox_id: str) -> RowState | None:
-        return change_verdict(self.memories.by_id.get(sandbox_id), Action.PAUSE)
 
     @asynccontextmanager
     async def going(self) -> AsyncIterator[asyncio.Task[None]]:

@@ -29,10 +29,6 @@ from tests.settings.strategies import FILES, MARK, MARKED_RECORDS, MARKED_SERVER
 STORED = Settings(language="de", max_iterations=5, llm_api_key_set=True, mcp_config=McpConfig(stdio_servers=(FILES,)))
 
 
-def written(draft: Draft) -> str:
-    return files.as_toml(files.exported(draft))
-
-
 def as_told(server: McpServer, name: str, *, nested: bool) -> McpServer:
     """A server as one of the generations tells it: flat ones know no other members, nested ones a name of each."""
     if nested:
@@ -69,9 +65,10 @@ def test_values_with_a_null_in_them_survive_toml() -> None:
     extra = Field("agent_settings.llm.extra", "Extra", "", kind=OBJECT, group=Group.LLM)
     fields = FormFields((*CANONICAL.fields, extra))
     draft = Draft(Settings(leaves={"agent_settings.llm.extra": {"a": None, "b": [1, None]}}), fields=fields)
-    assert imported(written(draft), draft) == files.Imported(draft)
+    text = files.as_toml(files.exported(draft))
+    assert imported(text, draft) == files.Imported(draft)
     other = Draft(Settings(leaves={"agent_settings.llm.extra": {}}), fields=fields)
-    assert imported(written(draft), other).draft.value("agent_settings.llm.extra") == {"a": None, "b": [1, None]}
+    assert imported(text, other).draft.value("agent_settings.llm.extra") == {"a": None, "b": [1, None]}
 
 
 def test_a_file_of_the_first_version_is_read_and_one_of_a_later_one_is_not() -> None:

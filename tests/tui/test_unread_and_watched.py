@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.fleet import kept
-from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui.app import notice
 from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.text import line
@@ -24,8 +23,7 @@ def fleet() -> FakeFleet:
 
 
 def unseen(seat: Seat) -> set[str]:
-    rows: list[ConversationRow] = list(seat.rows.values())
-    return {row.id for row in rows if row.unread}
+    return {row.id for row in seat.rows.values() if row.unread}
 
 
 async def test_what_came_to_something_is_marked_until_its_detail_was_opened(fleet: FakeFleet) -> None:
