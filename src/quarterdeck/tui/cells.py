@@ -29,7 +29,7 @@ def cell(text: Shown, tone: Tone = Tone.PLAIN) -> Cell:
     return ((text, tone),)
 
 
-def indented(text: Shown, tone: Tone = Tone.PLAIN) -> Cell:
+def indented(text: Shown, tone: Tone) -> Cell:
     """Return an indented line."""
     return ((Shown("  "), tone), (text, tone))
 

@@ -11,7 +11,6 @@ from quarterdeck.settings import mcp_checks, words
 from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
-from quarterdeck.settings.mcp_checks import server_problems
 from quarterdeck.settings.mcp_json import MergedPaste, without_secrets
 from quarterdeck.settings.mcp_server import bare, filled, missing
 from quarterdeck.tui import text
@@ -256,7 +255,7 @@ class ServerList:
 async def _checked(client: Client | None, entry: Entry) -> CheckResult:
     """Check an address from this machine; only the server's own key is sent. A command is never run."""
     server, title = entry.server, words.server_title(entry.server)
-    wrong = next((problem for problem in server_problems(server) if problem.stops), None)
+    wrong = next((problem for problem in mcp_checks.server_problems(server) if problem.stops), None)
     if wrong is not None:
         return CheckResult(server, "not tried", Tone.BAD, f"{title} was not tried: {wrong.words}")
     if isinstance(server, StdioServer):

@@ -1,7 +1,5 @@
 """Lines of text: a widget that paints only what changed, and what scrolls it by keys."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.cells import cell_len

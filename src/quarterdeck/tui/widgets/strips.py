@@ -62,7 +62,7 @@ class ThemedWidget(Widget):
             self._tones[highlight] = {tone: self.themed(words[tone], highlight.ground) for tone in Tone}
         return self._tones[highlight]
 
-    def themed(self, words: str, ground: str | None = None) -> RichStyle:
+    def themed(self, words: str, ground: str | None) -> RichStyle:
         """Return a style whose colours are variables of the theme; `ground` is one, in place of the background."""
         variables = self.app.theme_variables
         background = self.background_colors[1] if ground is None else Color.parse(variables[ground])

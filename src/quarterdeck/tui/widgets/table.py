@@ -71,7 +71,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
 
         key: str
 
-    def __init__(self, columns: Sequence[Column[R]], *, clock: Callable[[], datetime], id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+    def __init__(self, columns: Sequence[Column[R]], *, clock: Callable[[], datetime], id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self._columns = tuple(columns)
         self._clock = clock
@@ -136,7 +136,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         elif changed:
             self.refresh(*changed)
 
-    def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
+    def sorted_by(self, key: str | None, *, reverse: bool) -> None:
         """Show in the header which column the owner sorted by."""
         self._sorted = (key, reverse)
         self._redraw()
