@@ -208,10 +208,8 @@ async def test_a_run_is_followed_by_socket_word_by_word_and_goes_on_with_the_nex
     await chat.ends_with("and again")
     await chat.following.catch_up()
     assert chat.following.agent is not None
-    page, ids = (
-        await chat.following.agent.events(newest_first=True),
-        [each.id for each in chat.transcript.listed_after(None)],
-    )
+    page = await chat.following.agent.events(newest_first=True)
+    ids = [event.id for event in chat.transcript.listed_after(None)]
     assert [event.id for event in reversed(page.events[: len(ids)])] == ids, "it is the server's own log, in its order"
 
 
