@@ -190,8 +190,8 @@ class PickDialog(Dialog[T]):
         return isinstance(self.focused, ChoiceList) and self._named(key, character) is not None
 
     def _named(self, key: str, character: str | None) -> Item[T] | None:
-        """Return the line with that key; enter is never such a key."""
-        return next((each for each in self._offered if each.key in (key, character) and key != "enter"), None)
+        """Return the listed line with that key; enter is never such a key."""
+        return next((each for each in self._listed if each.key in (key, character) and key != "enter"), None)
 
     def on_key(self, event: events.Key) -> None:
         """Answer with the line of a key, or say why it cannot be picked."""
