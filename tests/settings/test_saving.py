@@ -232,7 +232,7 @@ BOTH = Draft(HAD).set("language", "fr").set("llm_api_key", SecretStr("new"))
         (DRAFT, flat(BASE, LOCKED, ignores=EVERY), NOT_STORED, False, EVERY, False),
         (DRAFT, Dying(LOST, **BASE.model_dump(mode="json")), "Unknown whether it was stored", False, EVERY, True),
         (DRAFT, flat(BASE, DOWN), "Not saved: Cannot connect to server.test.", False, EVERY, False),
-        (LANGUAGE, flat(BASE.model_copy(update={"language": "fr"})), "All of this is stored", True, set(), False),
+        (LANGUAGE, flat(BASE.model_copy(update={"language": "fr"})), "It is stored already", True, set(), False),
     ],
 )
 async def test_what_became_of_a_save_is_found_out_by_reading(

@@ -289,7 +289,7 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(si
         posts = seat.posts
         await seat.press("d", "ctrl+s", sees=("Review the changes", "Kept on this machine only"))
         await seat.press("r", sees="this concerns only what this machine keeps")
-        await seat.agree(sees=("Done on this machine", "As stored"))
+        await seat.press("enter", sees=("Done on this machine", "As stored"))
         assert seat.posts == posts
     assert await kept(tmp_path) == ()
 
