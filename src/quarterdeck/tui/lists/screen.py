@@ -241,7 +241,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self.message_line.go_on()
             self.app.wanted = None
         self.call_after_refresh(self._describe_row)  # the cursor is painted first
-        self.refresh_frame()
+        self.call_after_refresh(self.refresh_frame)
 
     @on(Table.Marked)
     def _say_what_changed(self) -> None:
