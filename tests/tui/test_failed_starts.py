@@ -45,9 +45,11 @@ async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet
 
 
 async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fleet: FakeFleet) -> None:
-    fleet.tasks = [failed(sandbox_id="lost", initial_message="no list of parts")]
+    fleet.tasks = [failed(sandbox_id="lost", initial_message="no list of parts") | {"detail": ""}]
     async with at_conversations(fleet, sees=("✗ 1 failed", "Bug")) as seat:
-        await seat.press("R", sees="It was to live in lost, which cannot take it now.")
+        await seat.press("enter", sees="The server does not say why.")
+        said = ("It was to live in lost, which cannot take it now.", "a new one, unless grouped", "sandbox grouping")
+        await seat.press("escape", "R", sees=said)
         await seat.press("ctrl+s", until=lambda: fleet.created)
         assert "sandbox_id" not in fleet.created[0]
         assert fleet.created[0]["initial_message"]["content"][0]["text"] == "no list of parts"

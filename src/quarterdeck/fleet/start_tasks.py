@@ -32,8 +32,7 @@ def start_state(task: StartTask, now: datetime) -> ConversationState:
     """Return the status of a task, given the server's time: "3/7 preparing repository", "ready", "failed"."""
     detail = (task.detail or "").strip()
     if task.status == StartTaskStatus.ERROR:
-        detail = detail or "No detail given; servers give up silently after 120 s."
-        return ConversationState(FAILED, Category.TROUBLE, detail)
+        return ConversationState(FAILED, Category.TROUBLE, detail or "The server does not say why.")
     word = "ready" if task.status == StartTaskStatus.READY else task.status
     if task.status in STEPS:
         word = f"{list(STEPS).index(task.status) + 1}/{len(STEPS)} {STEPS[task.status]}"

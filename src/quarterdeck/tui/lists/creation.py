@@ -128,13 +128,13 @@ def _applies(session: Session) -> list[Cell]:
     elif kind.local:
         words = "The local service keeps conversations; it runs no agent and fetches no repository."
     else:
-        words = "What is stored in the settings (3) applies: model, key, tool servers, git identity."
+        words = "What is stored in the settings (3) applies: model, key, tool servers, git identity, sandbox grouping."
     return [cell(Shown(words), Tone.MUTED)]
 
 
 def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:
     """Return the fields for message, title, repository, branch and sandbox; every one may be left empty."""
-    choices = [(Shown("a new one, or as Grouping says"), ""), *sandboxes]
+    choices = [(Shown("a new one, unless grouped"), ""), *sandboxes]
     message = PlainArea(asked.message or "")
     message.move_cursor(message.document.end)
     return (
