@@ -357,17 +357,20 @@ def test_a_key_that_cannot_be_sent_is_refused_unseen(run: Run, monkeypatch: pyte
         assert key not in ended.out + ended.err
 
 
-def reference(run: Run, topic: str) -> dict[str, str]:
-    """What stands under each title of a reference, in one line each; it can be read at 80 columns."""
+def reference(run: Run, topic: str, columns: int = 80) -> dict[str, str]:
+    """What stands under each title of a reference, in one line each; it can be read at so many columns."""
     printed = run("help", topic)
     assert printed.err == ""
-    assert all(len(line) <= 80 and line.isprintable() for line in printed.out.splitlines())
+    assert all(len(line) <= columns and line.isprintable() for line in printed.out.splitlines())
     titled = (block.split("\n", 1) for block in printed.out.split("\n\n") if "\n" in block)
     return {title: " ".join(words.split()) for title, words in titled}
 
 
-def test_every_key_is_named_where_it_works_with_what_it_does(run: Run) -> None:
+def test_every_key_is_named_where_it_works_with_what_it_does(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     read = list(reference(run, "keys").values())
+    for columns in (60, 120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert list(reference(run, "keys", min(columns, 80)).values())[1:] == read[1:]
     for place in Place:
         own = [f"{command.help}." for command in COMMANDS[place]]
         assert any(all(words in block for words in own) for block in read), place

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import groupby
+from shutil import get_terminal_size
 from textwrap import TextWrapper
 from typing import Any
 
@@ -15,8 +16,8 @@ from quarterdeck.settings.catalogue import CATALOGUE, servers_with, takes
 from quarterdeck.tui.commands import COMMANDS, Place, shown_key
 from quarterdeck.tui.dialogs.page import MOVES
 
-WIDTH = 80
-"""Maximum columns of a line."""
+WIDEST = 80
+"""Maximum columns of a line, where the terminal has them."""
 INDENT = 22
 """Columns for the left part of an entry."""
 _PLACES = {
@@ -50,8 +51,8 @@ def run(arguments: CommandLine, config: Config) -> int:
 
 def _wrapped(words: str, indent: int = 0, about: str = "") -> list[str]:
     """Return words as lines, the first of them beside what they are about."""
-    first, blanks = about.ljust(indent), " " * indent
-    return TextWrapper(WIDTH, initial_indent=first, subsequent_indent=blanks, break_on_hyphens=False).wrap(words)
+    first, blanks, width = about.ljust(indent), " " * indent, min(WIDEST, get_terminal_size().columns)
+    return TextWrapper(width, initial_indent=first, subsequent_indent=blanks, break_on_hyphens=False).wrap(words)
 
 
 def _entry(name: str, words: str) -> list[str]:
