@@ -223,7 +223,7 @@ def test_a_conversation_is_created_and_listed(run: Run) -> None:
     assert "quarterdeck: 1/7 beginning.\n" in created.err
     listed = run("conversations", "list")
     assert created.out.strip() in listed.out
-    assert "Red ␛[31m title" in listed.out
+    assert listed.out.endswith("  Red ␛[31m title\n")
     [conversation] = run("conversations", "list", "--json").json
     assert conversation["id"] == created.out.strip()
     assert "session_api_key" not in conversation

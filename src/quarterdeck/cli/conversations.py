@@ -46,9 +46,9 @@ async def show(arguments: CommandLine, config: Config) -> int:
         await session.conversations.read_all()
         refuse_unknown_status(wanted, STATE_WORDS, session.conversation_rows)
         rows = kept(session.conversation_rows, wanted, utc_now())
-        cells = [(row.id, row.state.word, row.title, utc_minute(row.told.changed_at)) for row in rows]
+        cells = [(row.id, row.state.word, utc_minute(row.told.changed_at), row.title) for row in rows]
         records = [conversation_plain(row.record) for row in rows if row.record is not None]
-        answer(arguments, records, table(("ID", "STATE", "TITLE", "UPDATED (UTC)"), cells))
+        answer(arguments, records, table(("ID", "STATE", "UPDATED (UTC)", "TITLE"), cells))
         if unreadable := session.conversations.health.unreadable:
             note(f"{unreadable} of {unreadable + len(session.conversations.records)} records could not be read.")
             return 1
