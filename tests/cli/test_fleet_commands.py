@@ -229,7 +229,8 @@ def test_a_filter_asks_for_what_the_deck_asks_for_and_a_table_has_what_was_read_
     everything = listed(on)
     assert (len(everything), everything[0]["conversations"], everything[0]["orphan"]) == (100, None, None)
     orphans = listed(on, "--filter", "orphan")
-    assert all(one["orphan"] and one["conversations"] == [] for one in orphans)
+    assert all(one["orphan"] and one["conversations"] == [] and one["quiet_seconds"] is None for one in orphans)
+    assert "  now  " not in on("sandboxes", "list", "--filter", "orphan").out
     inhabited = listed(on, "--filter", "!orphan")
     assert len(orphans) + len(inhabited) == 100
     assert all(one["conversations"] for one in inhabited)

@@ -58,9 +58,14 @@ async def read(session: Session, wanted: Filter[SandboxRow], ids: Sequence[str] 
     return 0 if ids else sum(each.health.unreadable for each in watches)
 
 
+def _quiet(row: SandboxRow, now: datetime) -> float | None:
+    """Return for how many seconds it has been quiet; nothing tells that of one without conversations in one reading."""
+    return row.quiet(now) if row.conversations else None
+
+
 def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
     """Return a row for scripts, without secrets; values from conversations are null if those were not read."""
-    quiet = row.quiet(now)
+    quiet = _quiet(row, now)
     living = [{"id": each.id, "title": each.title} for each in row.conversations]
     return sandbox_plain(row.record) | {
         "state": row.state(now).words,
@@ -97,7 +102,7 @@ def _table(rows: list[SandboxRow], now: datetime) -> Iterator[Shown]:
     if any(row.complete for row in rows):
         titles += ["QUIET", "SPENT", "CONVERSATION"]
         for row, row_cells in zip(rows, cells, strict=True):
-            quiet = row.quiet(now)
+            quiet = _quiet(row, now)
             living = "; ".join(title or "untitled" for title in row.conversation_titles)
             nobody = "no conversation" if row.unlinked else ""
             row_cells += ["" if quiet is None else age(quiet), f"${row.cost:,.2f}", living or nobody]
