@@ -159,7 +159,7 @@ def test_serve_makes_a_key_and_shares_its_data(run: Run, folder: Path, monkeypat
         assert run("settings", "show", "--json").json["language"] == "fr"
         started = run("sandboxes", "start", "--json", "--url", url).json["id"]
         for verb, status in {"pause": "Paused", "resume": "Running"}.items():
-            assert run("sandboxes", verb, started, "--url", url).out == f"{started} {status}\n"
+            assert run("sandboxes", verb, started, "--url", url).out == f"{started}  {status}\n"
         second = run("serve", "--port", url.rpartition(":")[2], status=1)
         assert (second.out, len(second.err.splitlines())) == ("", 1)
         assert "cannot be used: Address already in use. Name another one" in second.err

@@ -44,7 +44,7 @@ def test_a_conversation_is_shown_an_event_a_line(talk: Run) -> None:
     shown = talk("show", one)
     assert all(line[:19].startswith("20") and line.isprintable() for line in shown.out.splitlines())
     assert any("git status --short" in line for line in shown.out.splitlines())
-    assert any("failed (1):" in line for line in shown.out.splitlines())
+    assert any("  terminal  failed (1):" in line for line in shown.out.splitlines())
 
 
 def test_nothing_is_sent_to_one_that_waits_until_all_it_asks_about_is_accepted_by_its_ids(talk: Run) -> None:
@@ -209,9 +209,9 @@ def test_where_no_agent_runs_messages_are_kept_and_nobody_answers(run: Run) -> N
     assert [each["title"] for each in run("conversations", "list", "--json").json] == ["hello"]
     run("conversations", "send", one, "--json", "Are you there?")
     shown = run("conversations", "show", one).out
-    assert "you hello there" in shown
+    assert "you  hello there" in shown
     assert "No agent runs here" in shown
-    assert "you Are you there?" in shown
+    assert "you  Are you there?" in shown
     assert run("conversations", "wait", one).out == "idle\n"
     run("--read-only", "conversations", "send", one, "no", status=1)
 
@@ -303,7 +303,7 @@ def test_what_is_named_and_cannot_be_done_is_a_failure_and_deleting_needs_its_wo
     assert (doomed in refused.out, "--yes" in refused.err) == (True, True)
     assert len(listed(on)) == 100
     ended = on("sandboxes", "delete", doomed, *others, "--yes")
-    assert sorted(ended.out.splitlines()) == sorted(f"{each} Deleted" for each in (doomed, *others))
+    assert sorted(ended.out.splitlines()) == sorted(f"{each}  Deleted" for each in (doomed, *others))
     assert doomed not in {one["id"] for one in listed(on)}
 
 

@@ -119,7 +119,7 @@ class Conversation:
         """Print what it asks to be allowed, if it waits."""
         for action in self.transcript.question:
             risk = f" (risk: {action.risk.lower()})" if action.risk else ""
-            note(f"it asks to be allowed {action.id}  {action.who}: {action.title or action.summary}{risk}")
+            note(f"it asks to be allowed {action.id} {action.who}: {action.title or action.summary}{risk}")
 
     async def refusal(self, act: Awaitable[str]) -> int | None:
         """Print the result of an answer; returns the exit status if nothing was sent because its state is different."""
@@ -251,7 +251,7 @@ def _print(event: Event, following: Following) -> None:
     for entry in Entries([event]).listed:
         moment = following.moment(event.timestamp)
         time = moment.strftime("%Y-%m-%d %H:%M:%S") if moment is not None else "-"
-        say(f"{time}  {entry.who or '-'}  {_words(entry)}")
+        say(time, entry.who or "-", _words(entry))
 
 
 def _words(entry: Entry) -> str:

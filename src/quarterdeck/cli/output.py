@@ -19,9 +19,14 @@ class CommandError(Exception):
         self.status = status
 
 
-def say(text: str) -> None:
-    """Print one line on standard output."""
-    print(line(text))
+def columns(*words: str) -> Shown:
+    """Return one line, with two blanks between its columns."""
+    return Shown("  ".join(map(line, words)))
+
+
+def say(*words: str) -> None:
+    """Print one line on standard output, its columns apart."""
+    print(columns(*words))
 
 
 def note(words: str, advice: str = "") -> None:

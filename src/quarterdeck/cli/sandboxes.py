@@ -14,7 +14,7 @@ from quarterdeck.cli.oneshot import (
     typed_filter,
     utc_minute,
 )
-from quarterdeck.cli.output import CommandError, answer, note
+from quarterdeck.cli.output import CommandError, answer, columns, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import SandboxSpec, sandbox_plain
@@ -133,7 +133,7 @@ async def start(arguments: CommandLine, config: Config) -> int:
         if found is None or found.status in (SandboxStatus.ERROR, SandboxStatus.MISSING):
             status = "not listed" if found is None else found.status
             raise CommandError(f"The sandbox {started.id} was started, but is {status}.", "Look at the server's log.")
-        answer(arguments, sandbox_plain(found), [line(f"{found.id}  {found.status.capitalize()}")])
+        answer(arguments, sandbox_plain(found), [columns(found.id, found.status.capitalize())])
         return 0
 
 

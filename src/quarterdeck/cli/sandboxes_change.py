@@ -40,7 +40,7 @@ async def run(arguments: CommandLine, config: Config) -> int:
         def tell(row: BulkRow) -> None:
             """Print the result of a row: success on standard output, the rest on standard error."""
             if row.state is RowState.DONE and not arguments.json:
-                say(f"{row.id}  {'Deleted' if arguments.verb == 'delete' else _word(session, row.id)}")
+                say(row.id, "Deleted" if arguments.verb == "delete" else _word(session, row.id))
             elif row.state in NOT_DONE or row.state is RowState.SKIPPED:
                 note(f"{row.id}: {row.words or row.state}")
 

@@ -90,7 +90,7 @@ class _Watching:
             change = {"time": now, "id": sandbox_id, "from": was, "to": word, "cause": cause, "why": why}
             print_json(change, indent=None)
         else:
-            say(f"{now}  {sandbox_id}  {was or 'new'} -> {word or 'gone'}  {cause}")
+            say(now, sandbox_id, f"{was or 'new'} -> {word or 'gone'}", cause)
         sys.stdout.flush()
 
     def _note_failures(self) -> None:
