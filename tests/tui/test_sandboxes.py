@@ -94,11 +94,11 @@ async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypat
     fleet.add("box", created=datetime.now(UTC).isoformat())
     async with at_sandboxes(fleet, size=WIDE, sees=("sandbox status", SandboxStatus.RUNNING)) as seat:
         seat.later(minutes=7)
-        await seat.sees("quiet for       7m")
+        await seat.sees("quiet for       ≥7m")
         monkeypatch.setattr(list_screen, "AGED_AFTER", 1e9)
         await seat.press("3", sees="[3 Settings]")
         seat.later(minutes=2)
-        await seat.press("2", sees="quiet for       9m")
+        await seat.press("2", sees="quiet for       ≥9m")
 
 
 async def test_a_start_that_takes_too_long_rises_although_nothing_new_is_read() -> None:
@@ -185,7 +185,7 @@ async def test_a_list_and_a_timeline_of_a_later_run_say_alike_how_long_a_state_h
         async with at_sandboxes(fleet, state=state) as seat:
             moment = datetime.now(UTC) + timedelta(minutes=minutes, seconds=30)
             seat.deck.clock = lambda moment=moment: moment  # type: ignore[misc]
-            await seat.press("enter", sees=f"for             {lasted}")
+            await seat.press("enter", sees=(f"for             {lasted}", f"quiet for       {lasted}"))
             await seat.press("G", sees=f"● Running  {lasted}")
             assert ("first seen so; seen again 7m ago" in seat.text) is (minutes == 7)
     for kept, ended in ((None, "≥?"), (state, "-")):

@@ -264,7 +264,7 @@ async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(dozen: Fak
 async def test_a_form_that_is_opened_before_the_server_is_known_says_what_applies_once_it_is(dozen: FakeFleet) -> None:
     server = Gated(dozen.answer, to("/server_info"))
     async with seated(answering(server), PROD, sees="live now") as seat:
-        await seat.press("n", *"go", sees=("New conversation", "go", "or as Grouping says"), lacks="(3) applies")
+        await seat.press("n", *"go", sees=("New conversation", "go", "unless grouped"), lacks="(3) applies")
         server.gate.set()
         await seat.sees("What is stored in the settings (3) applies", "go")
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.request import LoggedRequest
-from quarterdeck.fleet.ages import age, age_of, at_least, calm_age
+from quarterdeck.fleet.ages import age, at_least, calm_age
 from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.sandbox_state import UP, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -54,9 +54,9 @@ def lasted(row: SandboxRow, now: datetime) -> Cell:
 
 
 def quiet(row: SandboxRow, now: datetime) -> Cell:
-    """How long nothing has happened in it while it is up; a question mark if that is not known."""
+    """How long nothing has happened in it while it is up; without conversations, as long as it is known to be up."""
     if row.quiet_since is not None:
-        return cell(Shown(calm_age(row.quiet_since, now)))
+        return cell(Shown(row.state(now).lasted(now) if row.unlinked else calm_age(row.quiet_since, now)))
     return UNKNOWN if row.state(now).known in UP and not row.working else DASH
 
 
@@ -176,7 +176,7 @@ def own_requests(row_id: str, log: Sequence[LoggedRequest]) -> list[Cell]:
 def _quiet(row: SandboxRow, now: datetime) -> Cell:
     if row.working:
         return cell(Shown("an agent is at work"), Tone.MUTED)
-    return cell(Shown(age_of(row.quiet_since, now))) if row.quiet_since is not None else ()
+    return quiet(row, now) if row.quiet_since is not None else ()
 
 
 def _addresses(row: SandboxRow, word: StateWord | None) -> list[Cell]:
