@@ -227,13 +227,15 @@ async def test_times_of_day_are_those_of_the_person(fleet: FakeFleet) -> None:
 
 
 async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
+    for number in range(20):
+        fleet.add(f"more{number}")
     async with at_sandboxes(fleet, size=(60, 20)) as seat:
-        await seat.sees("STATUS", "SANDBOX", "CONVERSATION", "FOR", "4 Running", "2 Paused", "live", lacks="SPEC")
+        await seat.sees("STATUS", "SANDBOX", "CONVERSATION", "FOR", "24 Running", "2 Paused", "live", lacks="SPEC")
         await seat.press(*("s",) * 8, sees=("Sorted by spec", "SPEC ▲"))
-        await seat.press("asterisk", "p", sees=("4 will be paused", "y do it"))
+        await seat.press("asterisk", "slash", *"run0", "enter", sees="esc show all")
+        await seat.press("p", sees=("1 will be paused", "y do it", "scroll", "h hidden ones too, or not"))
         await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))
-        await seat.press("escape", "slash", *"run", "enter", sees="esc show all")
-        await seat.press("escape", until=lambda: "esc show all" not in seat.text)
+        await seat.press("escape", "escape", until=lambda: "esc show all" not in seat.text)
         await seat.resize(80, 24)
         await seat.press("f2", sees="Open the address of the sandbox")
         await seat.resize(60, 20, sees=f"Open the address of the\n▌{'sandbox':>33}\n")

@@ -87,7 +87,7 @@ class Dialog(ModalScreen[Result | None]):
     def on_mount(self) -> None:
         """Take the focus before the next key arrives."""
         self.set_focus(self.first_focus(), scroll_visible=False)
-        self.watch(self._body, "show_vertical_scrollbar", self._show_hints, init=False)
+        self.watch(self._body, "show_vertical_scrollbar", self._hint_at_scrolling, init=False)
 
     def complain(self, problem: Shown | None) -> None:
         """Show a sentence about what is wrong, or remove it."""
@@ -113,6 +113,9 @@ class Dialog(ModalScreen[Result | None]):
         shown = (hint for hint in self._hinted if hint != SCROLL or self._body.show_vertical_scrollbar)
         self._key_bar.hints = working(shown)
         self._key_bar.refresh(layout=True)
+
+    def _hint_at_scrolling(self) -> None:
+        self.call_after_refresh(self._show_hints)  # a layout that is asked for during another one is lost
 
     def on_key(self, event: Key) -> None:
         """Say that a key does nothing, in place of anything but what is waited for."""
