@@ -302,8 +302,9 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
         await seat.press("escape", sees=("5 stopped", "1 skipped", "esc close"))
         assert fleet.orders == [("pause", "box00")]
         await seat.press("R", sees="R tries again what is left, once all have ended.")
+        await seat.press("j", "enter", sees=": Stopped before its turn.")
         fleet.add("box00", "PAUSED")
-        await seat.sees("1 done", "R retry the rest")
+        await seat.sees("1 done", "R retry the rest", ": Stopped before its turn.")
         await seat.press("R", sees=("5 waiting", "the server asked to wait"))
         await seat.press("escape", sees="5 stopped")
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)
@@ -376,7 +377,7 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         await seat.press("p", sees=("box00   Talk 1 and 1 more: It is paused already.", "box02   Talk 2"))
         await seat.press("escape", "asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3"))
         await seat.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1", "f save"))
-        await seat.press("enter", sees="box02   Talk 2: done")
+        await seat.press("enter", sees="▌  box02   Talk 2\n")
         assert sorted(fleet.orders) == [("pause", "box00"), ("pause", "box02"), ("pause", "box03")]
         await seat.press("escape")
         await seat.go_to("c0", "space")

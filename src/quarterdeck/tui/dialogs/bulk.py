@@ -117,12 +117,12 @@ class ProgressDialog(Dialog[Copyable]):
     def _show_progress(self) -> None:
         job, ended, table = self._job, self._job.ended, self.query_one(Table)
         table.redraw_changed()
-        self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
+        saved = Shown(f"  {job.saved}" if ended else " ")
+        self.query_one("#counts", Static).update(content((*counts_cell(job), (saved, Tone.STRONG))))
         if ended and not self._ended:
             ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # problems first
             table.show(ids, job.rows, anew=True)
             table.move_to(ids[0])
-            self.say(Shown(job.saved), Tone.STRONG)  # nothing replaces the message about the wait
         self._ended = ended
         self.hint(self._hints_now())
 
@@ -158,9 +158,9 @@ class ProgressDialog(Dialog[Copyable]):
 
     @on(Table.Chosen)
     def action_why(self) -> None:
-        """Say the whole reason of the row: its line may be too short for it."""
+        """Say the whole name of the row, and the reason if there is one: its line may be too short for them."""
         if (row := self._job.rows.get(self.query_one(Table).cursor_id or "")) is not None:
-            self.say(name_of(self._job.named[row.id], row.words or row.state))
+            self.say(name_of(self._job.named[row.id], row.words))
 
     def action_copy(self) -> None:
         """Copy the result of each row."""
