@@ -27,7 +27,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.commands import Place, bindings, command_at, commands_at, key_bar_hints
+from quarterdeck.tui.commands import Place, bindings, commands_at, key_bar_hints
 from quarterdeck.tui.keys_in_order import KeysInOrder
 from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES
@@ -111,9 +111,7 @@ class Frame(Screen[None]):
         """Header, an empty list and the key bar."""
         header, key_bar = Header(Place.CONVERSATIONS), KeyBar()
         header.state = HeaderState(self._endpoint, health=cell(Shown("connecting…"), Tone.BUSY))
-        hints = key_bar_hints(Place.CONVERSATIONS, lambda command: not command.changes)
-        only_for_starts = command_at(Place.CONVERSATIONS, "retry").key
-        key_bar.hints = tuple(hint for hint in hints if hint[0] != only_for_starts)
+        key_bar.hints = key_bar_hints(Place.CONVERSATIONS, lambda command: not command.changes)
         yield header
         yield Static(id="list")
         yield key_bar

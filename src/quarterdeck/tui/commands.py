@@ -31,6 +31,8 @@ class Command(NamedTuple):
     """Whether it concerns the row under the cursor and appears in its menu."""
     bar: int = 0
     """Position in the key bar: lower ones come first and are dropped last; 0 means not in the bar."""
+    rare: bool = False
+    """Whether the key bar leaves it out where it does not work, instead of dimming it."""
 
     @property
     def key(self) -> str:
@@ -137,7 +139,9 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
         Command("copy", "y", "Copy", "Copy the id, the title or all of the conversation", row=True, bar=11),
         Command("rename", "e", "Rename", "Give it another title", changes=True, row=True, bar=23),
         Command("trajectory", "E", "Trajectory", "Save all that happened in it to a file", row=True, bar=24),
-        Command("retry", "R", "Retry", "Ask again for a start that failed; D: dismiss", changes=True, row=True, bar=4),
+        Command(
+            "retry", "R", "Retry", "Ask again for a failed start; D: dismiss", changes=True, row=True, bar=4, rare=True
+        ),
         Command("delete", "D", "Delete", "Delete the conversation, or all marked", changes=True, row=True, bar=13),
         Command("mark_read", "A", "All read", "Take the + away from every row that is shown", bar=14),
         Command("unfold", "right", "Unfold", "Show the sub-conversations, whose number stands before it", row=True),
@@ -234,7 +238,8 @@ def bar_commands(place: Place) -> Sequence[Command]:
 
 def key_bar_hints(place: Place, works: Callable[[Command], bool]) -> tuple[tuple[str, str, bool], ...]:
     """Return key, label and whether it works, for each command in the key bar."""
-    return tuple((command.key, command.label, works(command)) for command in bar_commands(place))
+    found = ((command, works(command)) for command in bar_commands(place))
+    return tuple((command.key, command.label, ok) for command, ok in found if ok or not command.rare)
 
 
 def bindings_at(place: Place) -> list[BindingType]:

@@ -153,14 +153,11 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         return self._conversation_commands.why_not_offered(command.name)
 
     def hints(self) -> tuple[Hint, ...]:
-        """The keys of the screen; for starts only those that do something, otherwise none that is only for them."""
-        retry, delete = (command_at(self.PLACE, name).key for name in ("retry", "delete"))
-        starts = self._are_only_starts()
-        return tuple(
-            (key, DISMISS.label if starts and key == delete else label, works)
-            for key, label, works in super().hints()
-            if works or not (starts or key == retry)
-        )
+        """The keys of the screen; for starts only those that do something."""
+        if not self._are_only_starts():
+            return super().hints()
+        hints = (hint for hint in super().hints() if hint[2])
+        return tuple((key, DISMISS.label if key == DISMISS.key else label, works) for key, label, works in hints)
 
     def row_commands(self) -> Iterable[Command]:
         """The commands of the row's menu; what deletes conversations dismisses starts."""
