@@ -42,10 +42,11 @@ async def test_what_came_to_something_is_marked_until_its_detail_was_opened(flee
 
 
 async def test_one_key_marks_all_that_are_shown_as_seen(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
+    async with at_conversations(fleet, size=(60, 20)) as seat:
         await seat.press("A", sees="Nothing is unread.")
-        await comes_to(seat, fleet, c1="finished", c2="finished", c3="error")
-        await seat.press("slash", *"login", "enter", "A", sees="1 marked as read. 2 that the filter hides stay unread.")
+        await comes_to(seat, fleet, c1="finished", c2="finished", c3="waiting_for_confirmation")
+        await seat.press("asterisk", "slash", *"login", "enter", sees="4 marked, 3 hidden by the filter")
+        await seat.press("A", sees="1 marked as read. 2 that the filter hides stay unread.")
         await seat.press("A", sees="Nothing is unread among these; the filter hides 2.")
         await seat.press("escape", "A", sees="2 marked as read.")
         await seat.until(lambda: not unseen(seat) and "unread" not in seat.line(1))

@@ -178,12 +178,12 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     # The line above the list
 
     def counts(self) -> Cell:
-        """How many are read, need a person and are unread, before the other counts."""
+        """The marks, which commands go by, how many are read, need a person and are unread, and the other counts."""
         session = self.app.session
         read = so_far(len(session.conversations.records), session.conversations_left) if session is not None else ()
         words = self.listing.counts
         wants = wanting(words[ConversationWord.NEEDS_YOU], len(self._unread))
-        return (*read, *wants, *super().counts(), *counts(words))
+        return (*super().counts(), *read, *wants, *counts(words))
 
     async def action_open(self) -> None:
         """Open the conversation itself; a start that has not become a conversation has only a detail page."""

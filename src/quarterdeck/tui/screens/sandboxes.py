@@ -92,11 +92,11 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         super().__init__(SANDBOXES)
 
     def counts(self) -> Cell:
-        """How many are read, the marks, the counts by state, and how many sandboxes the server lets run."""
+        """The marks, how many are read, the counts by state, and how many sandboxes the server lets run."""
         words, session = self.listing.counts, self.app.session
         coming = session is not None and session.sandboxes.health.incomplete
         read = cell(Shown(f"{len(self.rows):,} read so far  "), Tone.BUSY) if coming and self.rows else ()
-        said = (*read, *super().counts(), *counts(words))
+        said = (*super().counts(), *read, *counts(words))
         cap = session.displacement.cap if session is not None else None
         running = words[StateWord.RUNNING]
         if cap is None or running > cap:
