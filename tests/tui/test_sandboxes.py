@@ -159,6 +159,15 @@ def idle_fleet() -> FakeFleet:
     return fleet
 
 
+async def test_of_several_conversations_in_a_sandbox_the_one_that_asks_comes_first() -> None:
+    fleet = FakeFleet()
+    for name, status, days in (("Asks", "waiting_for_confirmation", 9), ("Newest", "finished", 1)):
+        fleet.talk(name, fleet.add("box"), name, execution_status=status, created_at=ago(days=days))
+    async with at_sandboxes(fleet, size=WIDE, sees=("Asks +1", "Needs you")) as seat:
+        fleet.conversations["Asks"]["execution_status"] = "finished"
+        await seat.press("ctrl+r", sees="Newest +1", lacks="Needs you")
+
+
 @pytest.mark.parametrize("told", [True, False], ids=["cost", "no cost"])
 async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_what_it_stopped(told: bool) -> None:
     fleet = idle_fleet()

@@ -35,7 +35,7 @@ class SandboxRow(NamedTuple):
     record: Sandbox
     memory: SandboxMemory
     conversations: tuple[Conversation, ...] = ()
-    """The conversations in it, in the server's order (newest first)."""
+    """The conversations in it: those that ask something, those at work, the others; the newest of each first."""
     complete: bool = True
     """Whether all conversations in it are known."""
     quiet_since: datetime | None = None
@@ -72,12 +72,12 @@ class SandboxRow(NamedTuple):
 
     @property
     def conversation_titles(self) -> tuple[str, ...]:
-        """The titles of its conversations, newest first; "" for one without a title."""
+        """The titles of its conversations, in their order; "" for one without a title."""
         return tuple(conversation.title or "" for conversation in self.conversations)
 
     @property
     def title(self) -> str:
-        """Two conversations that a command was given for, otherwise the newest one, and how many more are in it."""
+        """Two conversations that a command was given for, otherwise the first one, and how many more are in it."""
         named = self.asked or self.conversation_titles[:1]
         if not named:
             return "no conversation" if self.unlinked else ""
@@ -155,6 +155,7 @@ def _quiet_since(memory: SandboxMemory, conversations: tuple[Conversation, ...],
 # Which conversations are in which sandbox
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_URGENCY: dict[str, int] = {ExecutionStatus.WAITING_FOR_CONFIRMATION: 0, ExecutionStatus.RUNNING: 1}
 
 
 class ConversationsBySandbox:
@@ -165,8 +166,8 @@ class ConversationsBySandbox:
         self._groups: defaultdict[str, dict[str, Conversation]] = defaultdict(dict)
 
     def of(self, sandbox_id: str) -> tuple[Conversation, ...]:
-        """Return the conversations in a sandbox, newest first."""
-        return tuple(sorted(self._groups.get(sandbox_id, {}).values(), key=_newest_first))
+        """Return the conversations in a sandbox: those that ask something, those at work, the others."""
+        return tuple(sorted(self._groups.get(sandbox_id, {}).values(), key=_urgent_and_new_first))
 
     def ids_in(self, sandbox_ids: Iterable[str]) -> frozenset[str]:
         """Return the ids of the conversations in these sandboxes."""
@@ -177,7 +178,7 @@ class ConversationsBySandbox:
         return self._sandbox_of.get(conversation_id)
 
     def title_in(self, sandbox_id: str) -> str | None:
-        """Return the newest title among the conversations in a sandbox, None if there is none."""
+        """Return the first title among the conversations in a sandbox, None if there is none."""
         return next((record.title for record in self.of(sandbox_id) if record.title), None)
 
     def update(self, records: Mapping[str, Conversation], ids: Iterable[str]) -> frozenset[str]:
@@ -196,9 +197,10 @@ class ConversationsBySandbox:
         return frozenset(filter(None, touched))
 
 
-def _newest_first(record: Conversation) -> tuple[float, str]:
+def _urgent_and_new_first(record: Conversation) -> tuple[int, float, str]:
     """A sort key; the id makes the order of conversations created at the same moment the same in every run."""
-    return -(record.created_at or _LONG_AGO).timestamp(), record.id
+    urgency = _URGENCY.get(record.execution_status or "", len(_URGENCY))
+    return urgency, -(record.created_at or _LONG_AGO).timestamp(), record.id
 
 
 # Filters

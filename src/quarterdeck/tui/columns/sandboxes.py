@@ -41,7 +41,7 @@ def status(row: SandboxRow, now: datetime) -> Cell:
 
 
 def conversation(row: SandboxRow, now: datetime) -> Cell:
-    """The newest title in it and how many more conversations, or that there is none."""
+    """The first title in it and how many more conversations, or that there is none."""
     if not row.conversations:
         return cell(Shown("no conversation" if row.unlinked else "…"), Tone.MUTED)
     more: Cell = ((Shown(f" +{len(row.conversations) - 1}"), Tone.MUTED),) if len(row.conversations) > 1 else ()
@@ -67,7 +67,7 @@ def urls(row: SandboxRow, now: datetime) -> Cell:
 
 
 def agent(row: SandboxRow, now: datetime) -> Cell:
-    """The status word of the agent of its newest conversation."""
+    """The status word of the agent of its first conversation."""
     word = _agent_word(row)
     return cell(text.line(word), glyph(word)[1]) if word else DASH
 
@@ -137,7 +137,7 @@ def detail(row: SandboxRow, now: datetime) -> list[Cell]:
 
 
 LISTED = 100
-"""How many of its conversations are listed, the newest: some sandboxes have thousands."""
+"""How many of its conversations are listed, the first: some sandboxes have thousands."""
 CAUSES = {Cause.YOU: Tone.KEY, Cause.SERVER: Tone.PLAIN, Cause.DISPLACED: Tone.WARN, Cause.UNKNOWN: Tone.MUTED}
 
 
@@ -187,8 +187,8 @@ def _addresses(row: SandboxRow, word: StateWord | None) -> list[Cell]:
 
 
 def _conversations(row: SandboxRow) -> list[Cell]:
-    newest = row.conversations[:LISTED]
-    said = [_conversation(each, conversation_state(each, row.record.status).word) for each in newest]
+    first = row.conversations[:LISTED]
+    said = [_conversation(each, conversation_state(each, row.record.status).word) for each in first]
     if (more := len(row.conversations) - LISTED) > 0:
         said.append(cell(Shown(f"and {more:,} more"), Tone.MUTED))
     nobody = Shown("no conversation" if row.unlinked else "none known yet")
