@@ -123,6 +123,7 @@ class Deck(KeysInOrder):
     TITLE = "Quarterdeck"
     CSS_PATH = "quarterdeck.tcss"
     SUSPENDED_SCREEN_CLASS = "-below"
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (6, "-high")]
     BINDINGS = bindings({"ctrl+q": "quit"}, priority=True)
 
     edits: var[int] = var(0)

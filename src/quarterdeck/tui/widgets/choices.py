@@ -12,7 +12,6 @@ from quarterdeck.tui.commands import bindings
 class ChoiceList(OptionList):
     """Lines to choose from, with the same keys for moving as the lists."""
 
-    DEFAULT_CSS = "ChoiceList { min-width: 10; }"  # Textual fails to wrap lines that have no room at all
     BINDINGS = bindings(
         {"j": "cursor_down", "k": "cursor_up", "g": "first", "G": "last", "ctrl+d": "page_down", "ctrl+u": "page_up"}
     )
