@@ -91,8 +91,9 @@ async def test_the_detail_shows_the_record_but_no_key_and_cursor_and_marks_stay_
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_screen, "AGED_AFTER", 0.5)
     fleet = FakeFleet()
-    fleet.add("box", created=datetime.now(UTC).isoformat())
+    fleet.deaf = {fleet.add("box", created=datetime.now(UTC).isoformat())}
     async with at_sandboxes(fleet, size=WIDE, sees=("sandbox status", SandboxStatus.RUNNING)) as seat:
+        await seat.press("p", sees=("Pausing", "quiet for       ?"))
         seat.later(minutes=7)
         await seat.sees("quiet for       ≥7m")
         monkeypatch.setattr(list_screen, "AGED_AFTER", 1e9)

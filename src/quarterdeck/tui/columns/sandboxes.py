@@ -54,9 +54,10 @@ def lasted(row: SandboxRow, now: datetime) -> Cell:
 
 
 def quiet(row: SandboxRow, now: datetime) -> Cell:
-    """How long nothing has happened in it while it is up; without conversations, as long as it is known to be up."""
+    """How long nothing has happened in it while it is up; without conversations, as long as it has been up."""
     if row.quiet_since is not None:
-        return cell(Shown(row.state(now).lasted(now) if row.unlinked else calm_age(row.quiet_since, now)))
+        words = calm_age(row.quiet_since, now)
+        return cell(Shown(words if row.conversations or row.memory.exact else at_least(words)))
     return UNKNOWN if row.state(now).known in UP and not row.working else DASH
 
 
