@@ -45,6 +45,7 @@ def test_a_conversation_is_shown_an_event_a_line(talk: Run) -> None:
     assert all(line[:19].startswith("20") and line.isprintable() for line in shown.out.splitlines())
     assert any("git status --short" in line for line in shown.out.splitlines())
     assert any("  terminal  failed (1):" in line for line in shown.out.splitlines())
+    assert shown.out[19:].startswith("  -  "), "nobody says the first one"
 
 
 def test_nothing_is_sent_to_one_that_waits_until_all_it_asks_about_is_accepted_by_its_ids(talk: Run) -> None:

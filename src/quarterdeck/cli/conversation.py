@@ -250,8 +250,8 @@ async def wait(arguments: CommandLine, config: Config) -> int:
 def _print(event: Event, following: Following) -> None:
     for entry in Entries([event]).listed:
         moment = following.moment(event.timestamp)
-        time = moment.strftime("%Y-%m-%d %H:%M:%S") if moment is not None else "-"
-        say(time, entry.who or "-", _words(entry))
+        time = moment.strftime("%Y-%m-%d %H:%M:%S") if moment is not None else ""
+        say(time, entry.who, _words(entry))
 
 
 def _words(entry: Entry) -> str:

@@ -20,8 +20,8 @@ class CommandError(Exception):
 
 
 def columns(*words: str) -> Shown:
-    """Return one line, with two blanks between its columns."""
-    return Shown("  ".join(map(line, words)))
+    """Return one line, with two blanks between its columns; a missing word is a dash."""
+    return Shown("  ".join(line(word) or "-" for word in words))
 
 
 def say(*words: str) -> None:
