@@ -110,12 +110,15 @@ class Creation:
 
 
 def _choices(session: Session, now: datetime) -> list[tuple[Shown, str]]:
-    """Return the sandboxes that a new conversation can use; the server resumes a paused one."""
-    return [
+    """Return a new sandbox and those that a new conversation can use; the server resumes a paused one."""
+    kind = session.server.kind
+    new = "a new one" if kind is not None and kind.local else "a new one, unless grouped"
+    there = (
         (text.line(", ".join((row.short_id, row.state(now).words, *row.conversation_titles[:1]))), row.id)
         for row in session.sandbox_rows
         if row.state(now).known in (StateWord.RUNNING, StateWord.PAUSED)
-    ]
+    )
+    return [(Shown(new), ""), *there]
 
 
 def _applies(session: Session) -> list[Cell]:
@@ -134,7 +137,6 @@ def _applies(session: Session) -> list[Cell]:
 
 def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:
     """Return the fields for message, title, repository, branch and sandbox; every one may be left empty."""
-    choices = [(Shown("a new one, unless grouped"), ""), *sandboxes]
     message = PlainArea(asked.message or "")
     message.move_cursor(message.document.end)
     return (
@@ -148,7 +150,7 @@ def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> t
             _problem_with_repository,
         ),
         InputField("selected_branch", "Branch", asked.selected_branch, "the repository's own", _problem_with_branch),
-        InputField("sandbox_id", "Sandbox", control=OneOf(asked.sandbox_id or "", choices)),
+        InputField("sandbox_id", "Sandbox", control=OneOf(asked.sandbox_id or "", sandboxes)),
     )
 
 
