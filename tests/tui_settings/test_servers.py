@@ -337,7 +337,7 @@ async def test_what_another_deck_made_of_a_disabled_server_is_asked_about(sit: S
             await ben.press("t", sees="is stored already")
         async with sit(size=(60, 20)) as ben:
             for seat, command in ((ann, "uvx"), (ben, "deno")):
-                await seat.go_to("mcp:0", "enter", "tab", sees="Disabled MCP server: kept here, what you type too")
+                await seat.go_to("mcp:0", "enter", "tab", sees="Disabled MCP server: kept here, with what you type")
                 await seat.type(command, "ctrl+s", sees=command)
             await ann.press("ctrl+s", sees="show the request")
             await ann.agree(sees="Done on this machine")

@@ -59,7 +59,7 @@ async def read(session: Session, wanted: Filter[SandboxRow], ids: Sequence[str] 
 
 
 def _quiet(row: SandboxRow, now: datetime) -> float | None:
-    """Return for how many seconds it has been quiet; nothing tells that of one without conversations in one reading."""
+    """Return for how many seconds it has been quiet; of one without conversations, one reading does not tell."""
     return row.quiet(now) if row.conversations else None
 
 

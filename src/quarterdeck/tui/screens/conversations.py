@@ -178,7 +178,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     # The line above the list
 
     def counts(self) -> Cell:
-        """The marks, which commands go by, how many are read, need a person and are unread, and the other counts."""
+        """The marks, for commands go by them; how many are read, need a person and are unread; the other counts."""
         session = self.app.session
         read = so_far(len(session.conversations.records), session.conversations_left) if session is not None else ()
         words = self.listing.counts

@@ -27,7 +27,7 @@ from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.rows import CheckResult, row_of
 
 DISABLED = "Disabled at the next save: kept on this machine, not on the service. ctrl+z takes it back."
-DISABLED_TITLE = Shown("Disabled MCP server: kept here, what you type too")
+DISABLED_TITLE = Shown("Disabled MCP server: kept here, with what you type")
 UNTOLD = Shown("The service does not tell its key and hidden values: if it has any, type them when you enable it.")
 KEPT, BARE, LEAVE = "with its secrets", "without them", "leave it"
 """The two ways to disable a server, and not to."""
