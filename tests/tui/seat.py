@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import time
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -147,6 +148,11 @@ class Seat:
     def text(self) -> str:
         strips = self.deck.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    @property
+    def unwrapped(self) -> str:
+        """The screen as one line, without the frame and the scroll bar of a dialog."""
+        return " ".join(re.sub(r"[\u2580-\u259f]", " ", self.text).split())
 
     def line(self, number: int) -> str:
         """One line of the screen, negative from the bottom."""

@@ -1,6 +1,5 @@
 """Decks on the settings screen, on services of their own, and somebody who goes to a field, types, pastes, saves."""
 
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -134,11 +133,6 @@ class FormSeat(Seat):
         await self.press("a", "enter", sees="New stdio server")
         await self.type(name, "tab")
         await self.type("uvx", "ctrl+s", sees=f"{name}  uvx")
-
-    @property
-    def unwrapped(self) -> str:
-        """The screen as one line, without the frame and the scroll bar of a dialog."""
-        return " ".join(re.sub(r"[\u2580-\u259f]", " ", self.text).split())
 
     def body_of(self, changes: SettingsChanges) -> Any:
         return self.client.settings.preview(self.form.draft.base, changes).request.body

@@ -60,7 +60,8 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
         await seat.press("escape", sees=("f2 has them restored", "As stored"))
         await seat.choose("Restore edits", sees="Edits left behind")
         await seat.press("slash", *"zz", "tab", "D", sees="D does nothing here")
-        await seat.press("shift+tab", "ctrl+u", "tab", "D", until=lambda: pages(tmp_path, "unsaved") == [])
+        await seat.press("shift+tab", "ctrl+u", "tab", "D", sees="As stored")
+        await seat.until(lambda: pages(tmp_path, "unsaved") == [])
         await seat.press("f2", sees="No edits were left behind")
 
 
