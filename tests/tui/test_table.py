@@ -150,9 +150,7 @@ async def test_only_what_changed_in_sight_is_painted(monkeypatch: pytest.MonkeyP
         await seat.go_to("talk40", until=lambda: "Renamed" in seat.line_of("▌"))
 
 
-async def test_lines_are_as_wide_as_the_table_whatever_the_script_and_coloured_by_the_theme_to_their_very_edge() -> (
-    None
-):
+async def test_lines_are_as_wide_as_the_table_whatever_the_script_and_coloured_to_their_edge() -> None:
     async with at_conversations(fleet_of(9)) as seat:
         for width in (30, 61, 80, 133):
             await seat.resize(width, 24)

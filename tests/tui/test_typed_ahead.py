@@ -216,7 +216,7 @@ async def test_all_that_is_told_of_a_line_is_in_sight_also_where_the_one_before_
         await seat.press("j", sees=("--with-a-flag", "environment"))
 
 
-async def test_keys_in_the_bar_are_pressed_lines_gone_to_and_chosen_and_boxes_turned_by_a_click(
+async def test_a_click_presses_a_hint_goes_to_a_line_chooses_it_and_turns_a_box(
     dozen: FakeFleet,
 ) -> None:
     async with at_sandboxes(dozen) as seat:
