@@ -54,11 +54,6 @@ def run(arguments: CommandLine, config: Config) -> int:
         crash_folder=config.folders.state,
     )
     status = asyncio.run(_open(deck, mouse=arguments.mouse))
-    with suppress(OSError):  # a closed terminal accepts no more output
-        for words in deck.exit_messages:
-            note(f"{words}.")
-        sys.stdout.flush()
-        sys.stderr.flush()
     os._exit(status)  # everything is closed; ending the interpreter properly would only delay the shell's prompt
 
 
@@ -93,6 +88,13 @@ async def _open(deck: Deck, *, mouse: bool) -> int:
         await deck.run_async(mouse=mouse)
     status = deck.return_code or 0
     end_within(CLEANUP, status)  # a name lookup in a thread cannot be cancelled, and Python would wait for it
+    with suppress(OSError):  # a closed terminal accepts no more output
+        for words in deck.exit_messages:
+            note(f"{words}.")
+        if deck.last_words:
+            print(deck.last_words, file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
     if closing := asyncio.all_tasks() - {asyncio.current_task()}:
         await asyncio.wait(closing)
     return status

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 from rich.console import RenderableType
-from rich.text import Text
 from textual import events, on
 from textual.app import App
 from textual.driver import Driver
@@ -25,7 +24,8 @@ class CrashSafe(App[int]):
     BINDINGS = bindings({"ctrl+l": "redraw"}, priority=True)
     crash_folder: Path
     """The folder for reports."""
-    _crashed = False
+    last_words = ""
+    """What to print after a crash, when the terminal is restored: one line, which Textual would break to its width."""
 
     def get_driver_class(self) -> type[Driver]:
         """Return Textual's driver class, replaced by ours for a person's terminal."""
@@ -55,9 +55,8 @@ class CrashSafe(App[int]):
     def _fatal_error(self) -> None:
         """End the app and report the first error only; errors that follow from ending are ignored."""
         self.bell()
-        if not self._crashed:
-            self._crashed = True
+        if not self.last_words:
             error = sys.exception() or self._exception or RuntimeError()
-            words = farewell(error, self.crash_folder)
-            super().exit(None, 1, Text(words, no_wrap=True, overflow="ignore"))
+            self.last_words = farewell(error, self.crash_folder)
+            super().exit(None, 1)
         self._close_messages_no_wait()
