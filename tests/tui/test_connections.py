@@ -335,6 +335,14 @@ async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk:
     assert desk.remembered == "two"
 
 
+async def test_a_key_is_not_kept_where_the_environment_goes_before_it(desk: Desk) -> None:
+    desk.environ["ONE_KEY"] = OTHER_KEY
+    async with desk.sit(desk.connection("one"), sees=("Connections", "key needed")) as seat:
+        await give_key(seat, "one", KEY)
+        await seat.sees("ONE_KEY has another key, which goes before any other", "live now")
+    assert desk.keyring.held == {}
+
+
 async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> None:
     hanging = Hanging()
     hanging.go_on.set()

@@ -171,10 +171,8 @@ class Keys:
             return Found(typed, TYPED)
         missing: list[str] = []
         if connection.key_env is not None:
-            place = f"environment variable {connection.key_env}"
-            key = sendable(self._environ.get(connection.key_env), place)
-            if key is not None:
-                return Found(key, place)
+            if (key := self._in_variable(connection.key_env)) is not None:
+                return Found(key, f"environment variable {connection.key_env}")
             missing.append(f"{connection.key_env} is not set")
         kept = await self._kept(connection, missing)
         return kept or Found(None, f"none ({', '.join(missing)})" if missing else "none")
@@ -201,11 +199,14 @@ class Keys:
     async def keep(self, connection: Connection, key: SecretStr, *, in_file: bool) -> None:
         """Store a key in the file, or in the keyring instead; the latter may raise KeyringUnavailableError.
 
-        Raises ConfigError if the keyring has another key, which goes before that of the file, and keeps it.
+        Raises ConfigError if there is another key, which goes before this one: in the environment, or for the file in
+        the keyring, which keeps it.
         """
         owner = owner_of(connection)
         if owner is None:
             return
+        if connection.key_env is not None and self._in_variable(connection.key_env) not in (None, key):
+            raise ConfigError(f"{connection.key_env} has another key, which goes before any other: change it there")
         if in_file:
             older = await asyncio.to_thread(self._entry, owner.name)
             members = {"origin": owner.origin, "key": key.get_secret_value()}
@@ -281,6 +282,9 @@ class Keys:
                 edit.delete_table(self.file, TABLE, owner.name, private=True)
         except ConfigError as error:
             raise ConfigError(f"the system keyring has the key, a file may still have an older one: {error}") from error
+
+    def _in_variable(self, name: str) -> SecretStr | None:
+        return sendable(self._environ.get(name), f"environment variable {name}")
 
     async def _kept(self, connection: Connection, missing: list[str]) -> Found | None:
         """Return the key stored for a connection; the reasons for having none are added to `missing`."""
