@@ -79,7 +79,9 @@ async def test_a_list_without_rows_is_found_by_its_name(sit: Sit) -> None:
     async with sit() as seat:
         await seat.press("slash", *"mcp", sees=("a adds one", "MCP servers"))
         await seat.press("enter", "D", sees="There is none yet; a adds one.")
-        await seat.press("slash", "ctrl+u", *"tokens", sees=("sets one", "Git tokens"), lacks="Base URL")
+        untold = "Not told before settings are saved. a sets one."
+        await seat.press("slash", "ctrl+u", *"git", "space", *"tokens", sees=(untold, "Git tokens"), lacks="Base URL")
+        await seat.press("enter", "a", "enter", sees=("Token of github", "Tokens are not told before settings are"))
 
 
 async def test_help_that_is_longer_than_its_lines_is_cut_with_a_sign(sit: Sit) -> None:

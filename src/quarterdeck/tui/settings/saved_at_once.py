@@ -32,6 +32,7 @@ SUGGESTIONS = {
     "security_analyzer": OptionsResource.security_analyzers,
 }
 """The fields that servers suggest values for, and the method that reads them."""
+LOSES_TOKENS = "Tokens are not told before settings are saved: those of other providers are lost. Save first."
 RECREATED = (
     "This release cannot change a value: the secret is deleted and created anew.",
     "In between there is none, and a sandbox started then goes without.",
@@ -192,10 +193,11 @@ class AtOnceActions:
             "The local service stores it and asks no provider."
             if view.server is not None and view.server.local
             else "The server asks the provider whether it accepts the token, then stores it.",
-            "Tokens of other providers are kept.",
+            LOSES_TOKENS if view.draft.base is None else "Tokens of other providers are kept.",
         )
         done = f"The token of {provider} is stored."
-        await self._ask(f"Token of {provider}", fields, store, done, said, blamed="token")
+        tone = Tone.WARN if view.draft.base is None else Tone.MUTED
+        await self._ask(f"Token of {provider}", fields, store, done, said, blamed="token", tone=tone)
 
     # LLM profiles
 

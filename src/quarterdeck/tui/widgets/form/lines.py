@@ -137,7 +137,9 @@ def _why_empty(view: FormView, row: Row) -> Cell:
         return cell(line(trouble), Tone.WARN)
     if row.stands:
         return cell(Shown(row.stands), Tone.MUTED)
-    said = _spans(("None yet. ", Tone.MUTED), ("a", Tone.KEY), (_ADDS[row.kind], Tone.MUTED))
+    untold = row.kind is RowKind.TOKEN and view.draft.base is None
+    none = "Not told before settings are saved. " if untold else "None yet. "
+    said = _spans((none, Tone.MUTED), ("a", Tone.KEY), (_ADDS[row.kind], Tone.MUTED))
     if row.kind is RowKind.SERVER:
         said += _spans(("f2", Tone.KEY), (" takes pasted JSON.", Tone.MUTED))
     return said
