@@ -179,8 +179,10 @@ async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(fleet: F
 @pytest.mark.parametrize("takes", [True, False])
 async def test_a_title_that_a_server_does_not_apply_is_given_to_the_conversation(fleet: FakeFleet, takes: bool) -> None:
     fleet.deaf = set() if takes else {"new"}
+    fleet.talk("other", fleet.add("other"), "[red]not[/] markup[/]")
     async with at_conversations(fleet) as seat:
-        await seat.press("n", "tab", *"Mine", "ctrl+s", until=lambda: fleet.created)
+        await seat.press("n", "tab", *"Mine", *["tab"] * 3, "enter", sees="[red]not[/] markup[/]")
+        await seat.press("enter", "ctrl+s", until=lambda: fleet.created)
         fleet.tasks = [start_task("task1", "READY", app_conversation_id="new", request=fleet.created[0])]
         await seat.press("ctrl+r", sees="ready")
         fleet.talk("new", "box", "Conversation new")

@@ -6,6 +6,7 @@ from typing import Any, Self
 from pydantic import SecretStr
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -249,7 +250,8 @@ class OneOf(Select[str]):
     """One of a few values, each with its words, in a drop-down list."""
 
     def __init__(self, value: str, choices: Iterable[tuple[Shown | Content, str]]) -> None:
-        super().__init__(choices, value=value, allow_blank=False, compact=True)
+        literal = ((Text(words) if isinstance(words, str) else words, choice) for words, choice in choices)
+        super().__init__(literal, value=value, allow_blank=False, compact=True)  # it reads a plain `str` as markup
 
     @property
     def entered(self) -> str:
