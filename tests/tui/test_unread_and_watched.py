@@ -114,7 +114,7 @@ async def test_a_line_says_on_every_screen_how_the_watched_one_is(fleet: FakeFle
         await seat.press("2")
         await seat.go_to("lonely", "w", sees="No conversation lives in it.")
         await watch(seat, "box")
-        assert list(seat.session.unread.watched) == ["c1"]
+        assert list(seat.session.unread.watched) == ["c3"], "the one at work, which its row names"
         await seat.press("w", until=lambda: not seat.session.unread.watched)
 
 
