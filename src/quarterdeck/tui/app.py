@@ -103,6 +103,8 @@ class OpenScreen(Protocol):
 class Frame(Screen[None]):
     """What is shown until the screens are loaded: the first screen without its rows."""
 
+    VERTICAL_BREAKPOINTS = []  # a class on the screen would style all widgets again before the first frame
+
     def __init__(self, endpoint: Connection) -> None:
         super().__init__()
         self._endpoint = endpoint
