@@ -38,7 +38,7 @@ class Dialog(ModalScreen[Result | None]):
     HINTS: ClassVar[Hints] = (("esc", "cancel"),)
 
     def __init__(self, title: Shown, said: Iterable[Cell] = (), *, wide: bool = False) -> None:
-        """Create a dialog that begins with the lines `said`; it is as wide as its text, or `wide` for a table."""
+        """Create a dialog that begins with the lines `said`; it is `wide` for a table, and above a wide one."""
         super().__init__(classes="-wide" if wide else None)
         self._title = title
         self._said = tuple(said)
@@ -85,7 +85,9 @@ class Dialog(ModalScreen[Result | None]):
         return next((widget for widget in self.query("#frame *") if widget.focusable and widget.display), None)
 
     def on_mount(self) -> None:
-        """Take the focus before the next key arrives."""
+        """Take the focus before the next key arrives, and cover the lines of a wide dialog below."""
+        if isinstance(below := self.app.screen_stack[-2], Dialog) and below.has_class("-wide"):
+            self.add_class("-wide")
         self.set_focus(self.first_focus(), scroll_visible=False)
         self.watch(self._body, "show_vertical_scrollbar", self._hint_at_scrolling, init=False)
 

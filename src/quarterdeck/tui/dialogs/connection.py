@@ -78,7 +78,7 @@ def edit_connection(
             raise RefusedError(error.sentence) from error
 
     title = text.line(f"Connection {connection.name}") if connection.kept else Shown("New connection")
-    return FormDialog(title, _fields(connection), take, sending="Writing it down…").add_class("-wide")
+    return FormDialog(title, _fields(connection), take, sending="Writing it down…")
 
 
 def _fields(connection: Connection) -> tuple[InputField, ...]:
@@ -150,7 +150,7 @@ async def moves_key(app: Deck, old: Connection, filled: Filled) -> bool | None:
         cell(text.line(f"Send it to {becomes} from now on?"), Tone.STRONG),
         cell(text.line(f"n leaves it where it is ({await keys.source(old)}), for {was} alone."), Tone.MUTED),
     )
-    agreed = await app.push_screen_wait(YesNoDialog(CHANGED, said).add_class("-wide")) if was != becomes else True
+    agreed = await app.push_screen_wait(YesNoDialog(CHANGED, said)) if was != becomes else True
     if agreed is None:
         raise RefusedError("Nothing is saved yet.", "address")
     return agreed
@@ -184,8 +184,7 @@ async def _keep_key(app: Deck, keys: Keys, connection: Connection, key: SecretSt
             cell(text.line(f"Keep the key in {keys.file}, in plain text, readable by you alone?"), Tone.STRONG),
             cell(Shown("Without it the key is used until the deck ends."), Tone.MUTED),
         )
-        question = ConfirmDialog(Shown("Keep the key in a file?"), said).add_class("-wide")
-        if not await app.push_screen_wait(question):
+        if not await app.push_screen_wait(ConfirmDialog(Shown("Keep the key in a file?"), said)):
             return ""
         await keys.keep(connection, key, in_file=True)
         return str(keys.file)
@@ -214,7 +213,7 @@ def _key_form(connections: Connections, connection: Connection) -> FormDialog[Gi
         verb="check and use",
         sending="Asking the server whether it takes this key…",
         harmless=True,
-    ).add_class("-wide")
+    )
 
 
 def _problem_with_key(key: str) -> str | None:

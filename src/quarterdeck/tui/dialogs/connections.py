@@ -298,7 +298,7 @@ class ConnectionsDialog(Dialog[Connection]):
             cell(text.line(f"{connection.url} is forgotten, and so is the key kept for it here.")),
             cell(Shown("Nothing changes on the server."), Tone.MUTED),
         )
-        question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said).add_class("-wide")
+        question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said)
         if not await self.app.push_screen_wait(question):
             return None
         await self._forget_key(connection)  # first: what cannot be deleted must stay in sight
