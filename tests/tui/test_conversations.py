@@ -46,9 +46,13 @@ async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_a
         assert seat.table.cursor_id == conversation.id
         await seat.press("O", sees="Conversations of the local service have no address: it runs inside the deck.")
         await seat.press("w", sees="Watching A title of mine, but no agent runs in the local service.")
-        await seat.press("p", sees=("1 Sandbox paused", "asked for"))
-        await seat.press("r", sees=("1 Idle", "asked for"))
-        await seat.press("p", sees=("1 Sandbox paused", "asked for"))
+
+        def confirmed() -> bool:  # by the list of sandboxes, which goes before what conversations tell of one
+            return seat.session.memories.by_id[sandbox.id].asked is None
+
+        await seat.press("p", sees=("1 Sandbox paused", "asked for"), until=confirmed)
+        await seat.press("r", sees=("1 Idle", "asked for"), until=confirmed)
+        await seat.press("p", sees=("1 Sandbox paused", "asked for"), until=confirmed)
         await seat.press("enter", sees="Its sandbox is paused. r resumes it.")
         await seat.press("r", sees=("Resume its sandbox?", "No agent runs in the local service."))
         await seat.press("y", sees="Resume of its sandbox asked for.")
