@@ -77,6 +77,8 @@ class ConnectionsDialog(Dialog[Connection]):
         self._list = ChoiceList(click="move")
         self._about = Lines(hang=FACT, id="about")
         self._changing = asyncio.Lock()
+        self._revealed = (0, 0)
+        """The line of the cursor in the body, and how many lines the body shows, when it was scrolled for them."""
 
     @property
     def _connections(self) -> Connections:
@@ -95,11 +97,11 @@ class ConnectionsDialog(Dialog[Connection]):
         """List the connections, keep their states up to date, and find out where the keys are."""
         self._list_them(self.app.endpoint)
         self.set_interval(1.0, self._show)
+        self.screen_layout_refresh_signal.subscribe(self, lambda _: self._reveal_line())
 
     def on_resize(self) -> None:
-        """Fit the lines to the new width; the cursor stays in sight."""
+        """Fit the lines to the new width."""
         self.call_after_refresh(self._show)
-        self.call_after_refresh(self._reveal_line)
 
     def on_screen_suspend(self) -> None:
         """After closing, cancel the workers, which would access removed widgets."""
@@ -133,7 +135,6 @@ class ConnectionsDialog(Dialog[Connection]):
             self._list.set_options([self._line(each) for each in self._listed])
             self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
         self._show()
-        self._reveal_line()
         self._find_keys()
 
     def _show(self) -> None:
@@ -150,19 +151,12 @@ class ConnectionsDialog(Dialog[Connection]):
         self.complain(None)  # what was said is about another connection
         self._show_about()
 
-    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
-        """Show a sentence above the hints; the cursor stays in sight."""
-        super().say(sentence, tone)
-        self._reveal_line()
-
     def _reveal_line(self) -> None:
-        self.refresh(layout=True)  # first, because what is known of it may now take more lines
-        self.call_after_refresh(self._scroll_to_line)
-
-    def _scroll_to_line(self) -> None:
-        """Scroll the line under the cursor into sight: what is said above the list may be long."""
-        line = self._list.virtual_region.y + (self._list.highlighted or 0) - self._list.scroll_offset.y
-        self.query_one("#body").scroll_to_region(Region(0, line, 1, 1), animate=False)
+        """Scroll the line of the cursor into sight if it moved, or lines came above or below the list."""
+        line = self._list.virtual_region.y + (self._list.highlighted or 0)
+        if (shown := (line, self._body.size.height)) != self._revealed:
+            self._revealed = shown
+            self._body.scroll_to_region(Region(0, line, 1, 1), animate=False)
 
     def _show_about(self) -> None:
         facts = self._facts(self._chosen)
@@ -255,7 +249,6 @@ class ConnectionsDialog(Dialog[Connection]):
         for each in self._listed:
             self._keys[each] = await self._connections.keys.source(each)
             self._show()
-        self._reveal_line()
 
     # Open, check, delete
 
@@ -279,7 +272,6 @@ class ConnectionsDialog(Dialog[Connection]):
             return
         self._verdicts[connection] = ASKING
         self._show()
-        self._reveal_line()
         self._verdicts[connection] = await check(self._connections.client_of(connection))
         self._find_keys()
 
