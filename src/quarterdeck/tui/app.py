@@ -27,7 +27,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.commands import Place, bindings, commands_at, key_bar_hints
+from quarterdeck.tui.commands import PaletteCommands, Place, bindings, key_bar_hints, most_needed_first
 from quarterdeck.tui.keys_in_order import KeysInOrder
 from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES
@@ -124,6 +124,7 @@ class Deck(KeysInOrder):
 
     TITLE = "Quarterdeck"
     CSS_PATH = "quarterdeck.tcss"
+    COMMANDS = {PaletteCommands}
     SUSPENDED_SCREEN_CLASS = "-below"
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (6, "-high")]
     BINDINGS = bindings({"ctrl+q": "quit"}, priority=True)
@@ -307,9 +308,9 @@ class Deck(KeysInOrder):
         self.connecting.remember(theme=self.theme)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The commands in the palette: those of the screen it was opened on."""
+        """The commands in the palette: those of the screen it was opened on, the most needed first."""
         if isinstance(screen, OpenScreen):
-            for command in commands_at(screen.PLACE):
+            for command in most_needed_first(screen.PLACE):
                 title = f"{command.label} ({command.key})" if command.keys else command.label
                 yield SystemCommand(title, command.help, partial(screen.action_command, command.name))
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from math import inf
 from typing import NamedTuple
 
 from textual.binding import Binding, BindingType
+from textual.command import DiscoveryHit, Hits
+from textual.system_commands import SystemCommandsProvider
 
 
 class Place(StrEnum):
@@ -231,14 +234,14 @@ def command_at(place: Place, name: str) -> Command:
     return next(command for command in commands_at(place) if command.name == name)
 
 
-def bar_commands(place: Place) -> Sequence[Command]:
-    """Return the commands in the key bar, the most needed first."""
-    return sorted((command for command in commands_at(place) if command.bar), key=lambda command: command.bar)
+def most_needed_first(place: Place) -> Sequence[Command]:
+    """Return the commands that work at a place, first those in the key bar."""
+    return sorted(commands_at(place), key=lambda command: command.bar or inf)
 
 
 def key_bar_hints(place: Place, works: Callable[[Command], bool]) -> tuple[tuple[str, str, bool], ...]:
     """Return key, label and whether it works, for each command in the key bar."""
-    found = ((command, works(command)) for command in bar_commands(place))
+    found = ((command, works(command)) for command in most_needed_first(place) if command.bar)
     return tuple((command.key, command.label, ok) for command, ok in found if ok or not command.rare)
 
 
@@ -252,3 +255,12 @@ def bindings_at(place: Place) -> list[BindingType]:
         if free:
             bindings.append(Binding(",".join(free), command.action, command.label, show=False))
     return bindings
+
+
+class PaletteCommands(SystemCommandsProvider):
+    """The commands in the palette, in the order in which the app yields them; Textual's own sorts them by name."""
+
+    async def discover(self) -> Hits:
+        """Yield what an empty palette shows."""
+        for title, explained, run, _ in self.app.get_system_commands(self.screen):
+            yield DiscoveryHit(title, run, help=explained)

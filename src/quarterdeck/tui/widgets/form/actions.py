@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from quarterdeck.client.models.mcp import ShttpServer
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.mcp import converted, duplicates
-from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bar_commands, command_at
+from quarterdeck.tui.commands import EVERYWHERE, Command, Place, command_at, most_needed_first
 from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, NOWHERE, FormView, Row, RowKind
 
@@ -97,8 +97,8 @@ def row_hints(row: Row, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
     """Return the key hints for a row, in the order of the bar, without commands that the row does not support."""
     return tuple(
         (command.key, on_row(command, row).label, works(command))
-        for command in bar_commands(Place.SETTINGS)
-        if command in EVERYWHERE or command.name in _OF_FORM or command.name in _BY_NAME[row.kind]
+        for command in most_needed_first(Place.SETTINGS)
+        if command.bar and (command in EVERYWHERE or command.name in _OF_FORM or command.name in _BY_NAME[row.kind])
     )
 
 
