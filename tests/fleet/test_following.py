@@ -43,7 +43,7 @@ async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_i
     agent.says("kept")
     agent.copy, agent.log = agent.log, []
     for sandbox, host, origin, note in (
-        ("PAUSED", AGENT, Origin.ASLEEP, "paused"),
+        ("PAUSED", AGENT, Origin.SANDBOX_PAUSED, "paused"),
         ("MISSING", AGENT, Origin.COPY, "gone"),
         ("RUNNING", "http://localhost:8000", Origin.COPY, "another machine"),
         ("STARTING", AGENT, Origin.COPY, "where its agent is"),

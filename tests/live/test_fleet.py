@@ -269,7 +269,7 @@ async def test_a_sandbox_paused_in_the_middle_is_said_and_after_its_resume_the_r
     assert record.sandbox_id is not None
     await chat.client.sandboxes.pause(record.sandbox_id)
     chat.following.refresh()
-    await chat.comes(lambda: chat.following.origin is Origin.ASLEEP)
+    await chat.comes(lambda: chat.following.origin is Origin.SANDBOX_PAUSED)
     with refused(ErrorKind.CONFLICT, unsent=True):
         await chat.answering.send("now")
     await chat.client.sandboxes.resume(record.sandbox_id)

@@ -96,7 +96,7 @@ class Conversation:
             return Result("not found", FAILED)
         if origin is Origin.COPY and sandbox in (SandboxStatus.MISSING, SandboxStatus.ERROR):
             return Result(f"sandbox {'gone' if sandbox == SandboxStatus.MISSING else 'in error'}", FAILED)
-        if origin is Origin.ASLEEP:
+        if origin is Origin.SANDBOX_PAUSED:
             return Result("sandbox paused", 0)
         if origin in _UNKNOWN:
             return None
@@ -209,8 +209,8 @@ async def send(arguments: CommandLine, config: Config) -> int:
     async with _conversation_of(arguments, config) as conversation:
         answering, transcript = conversation.answering, conversation.transcript
         if (following := conversation.following).agent is None:
-            asleep = following.record if following.origin is Origin.ASLEEP else None
-            resume = f"Resume it first: quarterdeck sandboxes resume {asleep.sandbox_id}" if asleep is not None else ""
+            paused = following.record if following.origin is Origin.SANDBOX_PAUSED else None
+            resume = f"Resume it first: quarterdeck sandboxes resume {paused.sandbox_id}" if paused is not None else ""
             return conversation.refuse(f"{following.note} Nothing was sent.", resume)
         named = frozenset(filter(None, (arguments.accept or "").split(",")))
         if arguments.reject is not None:

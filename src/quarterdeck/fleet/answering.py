@@ -222,7 +222,7 @@ class Answering:
         agent = self._following.agent
         if agent is None:
             why_not = self._following.note or "The conversation is still being opened."
-            remedy = "; esc, then r resumes it" if self._following.origin is Origin.ASLEEP else ""
+            remedy = "; esc, then r resumes it" if self._following.origin is Origin.SANDBOX_PAUSED else ""
             raise _not_sent(f"{why_not} Nothing was sent{remedy}.")
         return agent
 

@@ -40,7 +40,7 @@ class Origin(StrEnum):
     LIVE = "live"
     POLLING = "polling"
     COPY = "server's copy"
-    ASLEEP = "sandbox paused"
+    SANDBOX_PAUSED = "sandbox paused"
     SILENT = "no answer"
     GONE = "deleted"
 
@@ -198,7 +198,7 @@ class Following:
         access = self._access_of(record)
         match record.sandbox_status:
             case SandboxStatus.PAUSED:
-                self._lose(Origin.ASLEEP, "Its sandbox is paused.")
+                self._lose(Origin.SANDBOX_PAUSED, "Its sandbox is paused.")
             case SandboxStatus.MISSING:
                 self._lose(Origin.COPY, "Its sandbox is gone, so it can only be read.")
             case SandboxStatus.ERROR:

@@ -36,9 +36,9 @@ def state(row: ConversationRow, now: datetime) -> Cell:
 
 def marked_state(row: ConversationRow, now: datetime) -> Cell:
     """Its state, after `+` if it is unread and `!` if a person should act."""
-    unseen: Span = (Shown("+" if row.unread else " "), Tone.KEY)
+    unread: Span = (Shown("+" if row.unread else " "), Tone.KEY)
     attention: Span = (Shown("!" if row.state.attention else " "), Tone.WARN)
-    return (unseen, attention, *state(row, now))
+    return (unread, attention, *state(row, now))
 
 
 def title(row: ConversationRow, now: datetime) -> Cell:
@@ -106,11 +106,11 @@ BEING_STARTED = "starting"
 """The word by which start tasks are counted, whatever step they are in."""
 
 
-def wanting(need_you: int, unseen: int) -> Cell:
+def wanting(need_you: int, unread: int) -> Cell:
     """How many conversations need a person and how many are unread, for the line above the list."""
     asks = signed(ConversationWord.NEEDS_YOU, Shown(f"{need_you:,} need{'s' if need_you == 1 else ''} you  "))
-    news = cell(Shown(f"+ {unseen:,} unread  "), Tone.KEY)
-    return (*(asks if need_you else ()), *(news if unseen else ()))
+    news = cell(Shown(f"+ {unread:,} unread  "), Tone.KEY)
+    return (*(asks if need_you else ()), *(news if unread else ()))
 
 
 def so_far(read: int, left: int) -> Cell:

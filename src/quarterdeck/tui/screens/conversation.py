@@ -187,7 +187,7 @@ class ConversationScreen(DeckScreen):
     def resting_line(self) -> Cell:
         """Why the agent server is not the source, or which message the agent did not read."""
         if note := self._following.note or self._talk.answering.note:
-            advice = " r resumes it." if self._following.origin is Origin.ASLEEP else ""
+            advice = " r resumes it." if self._following.origin is Origin.SANDBOX_PAUSED else ""
             return cell(text.line(f"{note}{advice}"), Tone.WARN)
         if self._following.transcript.unanswered is not None:
             return cell(Shown("The agent ended without reading your last message; R sends it again."), Tone.WARN)
@@ -231,7 +231,7 @@ class ConversationScreen(DeckScreen):
             case "answer" if not self._question.actions:
                 reading = self._following.origin is Origin.OPENING
                 return "The conversation was not read yet; try again." if reading else "The agent asks for nothing."
-            case "go_on" if self._following.origin is Origin.ASLEEP and self.app.endpoint.embedded:
+            case "go_on" if self._following.origin is Origin.SANDBOX_PAUSED and self.app.endpoint.embedded:
                 return None
             case "go_on" | "stop" | "send_on" | "ask_always" | "ask_risky" | "ask_never" if self.app.endpoint.embedded:
                 return "No agent runs in the local service."
@@ -247,7 +247,7 @@ class ConversationScreen(DeckScreen):
                 return "Nothing was asked of the agent yet; m writes a message."
             case "stop" if transcript.waiting and self._following.reached:
                 return "The agent waits for an answer; tab goes to its question, where n rejects."
-            case "stop" if self._following.origin is Origin.ASLEEP or not transcript.running:
+            case "stop" if self._following.origin is Origin.SANDBOX_PAUSED or not transcript.running:
                 return "The agent does not work now."
             case "send_on" if transcript.status == ExecutionStatus.PAUSED:
                 return "The agent is paused; r lets it go on, and it reads your message then."
