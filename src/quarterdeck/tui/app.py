@@ -32,6 +32,7 @@ from quarterdeck.tui.keys_in_order import KeysInOrder
 from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES
 from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, MessageLine, Said
+from quarterdeck.tui.widgets.choices import Palette
 
 if TYPE_CHECKING:  # types of modules that are loaded behind the frame
     from quarterdeck.client.client import Client
@@ -103,8 +104,6 @@ class OpenScreen(Protocol):
 class Frame(Screen[None]):
     """What is shown until the screens are loaded: the first screen without its rows."""
 
-    VERTICAL_BREAKPOINTS = []  # a class on the screen would style all widgets again before the first frame
-
     def __init__(self, endpoint: Connection) -> None:
         super().__init__()
         self._endpoint = endpoint
@@ -126,7 +125,6 @@ class Deck(KeysInOrder):
     CSS_PATH = "quarterdeck.tcss"
     COMMANDS = {PaletteCommands}
     SUSPENDED_SCREEN_CLASS = "-below"
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (6, "-high")]
     BINDINGS = bindings({"ctrl+q": "quit"}, priority=True)
 
     edits: var[int] = var(0)
@@ -306,6 +304,11 @@ class Deck(KeysInOrder):
         dark, light = (own.name for own in THEMES)
         self.theme = light if self.theme == dark else dark
         self.connecting.remember(theme=self.theme)
+
+    def action_command_palette(self) -> None:
+        """Open the palette; Textual takes only its own on top for an open one, and ends if one lies below."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette())
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The commands in the palette: those of the screen it was opened on, the most needed first."""

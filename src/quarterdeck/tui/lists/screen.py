@@ -60,7 +60,6 @@ class ListScreen(DeckScreen, Generic[R]):
     """A list of live rows; a subclass passes its definition, and adds the commands that only this list has."""
 
     AUTO_FOCUS = "Table"
-    VERTICAL_BREAKPOINTS = []  # a class on the screen would style all widgets again before the first frame
 
     def __init__(self, definition: ListDefinition[R]) -> None:
         super().__init__()

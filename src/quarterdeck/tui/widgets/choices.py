@@ -1,19 +1,44 @@
-"""A list of lines to choose from, in a dialog or below a field."""
+"""Lines to choose from, in a dialog, below a field or in the palette."""
 
 from typing import Literal
 
 from textual import events
+from textual.command import CommandPalette
 from textual.style import Style
 from textual.widgets import OptionList
 
 from quarterdeck.tui.commands import bindings
 
 
+async def page(options: OptionList, direction: str) -> None:
+    """Move a page up or down; Textual fails where it has not laid out changed lines, or has no room for them."""
+    options.scroll_to_highlight()  # lays them out
+    if options.scrollable_content_region:
+        await options.run_action(f"page_{direction}")
+
+
+class Palette(CommandPalette):
+    """Textual's palette of commands, whose keys for pages work before its lines are painted, too."""
+
+    BINDINGS = bindings({"pagedown": "page('down')", "pageup": "page('up')"})
+
+    async def action_page(self, direction: str) -> None:
+        """Move a page up or down."""
+        await page(self.query_one(OptionList), direction)
+
+
 class ChoiceList(OptionList):
     """Lines to choose from, with the same keys for moving as the lists."""
 
     BINDINGS = bindings(
-        {"j": "cursor_down", "k": "cursor_up", "g": "first", "G": "last", "ctrl+d": "page_down", "ctrl+u": "page_up"}
+        {
+            "j": "cursor_down",
+            "k": "cursor_up",
+            "g": "first",
+            "G": "last",
+            "pagedown,ctrl+d": "page('down')",
+            "pageup,ctrl+u": "page('up')",
+        }
     )
 
     def __init__(self, *, focusable: bool = True, click: Literal["choose", "move", "turn"] = "choose") -> None:
@@ -42,6 +67,10 @@ class ChoiceList(OptionList):
         """Wrap all lines anew for the width that is left: Textual does so if the list is resized or a line replaced."""
         if self.options:
             self.replace_option_prompt_at_index(0, self.options[0].prompt)
+
+    async def action_page(self, direction: str) -> None:
+        """Move a page up or down."""
+        await page(self, direction)
 
     def step(self, step: int) -> None:
         """Move to the next or previous line."""
