@@ -229,6 +229,16 @@ async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the
     assert seat.text.count("Back (") == 1
 
 
+async def test_a_command_that_comes_after_it_was_closed_does_nothing(agent: FakeAgent) -> None:
+    agent.says("second wish", "user")
+    async with opened(agent) as seat:
+        screen = seat.deck.screen
+        await seat.press("escape", until=lambda: not screen.is_attached)
+        assert isinstance(screen, conversation.ConversationScreen)
+        await screen.action_command("message_before")  # as the palette does
+        await seat.sees("[1 Conversations]", "Fix login")
+
+
 async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent: FakeAgent) -> None:
     agent.set("finished")
     async with opened(agent, sees="The agent ended without reading your last message; R sends it again.") as seat:

@@ -149,6 +149,8 @@ class DeckScreen(Screen[None]):
 
     async def action_command(self, name: str) -> None:
         """Run a command, or show why not; its action is a method of the screen, a helper or the app."""
+        if not self.is_attached:  # the palette runs what was chosen later, and the screen was closed in between
+            return
         reason = self.why_not(command_at(self.PLACE, name))
         if monotonic() - self.app.key_lost_at < STILL_TYPING:
             self.app.key_lost_at, reason = monotonic(), TYPED_BEFORE
