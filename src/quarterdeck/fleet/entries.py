@@ -124,7 +124,7 @@ class Entries:
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.listed: list[Entry] = []
         self._calls: dict[str, int] = {}
-        """The index of each tool call's entry in `listed`."""
+        """The index in `listed` of the last entry of each tool call; some models repeat ids from answer to answer."""
         self.lacks_actions = False
         """Whether a result came without its action."""
         self.went_on: datetime | None = None
@@ -138,7 +138,7 @@ class Entries:
         entry = _entry(event, self.listed[known] if known is not None else None, self.went_on)
         if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
             self.went_on = event.timestamp
-        if entry is not None and entry.call in self._calls:
+        if entry is not None and entry.call in self._calls and not isinstance(event, ActionEvent):
             self.listed[self._calls[entry.call]] = entry
         elif entry is not None:
             self.lacks_actions |= isinstance(event, ResultEvent)
@@ -149,7 +149,7 @@ class Entries:
     @property
     def open_actions(self) -> tuple[Entry, ...]:
         """Actions without a result, in their order."""
-        listed = (self.listed[at] for at in self._calls.values())
+        listed = (self.listed[at] for at in sorted(self._calls.values()))
         return tuple(entry for entry in listed if entry.outcome is Outcome.OPEN)
 
 
