@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import bindings
@@ -12,6 +12,7 @@ from quarterdeck.tui.dialogs.base import SCROLL, Dialog
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
+from quarterdeck.tui.widgets.inputs import LineInput
 
 
 class ConfirmDialog(Dialog[bool]):
@@ -48,13 +49,13 @@ class TypedConfirmDialog(Dialog[bool]):
     def foot(self) -> Iterable[Widget]:
         """The field, which stays visible below a long text."""
         yield Static(plain(Shown(f"Type {self._word} to go on:"), Tone.MUTED), classes="note")
-        yield Input(id="word")
+        yield LineInput(id="word")
 
     def on_input_changed(self) -> None:
         """What was said is about another word."""
         self.complain(None)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def on_input_submitted(self, event: LineInput.Submitted) -> None:
         """Continue only with exactly that word."""
         if event.value.strip() == self._word:
             self.dismiss(result=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from textual import on
 from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Kind, example, quantity
@@ -17,6 +17,7 @@ from quarterdeck.tui.columns.sandboxes import COLUMNS
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.inputs import LineInput
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import chosen
 
@@ -42,8 +43,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
     def body(self) -> Iterable[Widget]:
         """The threshold, what it finds, and what is left out."""
         quiet = plain(Shown("Quiet for at least"), Tone.MUTED)
-        threshold = age(THRESHOLD)
-        yield Horizontal(Static(quiet, id="quiet"), Input(threshold, id="threshold", compact=True), id="asked")
+        yield Horizontal(Static(quiet, id="quiet"), LineInput(age(THRESHOLD), id="threshold"), id="asked")
         yield self._table
         yield Static(id="total")
 
@@ -73,8 +73,8 @@ class QuietDialog(Dialog[QuietSandboxes]):
             said.append(cell(text.line(left_out), Tone.WARN))
         return said
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
+    @on(LineInput.Changed)
+    def _typed(self, event: LineInput.Changed) -> None:
         event.stop()
         seconds = _seconds(event.value)
         if seconds is None:
@@ -84,8 +84,8 @@ class QuietDialog(Dialog[QuietSandboxes]):
         self._threshold = seconds
         self._refresh()
 
-    @on(Input.Submitted)
-    def _go_on(self, event: Input.Submitted) -> None:
+    @on(LineInput.Submitted)
+    def _go_on(self, event: LineInput.Submitted) -> None:
         if _seconds(event.value) is None:
             return
         self._refresh()
