@@ -115,6 +115,7 @@ async def test_a_pasted_line_with_variables_falls_into_command_arguments_and_env
         assert server.env == {"API_TOKEN": SecretStr("sentinel")}
         await seat.go_to("mcp:0", "enter", "tab", "ctrl+u", sees="•••• kept")
         await seat.paste("API_TOKEN=sentinel-anew FOO=bar uvx other", sees=("API_TOKEN", "FOO"))
+        await seat.until(lambda: "in place of the arguments that were there" in seat.unwrapped)
         assert seat.text.count("•••• pasted") == 2
         assert "•••• kept" not in seat.text
         (server,) = (await save_dialog(seat)).stdio_servers

@@ -49,7 +49,7 @@ OTHER = "other-"
 NOT_SHOWN = frozenset({"name", "headers", "transport", "type"})
 """Members shown elsewhere in the dialog or the list."""
 REVEALS = "A hidden argument would be shown: keep the word before it, or type the argument anew."
-ONE_A_LINE = "one a line; a pasted command line is split"
+ONE_A_LINE = "one a line; a pasted line is split into words"
 NO_NUMBER = "This is not a number; type one such as 60."
 EMPTY = Shown('""')
 """The line of an empty argument."""
@@ -101,11 +101,10 @@ class ArgumentsArea(PlainArea):
         now = self.entered
         return "" if self._hidden.isdisjoint(frozenset(now) - _hidden(now)) else REVEALS
 
-    def add(self, words: Sequence[str]) -> None:
-        """Append words, one per line."""
-        before = self.text.rstrip("\n")
-        self.text = "\n".join([*([before] if before else []), *(self._line_of(word, word) for word in words)])
-        self.move_cursor(self.document.end)
+    def add(self, words: Sequence[str], *, instead: bool) -> None:
+        """Append words, one per line, or put them in place of all lines; undo takes it back."""
+        before = [] if instead or not self.text else [self.text.rstrip("\n")]
+        self.replace("\n".join([*before, *(self._line_of(word, word) for word in words)]), (0, 0), self.document.end)
 
     def cleaned(self, pasted: str) -> str:
         """Split a pasted line as a shell does."""
@@ -223,13 +222,14 @@ class CommandInput(LineInput):
         while len(words) > 1 and (assigned := _ASSIGNMENT.fullmatch(words[0])):
             env[assigned[1]] = assigned[2]
             words = words[1:]
-        if not self.value and len(words) > 1:
-            self._arguments.text = ""
+        instead = not self.value and len(words) > 1
+        where = "Environment and Arguments" if env else "Arguments"
+        if instead and self._arguments.text:
+            where += ", in place of the arguments that were there; ctrl+z there brings them back"
         super().paste(words[0] if words else "")
         if env or len(words) > 1:
-            self._arguments.add(words[1:])
+            self._arguments.add(words[1:], instead=instead)
             self._variables.put(env)
-            where = "Environment and Arguments" if env else "Arguments"
             self.notice(f"The rest of the command line was put under {where}.")
 
 
