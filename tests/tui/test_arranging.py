@@ -70,7 +70,7 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
     async with at_sandboxes(FakeFleet()) as seat:
         await seat.press("f", sees="No sandboxes are there, so there is no status to choose.")
     async with at_sandboxes(fleet) as seat:
-        await seat.press("f", sees=("Which statuses are shown", "[x] ● Running", "[x] ‖ Paused"))
+        await seat.press("f", sees=("Show rows by status", "[x] ● Running", "[x] ‖ Paused"))
         await seat.press("space", "enter", sees=("status:paused", "2 of 6"))
         await seat.press("f", sees=("[ ] ● Running", "[x] ‖ Paused"))
         await seat.press("down", "space", "enter", sees="A list shows at least one status; d chooses all.")
@@ -99,6 +99,7 @@ async def test_equal_rows_stand_as_usual_and_so_do_all_once_the_column_of_their_
         for key, order in {"s": "STATE ▲", "S": "STATE ▼"}.items():
             await seat.press(key, sees=order, until=lambda: seat.table.ids == ["a", "c", "b"])
         await seat.press("C", "space", "enter", sees="Sorted by what needs a look first")
+        await seat.press("S", sees="▼  TITLE")
         await seat.press("s", sees="TITLE ▲", until=lambda: seat.table.ids == ["a", "b", "c"])
 
 
@@ -174,15 +175,15 @@ async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Ho
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("http://me:hush@box:81/?key=hush", "copied the conversation's address whole: it holds a password or token."),
-        ("http://box:81/open", "copied the conversation's address"),
+        ("http://me:hush@box:81/?key=hush", "the conversation's address with its password or token, if your"),
+        ("http://box:81/open", "the conversation's address, if your terminal takes copies"),
     ],
 )
 async def test_without_a_browser_an_address_is_copied_and_what_it_holds_is_said(url: str, said: str) -> None:
     fleet = FakeFleet()
     fleet.talk("c" * 32, "run1", "Bug", conversation_url=url)
     async with at_conversations(fleet, size=WIDE) as seat:
-        await seat.press("O", sees="No browser here; " + said)
+        await seat.press("O", sees=f"No browser: copied {said}")
         assert ("password" in seat.text) is ("password" in said)
         assert "hush" not in seat.text
         assert seat.deck.clipboard == url
@@ -190,7 +191,7 @@ async def test_without_a_browser_an_address_is_copied_and_what_it_holds_is_said(
 
 async def test_without_a_browser_the_address_of_an_agent_server_is_copied(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.go_to("run1", "O", sees="copied http://box/run1 whole: it holds a password or token.")
+        await seat.go_to("run1", "O", sees="copied http://box/run1 with its password or token, if")
         assert seat.deck.clipboard == "http://box/run1?key=hush"
         await seat.go_to("off4", "O", sees="It has addresses only while it runs. r resumes it.")
 

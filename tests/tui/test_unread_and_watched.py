@@ -59,7 +59,7 @@ async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFle
         await seat.press(*"needs-you", until=lambda: set(seat.table.ids) == {"c2"})
         await seat.press("enter", "i", sees="children")
         await seat.press("escape", sees="0 of 4 match.")
-        await seat.press("escape", "f", sees=("Which statuses are shown", "[x] ✓ Finished", "[x] ◆ Needs you"))
+        await seat.press("escape", "f", sees=("Show rows by state", "[x] ✓ Finished", "[x] ◆ Needs you"))
         await seat.press("space", "enter", until=lambda: set(seat.table.ids) == {"c2", "c3"})
 
 

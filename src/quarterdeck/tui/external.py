@@ -70,8 +70,8 @@ def open_address(app: App[Any], address: str, shown: str) -> Shown:
         Thread(target=_browse, args=(address,), daemon=True).start()
         return line(f"Opened {shown}")
     app.copy_to_clipboard(address)
-    secret = " whole: it holds a password or token." if masks.address(address) != address else ""
-    return line(f"No browser here; copied {shown}{secret}")
+    secret = " with its password or token" if masks.address(address) != address else ""
+    return line(f"No browser: copied {shown}{secret}, if your terminal takes copies (OSC 52).")
 
 
 def _browse(address: str) -> None:

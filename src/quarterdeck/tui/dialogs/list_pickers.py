@@ -20,8 +20,8 @@ from quarterdeck.tui.glyphs import signed
 from quarterdeck.tui.text import Shown
 
 NOTE = Shown(
-    "Left out is what is empty in the rows in sight and, where there is little room, what is needed least: of those "
-    "you choose the last. The first always stays."
+    "A column is not shown while it is empty in all rows in sight, or where there is no room: the least needed go "
+    "first, once you move one the last. The first always stays."
 )
 WORD_WIDE = 20
 STATUS_WIDE = len("◔ Resuming")
@@ -46,8 +46,8 @@ def pick_columns(titles: Mapping[str, str], chosen: Sequence[str] | None) -> Pic
     )
 
 
-def pick_statuses(counts: Counter[str], chosen: Collection[str]) -> PickSeveralDialog:
-    """Return a dialog to show and hide statuses, with their counts; all are selected if none is `chosen`."""
+def pick_statuses(noun: str, counts: Counter[str], chosen: Collection[str]) -> PickSeveralDialog:
+    """Return a dialog to show and hide statuses, called `noun`, with counts; all are selected if none is `chosen`."""
     present = [word for word, count in counts.most_common() if count]
     asked = [value for value in chosen if not any(value in word.casefold() for word in present)]
     words = [*present, *dict.fromkeys(asked)]
@@ -57,12 +57,12 @@ def pick_statuses(counts: Counter[str], chosen: Collection[str]) -> PickSeveralD
 
     on = [word for word in words if any(value in word.casefold() for value in chosen)] if chosen else words
     return PickSeveralDialog(
-        Shown("Which statuses are shown"),
+        Shown(f"Show rows by {noun}"),
         words,
         on,
         line,
         usual="all",
-        at_least_one=Shown("A list shows at least one status; d chooses all."),
+        at_least_one=Shown(f"A list shows at least one {noun}; d chooses all."),
     )
 
 

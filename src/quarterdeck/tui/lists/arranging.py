@@ -132,7 +132,7 @@ class Arranging(Generic[R]):
             self.filter_by(with_statuses(typed, self.listing.definition.grammar, status, wanted))
             self.keep()
 
-        await ask(self.screen.app, pick_statuses(counts, self.listing.filter.values_of(status)), picked)
+        await ask(self.screen.app, pick_statuses(status, counts, self.listing.filter.values_of(status)), picked)
 
     def filter_by(self, words: str) -> None:
         """Show only rows that match; if the cursor's row does not, the cursor moves to the first one."""
@@ -145,15 +145,15 @@ class Arranging(Generic[R]):
 
     def say_found(self) -> None:
         """Show how many rows match the filter, and what is wrong with it."""
-        listing = self.listing
+        listing, status = self.listing, self.listing.definition.status
         problems = listing.filter.problems
-        asked = [term for term in listing.filter.terms if term.name == self.listing.definition.status and listing.rows]
+        asked = [term for term in listing.filter.terms if term.name == status and listing.rows]
         if listing.ids:
-            unknown = unknown_texts(asked, (*self.listing.definition.statuses, *listing.counts))
-            problems += tuple(f"No {self.listing.definition.status} is called {each}." for each in unknown)
+            unknown = unknown_texts(asked, (*listing.definition.statuses, *listing.counts))
+            problems += tuple(f"No {status} is called {each}." for each in unknown)
         else:
             rows, now = listing.rows.values(), self.screen.app.clock()
             none = (term for term in asked if not term.inverted and not any(term.holds(row, now) for row in rows))
-            problems += tuple(f"No row has the status {' or '.join(term.texts)}." for term in none)
+            problems += tuple(f"No row has the {status} {' or '.join(term.texts)}." for term in none)
         said = tuple(map(text.line, problems))
         self.filter_bar.say_found(len(listing.ids), len(listing.rows), said)

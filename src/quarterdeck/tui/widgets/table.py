@@ -362,11 +362,14 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         return self._row_line(at)
 
     def _header_line(self) -> Strip:
-        """Return the line of titles; the sorted column has an arrow and reverse video."""
+        """Return the line of titles; an arrow is at the sorted column, or before all if the usual order is reversed."""
         header = self.themed(f"bold ${TABLE_HEADER}", TABLE_HEADER_BACKGROUND)
         sorted_by, reverse = self._sorted
         line: list[Segment] = []
         end = 0
+        if reverse and sorted_by is None:
+            line.append(Segment(DOWN, header + Style(reverse=True)))
+            end = len(DOWN)
         for place in self._places:
             column = self._columns[place.number]
             title, style = column.title, header

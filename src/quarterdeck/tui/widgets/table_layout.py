@@ -51,14 +51,16 @@ class Placed(NamedTuple):
 
 
 def chosen(columns: Sequence[Column[R]], names: Sequence[str] | None) -> tuple[Column[R], ...]:
-    """Return the columns with these names in that order; in a narrow table, the last ones are dropped first.
+    """Return the columns with these names in that order; None means all, unknown names are skipped.
 
-    None means all columns as they are; unknown names are skipped.
+    Columns in another order than their own have a priority by that order: in a narrow table, the last is dropped first.
     """
     if names is None:
         return tuple(columns)
     by_key = {column.key: column for column in columns}
     known = [by_key[name] for name in names if name in by_key]
+    if known == [column for column in columns if column in known]:
+        return tuple(known)
     return tuple(column._replace(priority=at) for at, column in enumerate(known))
 
 
