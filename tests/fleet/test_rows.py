@@ -73,7 +73,7 @@ def test_the_steps_of_a_start_are_counted_and_an_unknown_one_shown() -> None:
     later = "SETTING_UP_SKILLS STARTING_CONVERSATION"
     words = [start_state(task(step), at(1)).word for step in f"{steps} {later}".split()]
     assert [word.split()[0] for word in words] == [f"{number}/7" for number in range(1, 8)]
-    assert words[2] == "3/7 preparing repository"
+    assert words[2] == "3/7 repository"
     assert start_state(task("BREWING"), at(1)).word == "BREWING"
     assert in_progress([task("BREWING")], at(1)) == {"t"}
     said = {start_state(task("ERROR", detail), at(1)).note for detail in (None, "", "  \n")}

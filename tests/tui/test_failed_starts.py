@@ -119,9 +119,9 @@ def starting() -> FakeFleet:
 
 async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(starting: FakeFleet) -> None:
     starting.tasks[0] |= {"status": "WAITING_FOR_SANDBOX", "request": {}}
-    async with at_conversations(starting, sees="2/7 waiting for a sandbox") as seat:
+    async with at_conversations(starting, sees="2/7 sandbox") as seat:
         starting.tasks[0]["status"] = "PREPARING_REPOSITORY"
-        await seat.reread(sees=("3/7 preparing", "Which port?"))
+        await seat.reread(sees=("3/7 repository", "Which port?"))
         assert seat.table.cursor_id == "f" * 32
         await seat.press("enter", sees=(f"▌  {'f' * 32}", "PREPARING_REPOSITORY"))
         starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
@@ -141,7 +141,7 @@ async def test_a_start_that_is_soon_over_does_not_lead_to_the_end_of_a_list(star
     server = Gated(starting.answer, to(f"{CONVERSATIONS}/start-tasks/search"))
     async with at_conversations(starting, server=server, sees="301 Finished") as seat:
         server.gate.set()
-        await seat.sees("3/7 preparing", "live now")
+        await seat.sees("3/7 repository", "live now")
         await seat.press("j", "g")  # on the start, also where the conversations were read before it
         starting.talk("new", "box", "Port it", execution_status="running", updated_at=datetime.now(UTC).isoformat())
         if listed == "before it":

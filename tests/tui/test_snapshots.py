@@ -86,7 +86,7 @@ def test_sandboxes(snap_compare: Compare, tmp_path: Path, size: tuple[int, int],
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 def test_conversations(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
-    keys = pressing(LISTED, ("space", "3/7 preparing"))
+    keys = pressing(LISTED, ("space", "3/7 repository"))
     assert snap_compare(deck_on(fleet().server, tmp_path), terminal_size=size, run_before=keys)
 
 

@@ -124,7 +124,8 @@ async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: Fa
         fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
         await seat.press("ctrl+s", sees=("Not so", "First message", "port it", "to rust", "Port"))
         assert not fleet.created
-        await seat.press("escape", "escape", "n", sees=("Try it again", "Not so", "port it"), lacks="was not known")
+        await seat.press("escape", sees="Not created; n shows what you entered.")
+        await seat.press("n", sees=("Try it again", "Not so", "port it"), lacks="was not known")
         fleet.says.clear()
         await seat.press("ctrl+s", until=lambda: fleet.created)
         assert fleet.created[0]["initial_message"]["content"][0]["text"] == "port it\nto rust"

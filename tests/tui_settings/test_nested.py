@@ -169,7 +169,7 @@ async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cle
     async with sit(stored=FULL, store=store) as seat:
         await seat.go_to("token:")
         await set_token(seat, 0, "refused")
-        await seat.sees("! A token was refused by its provider: github.", "stores it and asks no provider.")
+        await seat.sees("! A provider did not confirm its token: github.", "stores it and asks no provider.")
         await seat.retype("sentinel-one", "enter", sees=("The token of github is stored.", "token stored"))
         await set_token(seat, 1, "sentinel-two")
         await seat.sees("The token of gitlab is stored.")

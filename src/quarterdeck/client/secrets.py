@@ -131,6 +131,6 @@ def _gone(name: str) -> ServiceError:
 
 def _refused_token(tokens: Mapping[str, ProviderToken], error: ServiceError) -> ServiceError:
     typed = [name for name, token in tokens.items() if token.token is not None]
-    words = f"A token was refused by its provider: {', '.join(typed or tokens)}."
+    words = f"A provider did not confirm its token: {', '.join(typed or tokens)}."
     advice = "Check the token and its host; a server that cannot reach the provider refuses every token."
     return replace(error, kind=ErrorKind.INVALID, words=words, advice=advice)

@@ -10,14 +10,14 @@ from quarterdeck.fleet.conversations import Category, ConversationRow, Conversat
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",
-    StartTaskStatus.WAITING_FOR_SANDBOX: "waiting for a sandbox",
-    StartTaskStatus.PREPARING_REPOSITORY: "preparing repository",
-    StartTaskStatus.RUNNING_SETUP_SCRIPT: "running setup script",
-    StartTaskStatus.SETTING_UP_GIT_HOOKS: "setting up git hooks",
-    StartTaskStatus.SETTING_UP_SKILLS: "setting up skills",
-    StartTaskStatus.STARTING_CONVERSATION: "starting conversation",
+    StartTaskStatus.WAITING_FOR_SANDBOX: "sandbox",
+    StartTaskStatus.PREPARING_REPOSITORY: "repository",
+    StartTaskStatus.RUNNING_SETUP_SCRIPT: "setup script",
+    StartTaskStatus.SETTING_UP_GIT_HOOKS: "git hooks",
+    StartTaskStatus.SETTING_UP_SKILLS: "skills",
+    StartTaskStatus.STARTING_CONVERSATION: "conversation",
 }
-"""The steps before READY in their order, each with its words."""
+"""The steps before READY in their order: what is being made ready, short enough for its column."""
 FAILED = "failed"
 """The status word of a failed start."""
 SLOW_AFTER = timedelta(seconds=180)
@@ -29,7 +29,7 @@ FAILED_RECENTLY = timedelta(days=1)
 
 
 def start_state(task: StartTask, now: datetime) -> ConversationState:
-    """Return the status of a task, given the server's time: "3/7 preparing repository", "ready", "failed"."""
+    """Return the status of a task, given the server's time: "3/7 repository", "ready", "failed"."""
     detail = (task.detail or "").strip()
     if task.status == StartTaskStatus.ERROR:
         return ConversationState(FAILED, Category.TROUBLE, detail or "The server does not say why.")

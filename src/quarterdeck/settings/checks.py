@@ -110,7 +110,7 @@ def address(value: str) -> Problem | None:
     """Require an http or https address with a host."""
     problem = web_address(value, ("http", "https"))
     if problem is None and is_here(value):
-        return warning("This is looked up from the server and its sandboxes, not from this machine.")
+        return warning("This is looked up from the server and its sandboxes, which may be other machines.")
     return problem
 
 

@@ -111,7 +111,7 @@ def key_words(server: McpServer, *, hidden: bool = False) -> str:
     if any(missing(server)):
         return "to type"
     if hidden:
-        return "typed" if holds_secret(server) else "not told"
+        return "typed" if has_secret(server) else "not told"
     if isinstance(server, StdioServer):
         return ""
     return "stored" if has_secret(server) else "none"

@@ -93,7 +93,7 @@ class FieldsDialog(Dialog[Result]):
     def on_mount(self) -> None:
         """Show the key hints and the fields whose condition holds."""
         self.hint(self._hints)
-        self._may_go.append(self.typed)
+        self.let_go()
         self._show_asked()
 
     @property
@@ -163,12 +163,16 @@ class FieldsDialog(Dialog[Result]):
             self._said_of = None
             self.complain(None)
 
+    def let_go(self) -> None:
+        """Let escape discard without a warning what is typed now."""
+        self._may_go.append(self.typed)
+
     def action_cancel(self) -> None:
         """Close without an answer; changes are discarded only when escape is pressed twice."""
         if self.typed in self._may_go:
             self.dismiss(None)
         else:
-            self._may_go.append(self.typed)
+            self.let_go()
             self.say(Shown("esc again drops what you typed."), Tone.WARN)
             self._said_of = self.typed
 

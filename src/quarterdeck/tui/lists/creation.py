@@ -82,6 +82,7 @@ class Creation:
         except ServiceError as error:
             self._unsent = unsent.model_copy(update={"because": error.sentences})
             if not self._dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
+                self._dialog.let_go()
                 raise
             self.offers.offer(about, self._unsent)
             if app.endpoint == self._endpoint:
@@ -105,6 +106,7 @@ class Creation:
             return
         if all((value or None) == unsent.entered.get(name) for name, value in self._dialog.typed.items()):
             self.offers.offer(about, unsent)  # only what was typed anew is dropped by escape
+            self.screen.say(Shown("Not created; n shows what you entered."), Tone.WARN)
         else:
             self.offers.drop(about, unsent)
 

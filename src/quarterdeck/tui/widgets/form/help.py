@@ -89,7 +89,8 @@ def _notes(view: FormView, row: Row) -> Iterator[Cell]:
         yield cell(brief(row.field.absent), Tone.WARN)
     off = view.draft.off_for(row.name)
     if off is not None:
-        yield cell(brief(f"It has no effect while {off.label} is off; its value is kept."), Tone.REST)
+        now = words.after_save(view.draft, off.key)
+        yield cell(brief(f"It has no effect while {off.label} is {now}; its value is kept."), Tone.REST)
     effect = effect_of(row.name, view.server)
     if effect:
         yield cell(Shown(effect), Tone.REST)
