@@ -279,7 +279,7 @@ async def test_a_long_list_says_how_much_is_read_and_what_was_found(answer: Answ
         return Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
 
     server = FakeServer(script)
-    async with seated(answering(server), PROD, size=WIDE, sees="1 of 340 read") as seat:
+    async with seated(answering(server), PROD, size=WIDE, sees=("1 of 340 read", "(status 429)")) as seat:
         await seat.press("slash", *"parser")
         await seat.until(lambda: any(("title__contains", "parser") in each.query for each in server.asked))
         await seat.sees(*words)

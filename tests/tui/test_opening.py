@@ -183,12 +183,13 @@ async def test_a_small_terminal_is_survived(sit: Sit) -> None:
         for size in ((20, 5), (1, 1), (60, 20), (200, 60)):
             await seat.resize(*size)
             await seat.press("2", "1")
-        for keys, words in (("C", "Columns"), ("?", "Keys: conversations"), (":1", "Conversations (1)")):
+        choice = ("n", *["tab"] * 4, "enter")
+        for keys, words in (("C", "Columns"), ("?", "Keys: conversations"), (":1", "Conversations (1)"), (choice, "▌")):
             await seat.press(*keys, sees=words)
             for size in ((40, 10), (10, 3), (1, 1), (200, 60)):
                 await seat.resize(*size)
                 await seat.press("down", "pageup", "pagedown")
-            await seat.press("escape", sees="No conversations.")
+            await seat.press("escape", "escape", sees="No conversations.")
         for size in ((59, 20), (60, 19), (20, 6)):
             await seat.resize(*size, sees="Enlarge to 60x20.")
             await seat.resize(60, 20, until=lambda: "Enlarge" not in seat.text)

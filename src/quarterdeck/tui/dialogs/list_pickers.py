@@ -20,8 +20,8 @@ from quarterdeck.tui.glyphs import signed
 from quarterdeck.tui.text import Shown
 
 NOTE = Shown(
-    "A column is not shown while it is empty in all rows in sight, or where there is no room: the least needed go "
-    "first, once you move one the last. The first always stays."
+    "A column is left out while no row in sight has anything in it, or where there is no room: the least needed ones "
+    "or, once you have moved any, the last ones. The first always stays."
 )
 WORD_WIDE = 20
 STATUS_WIDE = len("◔ Resuming")

@@ -26,6 +26,7 @@ from quarterdeck.tui.external import CannotRunError, edit
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Said
+from quarterdeck.tui.widgets.choices import page
 
 MOST = 4_000
 """Maximum characters of a line's initial value or of a paste: far more than anybody edits in one line."""
@@ -249,6 +250,8 @@ class ChoiceLine(Widget, can_focus=True):
 class OneOf(Select[str]):
     """One of a few values, each with its words, in a drop-down list."""
 
+    BINDINGS = bindings({"pagedown": "page('down')", "pageup": "page('up')"}, priority=True)
+
     def __init__(self, value: str, choices: Iterable[tuple[Shown | Content, str]]) -> None:
         literal = ((Text(words) if isinstance(words, str) else words, choice) for words, choice in choices)
         super().__init__(literal, value=value, allow_blank=False, compact=True)  # it reads a plain `str` as markup
@@ -257,6 +260,14 @@ class OneOf(Select[str]):
     def entered(self) -> str:
         """The selected value."""
         return str(self.value)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While the list is closed, the keys for pages belong to the form."""
+        return self.expanded or action != "page"
+
+    async def action_page(self, direction: str) -> None:
+        """Move a page up or down in the list."""
+        await page(self.query_one(OptionList), direction)
 
     def action_show_overlay(self) -> None:
         """Open the list and focus it at once; Textual does that only after the keys that are typed already."""
