@@ -1,13 +1,14 @@
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import httpx
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
-from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of, under_way
+from tests.client.fakes import FAST, NO_ROUTE, Answer, Script, client_of, under_way
 from tests.local.conftest import until
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 
@@ -15,9 +16,9 @@ from .fakes import NOON, at
 
 
 @asynccontextmanager
-async def running(fleet: FakeFleet, told: Callable[[News], None]) -> AsyncIterator[Session]:
-    client, _ = client_of(fleet.answer)
-    session = Session(client, told, lambda: NOON)
+async def running(script: Script) -> AsyncIterator[Session]:
+    client, _ = client_of(script)
+    session = Session(client, lambda news: None, lambda: NOON)
     async with under_way(session.run()):
         yield session
 
@@ -26,7 +27,7 @@ async def running(fleet: FakeFleet, told: Callable[[News], None]) -> AsyncIterat
 async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_the_other_way_round(first: str) -> None:
     """Whoever started it, and whichever list told of it first: it can be paused from its row."""
     fleet = FakeFleet()
-    async with running(fleet, lambda news: None) as session:
+    async with running(fleet.answer) as session:
         await until(lambda: not (session.conversations.health.incomplete or session.sandboxes.health.incomplete))
         fleet.talk("c", fleet.add("box"), "Fix login")
         fleet.tasks = [{"id": "task", "status": "READY", "app_conversation_id": "c"}]
@@ -37,11 +38,24 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_th
 async def test_a_list_that_was_refused_is_read_again_once_the_key_is_known_to_be_accepted() -> None:
     refused = Answer({"detail": "Unauthorized"}, 401)
     fleet = FakeFleet(says={f"GET {CONVERSATIONS}/search": refused}, nested=True)
-    async with running(fleet, lambda news: None) as session:
+    async with running(fleet.answer) as session:
         await until(lambda: session.conversations.health.state is HealthState.REFUSED)
         fleet.says.clear()
         session.server.doubt()
         await until(lambda: session.conversations.health.state is HealthState.ONLINE)
+
+
+async def test_when_one_list_is_read_again_the_others_do_not_rest_until_their_next_try(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("quarterdeck.fleet.watch.backoff", lambda *_: 600.0)
+    fleet, up = FakeFleet(), False
+    async with running(lambda asked: fleet.answer(asked) if up else httpx.ConnectError("refused")) as session:
+        lists = session.conversations, session.sandboxes, session.start_tasks
+        await until(lambda: all(each.health.failures for each in lists))
+        up = True
+        session.sandboxes.refresh()
+        await until(lambda: not any(each.health.error for each in lists))
 
 
 async def test_a_conversation_shows_the_newer_word_of_its_sandbox_until_it_was_read_after_that() -> None:
