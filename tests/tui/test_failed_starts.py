@@ -119,7 +119,10 @@ def starting() -> FakeFleet:
 
 async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(starting: FakeFleet) -> None:
     starting.tasks[0] |= {"status": "WAITING_FOR_SANDBOX", "request": {}}
+    starting.tasks[0].pop("sandbox_id")
     async with at_conversations(starting, sees="2/7 sandbox") as seat:
+        await seat.press("o", sees="It has no sandbox yet.")
+        starting.tasks[0]["sandbox_id"] = "box"
         starting.tasks[0]["status"] = "PREPARING_REPOSITORY"
         await seat.reread(sees=("3/7 repository", "Which port?"))
         assert seat.table.cursor_id == "f" * 32

@@ -17,7 +17,7 @@ from quarterdeck.fleet.conversations import (
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
-from quarterdeck.fleet.start_tasks import SLOW_AFTER
+from quarterdeck.fleet.start_tasks import FAILED, SLOW_AFTER
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import (
@@ -67,7 +67,9 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
         return refusal(name, memory.state(now), subject="Its sandbox")
     if row.record is not None and row.record.sandbox_status in THERE:
         return "Its sandbox has not been read yet; it will be in a moment."  # the server may name it only here
-    return "Its sandbox is not there." if row.sandbox_id is not None else "It has no sandbox."
+    if row.sandbox_id is not None:
+        return "Its sandbox is not there."
+    return "It has no sandbox yet." if row.task and row.state.word != FAILED else "It has no sandbox."
 
 
 def _changes_at(session: Session, row: ConversationRow, now: datetime) -> datetime | None:
