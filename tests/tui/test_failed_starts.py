@@ -99,6 +99,7 @@ async def test_the_cursor_that_nobody_moved_is_on_the_first_row(fleet: FakeFleet
     for number in range(count):
         fleet.talk(f"talk{number:02}", "box", "Long done", created_at=f"2026-03-14T09:{number:02}:00Z")
     async with at_conversations(fleet, state=state) as seat:
+        await seat.press("s", sees="STATE ▲", until=lambda: seat.table.ids[0] == fleet.tasks[0]["id"])
         while "CREATED ▲" not in seat.text:
             await seat.press("s")
     server = Gated(fleet.answer, to(f"{CONVERSATIONS}/search"))

@@ -81,7 +81,7 @@ def _of_record(of: Callable[[Conversation], str | None]) -> Callable[[Conversati
 
 
 COLUMNS: tuple[Column[ConversationRow], ...] = (
-    Column("state", "STATE", 20, marked_state, sort=lambda row: row.state.word, flex=1),
+    Column("state", "STATE", 20, marked_state, sort=lambda row: row.state.word.casefold(), flex=1),
     Column("title", "TITLE", 24, title, sort=lambda row: row.title.casefold() or None, flex=3),
     text_column("repository", "REPO@BRANCH", 12, lambda row: row.place or None, flex=2, priority=1),
     age_column("updated", "UPDATED", 8, lambda row: row.told.changed_at, lambda row: row.updated),
