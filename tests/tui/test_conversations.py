@@ -117,7 +117,8 @@ async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None
             await seat.press("slash")
             assert said not in seat.text
             await seat.press("escape")
-        await seat.press("%", sees="% does nothing here; ? shows the keys.")
+        for key in ("%", "tab", "delete"):
+            await seat.press(key, sees=f"{key} does nothing here; ? shows the keys.")
         await seat.press("j", lacks="does nothing here")
         await seat.paste("words", sees="Pasted text does nothing here.")
 

@@ -296,6 +296,12 @@ class Deck(KeysInOrder):
         if self.session is not None:
             self.session.rest(hidden=False)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave tab to those who say what a key that does nothing is, where there is nothing else to go to."""
+        if action in ("focus_next", "focus_previous"):
+            return any(each is not self.focused for each in self.screen.focus_chain)
+        return super().check_action(action, parameters)
+
     def action_switch_theme(self) -> None:
         """Switch between the dark and the light theme."""
         if self.no_color:

@@ -159,11 +159,15 @@ class MessageLine(Widget):
         self.message = ()
 
 
+NAMED_KEYS = ("ctrl+", "f", "tab", "shift+tab", "left", "right", "backspace", "delete", "insert")
+"""How the keys begin that write nothing and are named; the others move."""
+
+
 def unused_key(event: Key) -> str:
     """Return a key that does nothing as it is shown to people; empty for one of which nothing is said."""
     if event.is_printable and event.character is not None:
         return event.character
-    return shown_key(event.key) if event.key.startswith(("ctrl+", "f")) else ""
+    return shown_key(event.key) if event.key.startswith(NAMED_KEYS) else ""
 
 
 class KeyBar(Widget):
