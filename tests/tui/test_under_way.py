@@ -215,6 +215,11 @@ async def test_a_start_whose_answer_was_lost_is_gone_to_and_n_has_words_that_are
         await seat.press("n", sees=("Try it again", typed) if keeps else "First message")
         assert ("Try it again" in seat.text) is ("Unknown whether it happened." in seat.text) is keeps
         await seat.until(lambda: len([*tmp_path.rglob("unsent-conversations/*.json")]) == keeps)
+        if not followed:
+            asked_for = {"initial_message": {"content": [{"type": "text", "text": typed}]}}
+            fleet.tasks += [start_task(each * 32, request=asked_for) for each in "de"]  # either may be it
+            await seat.press("escape", sees="Not created; n shows what you entered.")
+            await seat.reread(sees="The conversation was created after all; the list shows it.")
 
 
 async def test_what_was_refused_is_offered_by_the_next_runs(fleet: FakeFleet, tmp_path: Path, state: KeptState) -> None:

@@ -80,6 +80,8 @@ class Unsent:
         for each in made:
             offered.remove(each)
             self.drop(about, each)
+        if made and found is None and about not in self._to_tell:
+            self._screen.say(Shown("The conversation was created after all; the list shows it."), Tone.GOOD)
         if about in self._to_tell and session.start_tasks.health.whole:
             self._to_tell.remove(about)
             if offered:
