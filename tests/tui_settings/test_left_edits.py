@@ -50,7 +50,9 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_
         await seat.save_verified(1)
         await seat.until(lambda: pages(tmp_path, "unsaved") == [])
         await seat.edit("git_user_name", "Ann", "escape", sees="Unsaved settings")
-        await seat.press("d", until=lambda: seat.deck.current_mode == "conversations")
+        await seat.press("l", until=lambda: seat.deck.current_mode == "conversations")
+        await seat.press("3", sees="Edits left behind")
+        await seat.press("D", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
     assert pages(tmp_path, "unsaved") == []
 
 

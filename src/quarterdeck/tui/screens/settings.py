@@ -351,7 +351,7 @@ class SettingsScreen(DeckScreen):
     # Edits that were left behind, and leaving with unsaved edits
 
     def _offer(self) -> None:
-        """Ask about edits that were left behind, each time a connection is opened."""
+        """Ask about edits that were left behind, each time a connection is opened and after they were left."""
         if self._to_offer and self.record.loaded and self.is_current:
             self._to_offer = False
             if self.why_not(command_at(self.PLACE, "unsaved_edits")) is None:
@@ -369,6 +369,7 @@ class SettingsScreen(DeckScreen):
             return await self.saves.save()
         gone = answer == "d" or (answer == "l" and await self.kept.leave())
         if gone:
+            self._to_offer = answer == "l"
             await self.form.change(Draft.discard)
             self._count_edits()
         return gone
