@@ -126,6 +126,7 @@ class FieldsDialog(Dialog[Result]):
     def action_accept(self) -> None:
         """Continue, if nothing is wrong."""
         self._said_of = None
+        del self._may_go[1:]  # the warning of escape goes with the sentence
         self.complain(None)
         order = {name: number for number, name in enumerate(self.fields)}
         problems = sorted(self.problems(), key=lambda each: (not each.stops, order.get(each.member, -1)))
