@@ -276,6 +276,7 @@ async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(doze
         await seat.sees("! A repository is written as owner/name", "! A branch has no blanks in its name.", "go", "a b")
         await seat.press("end", "ctrl+u", until=lambda: "! A repository" not in seat.text)
         await seat.press("tab", "end", "ctrl+u", "d", "ctrl+s", sees=("! A branch needs its repository.", "go"))
+        await seat.press("ctrl+p", sees="^p does nothing here")  # what closes a form closes what stands on top
         assert not dozen.created
         await seat.press("escape", sees=("esc again drops what you typed", "go"))
         await seat.press("ctrl+s", until=lambda: "esc again" not in seat.text)

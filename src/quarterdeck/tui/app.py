@@ -20,7 +20,7 @@ from rich.console import RenderableType
 from textual import work
 from textual.app import ComposeResult, SystemCommand
 from textual.reactive import var
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from quarterdeck.config.connections import Connection
@@ -297,9 +297,11 @@ class Deck(KeysInOrder):
             self.session.rest(hidden=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave tab to those who say what a key that does nothing is, where there is nothing else to go to."""
+        """Leave a key to those who say that it does nothing: tab without another place, the palette in a dialog."""
         if action in ("focus_next", "focus_previous"):
             return any(each is not self.focused for each in self.screen.focus_chain)
+        if action == "command_palette":
+            return not isinstance(self.screen, ModalScreen)
         return super().check_action(action, parameters)
 
     def action_switch_theme(self) -> None:
@@ -312,9 +314,8 @@ class Deck(KeysInOrder):
         self.connecting.remember(theme=self.theme)
 
     def action_command_palette(self) -> None:
-        """Open the palette; Textual takes only its own on top for an open one, and ends if one lies below."""
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette())
+        """Open the palette."""
+        self.push_screen(Palette())
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The commands in the palette: those of the screen it was opened on, the most needed first."""
