@@ -282,5 +282,7 @@ async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(doze
         await seat.press("ctrl+s", until=lambda: "esc again" not in seat.text)
         await seat.press("escape", sees=("esc again drops what you typed", "go"))
         await seat.press("x", until=lambda: "esc again" not in seat.text)
+        await seat.press("ctrl+q", sees=("ctrl+q again leaves and drops what you typed.", "go"))
+        await seat.press("x", until=lambda: "ctrl+q again" not in seat.text)
         await seat.press("escape", sees="esc again drops what you typed")
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)

@@ -101,6 +101,14 @@ class OpenScreen(Protocol):
         """Call something in the screen's own task."""
 
 
+@runtime_checkable
+class OpenForm(Protocol):
+    """A dialog with fields (`dialogs/form.py`)."""
+
+    def lets_go(self) -> bool:
+        """Whether nothing that was typed is lost if it closes now; asked again, it is discarded."""
+
+
 class Frame(Screen[None]):
     """What is shown until the screens are loaded: the first screen without its rows."""
 
@@ -354,6 +362,8 @@ class Deck(KeysInOrder):
         """Quit the deck, unless something prevents it."""
         if self._asks_to_leave:
             self.say_on_top(Shown("Answer this first."))
+        elif not all(screen.lets_go() for screen in self.screen_stack if isinstance(screen, OpenForm)):
+            self.say_on_top(Shown("ctrl+q again leaves and drops what you typed."))
         else:
             self.leave()
 

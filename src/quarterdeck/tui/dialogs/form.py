@@ -170,12 +170,18 @@ class FieldsDialog(Dialog[Result]):
 
     def action_cancel(self) -> None:
         """Close without an answer; changes are discarded only when escape is pressed twice."""
-        if self.typed in self._may_go:
+        if self.lets_go():
             self.dismiss(None)
         else:
-            self.let_go()
             self.say(Shown("esc again drops what you typed."), Tone.WARN)
-            self._said_of = self.typed
+
+    def lets_go(self) -> bool:
+        """Whether nothing that was typed is lost if it closes now; asked again, it is discarded."""
+        if self._body.disabled or self.typed in self._may_go:
+            return True
+        self.let_go()
+        self._said_of = self.typed
+        return False
 
 
 class FormDialog(FieldsDialog[Result]):
