@@ -183,6 +183,7 @@ class SettingsForm(Vertical):
         entry = self.row.field
         editor = editor_for(entry, self.draft) if entry is not None else None
         if editor is not None:
+            self.view = replace(self.view, editing=editor.entry.key)
             await self.list.open(editor)
             self.suggest(self.suggestions)
             self._say_problem(editor)
@@ -191,7 +192,7 @@ class SettingsForm(Vertical):
         """Close the editor; what was typed stays in the draft."""
         if self.editor is not None:
             await self.list.close()
-            self._paint()
+            self._set_view(replace(self.view, editing=""))
 
     async def change(self, change: Callable[[Draft], Draft]) -> bool:
         """Apply a change to the draft; returns whether the draft changed."""

@@ -129,6 +129,8 @@ class FormView:
     arrived: frozenset[str] = frozenset()
     """Rows that came changed from the server and were not looked at since."""
     query: str = ""
+    editing: str = ""
+    """The field whose editor is open; it stays shown."""
     lists: Lists = field(default_factory=Lists)
     checks: Mapping[int, CheckResult] = field(default_factory=dict)
     """The last check in this run, by the row of the MCP server."""
@@ -216,6 +218,8 @@ class FormView:
 
     def _is_lesser(self, entry: Field) -> bool:
         """Whether a field is hidden unless searched for: it is minor, neither set nor edited, and has no problem."""
+        if entry.key == self.editing:
+            return False
         usual = entry.secret or self.draft.was(entry.key) in (None, entry.unset_to)
         return entry.minor and usual and entry.key not in self.draft.edits and entry.key not in self.problems
 
