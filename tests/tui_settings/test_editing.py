@@ -58,7 +58,8 @@ async def test_switches_and_choices(seat: FormSeat) -> None:
     await seat.press("enter")
     switched = {"enable_default_condenser": False, "user_consents_to_analytics": False}
     assert seat.form.draft.changes == switched
-    await seat.go_to("remote_runtime_resource_factor", "enter", "down", "down", "enter")
+    await seat.go_to("remote_runtime_resource_factor", "enter", "down", "down", sees="2; type to find")
+    await seat.press("enter")
     assert seat.form.draft.changes == switched | {"remote_runtime_resource_factor": 2}
     await seat.press("enter", "3", sees=("as typed", "this value does"))
     await seat.press("enter")

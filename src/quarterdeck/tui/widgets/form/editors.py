@@ -137,8 +137,7 @@ class SelectEditor(FieldEditor):
     def __init__(self, entry: Field, draft: Draft) -> None:
         self._was = draft.value(entry.key)
         self._offered: Sequence[Any] = ()
-        now = text.line(words.editable(entry, self._was) or "not set")
-        self._field = LineInput(placeholder=f"{now}; type to find another")
+        self._field = LineInput()
         self._choices = ChoiceList(focusable=False)
         hints = (("↑ ↓", "choose"), ("type", "to find or set another"))
         super().__init__(entry, draft, self._field, self._choices, hints=hints)
@@ -155,8 +154,14 @@ class SelectEditor(FieldEditor):
     def choose(self, step: int) -> bool:
         """Go to the next or previous item of the list."""
         self._choices.step(step)
+        self._prompt()
         self.post_message(self.Changed())
         return True
+
+    def _prompt(self) -> None:
+        """Name what is selected in the field while nothing is typed."""
+        now = text.line(words.editable(self.entry, self.value) or "not set")
+        self._field.placeholder = f"{now}; type to find another"
 
     @on(LineInput.Changed)
     def _offer(self) -> None:
@@ -175,6 +180,7 @@ class SelectEditor(FieldEditor):
         self._offered = list(rows)
         self._choices.set_options([content(_choice(value, said)) for value, said in rows.items()])
         self._choices.highlighted = self._offered.index(_best(rows, own, query) if query else self._was)
+        self._prompt()
         self.on_resize()
 
 
