@@ -181,7 +181,7 @@ async def test_one_disabled_without_its_key_asks_for_it_when_enabled(seat: FormS
     await seat.save_verified(1)
     assert "events.example.org" in written(tmp_path, "disabled")
     assert "sentinel" not in written(tmp_path, "disabled")
-    await seat.press("slash", *"disabled", "enter", sees="kept here", lacks="stdio")
+    await seat.press("slash", *"disabled", "enter", sees=("kept here", "Kept on this machine only"), lacks="stdio")
     await seat.press("escape", sees="stdio")
     await seat.choose("Enable", sees=("next save. Still to be typed: key.", "! Still to be typed: key.", "error"))
     await seat.press("i", sees=("Reached over the network", "Still to be typed: key."))

@@ -63,6 +63,8 @@ def _title_and_help(view: FormView, row: Row) -> tuple[Shown, Shown]:
     if row.entry is not None:
         is_command = isinstance(row.entry.server, StdioServer)
         said = "Started as a command in the sandbox." if is_command else "Reached over the network by the agent."
+        if row.entry.disabled and row.entry.was is None:
+            said = "Kept on this machine only: no agent has it until it is enabled and saved."
         return brief(words.server_title(row.entry.server)), Shown(said)
     if row.kind in _HELP:
         called = "More fields" if row.kind is RowKind.MORE else row.name or row.group
