@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from keyring.errors import KeyringLocked
@@ -155,23 +154,11 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
     assert desk.remembered == "local"
 
 
-async def test_where_a_conversation_is_created_a_simulation_says_that_it_is_one(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_where_a_conversation_is_created_a_simulation_says_that_it_is_one(desk: Desk) -> None:
     desk.environ["SIMULATED_KEY"] = serving.KEY
     with serving.simulating(3) as url:
         async with desk.sit(Connection("simulated", url, key_env="SIMULATED_KEY"), sees="live now") as seat:
             await seat.until(lambda: seat.session.server.kind)
-            await seat.press("n", sees="This is a simulation: its agents only play.")
-            await seat.press("escape", lacks="This is a simulation")
-            server, kind, push_screen = seat.session.server, seat.session.server.kind, seat.deck.push_screen
-
-            def known_by_then(*args: Any) -> object:
-                server.kind = kind
-                return push_screen(*args)
-
-            server.kind = None
-            monkeypatch.setattr(seat.deck, "push_screen", known_by_then)
             await seat.press("n", sees="This is a simulation: its agents only play.")
 
 
