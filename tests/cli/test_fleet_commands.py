@@ -182,7 +182,8 @@ def test_one_that_is_created_is_found_with_and_without_a_start(run: Run, monkeyp
 
 
 @pytest.mark.parametrize(
-    "words", ["", "' '", "--wait hello there", "--reject no hello", "--accept a --reject no", "hello --timeout soon"]
+    "words",
+    ["", "' '", "--wait hello there", "--reject no hi", "--accept a --reject no", "hi --timeout x", "hi --timeout 9"],
 )
 def test_what_means_nothing_is_wrong_usage(run: Run, words: str) -> None:
     run("conversations", "send", "0" * 32, *shlex.split(words), status=2)

@@ -204,6 +204,8 @@ async def send(arguments: CommandLine, config: Config) -> int:
     text = typed_message(arguments.text)
     if arguments.reject is not None and (text is not None or arguments.accept is not None):
         raise CommandError("--reject says what is sent: give it alone.", status=2)
+    if arguments.timeout is not None and not arguments.wait:
+        raise CommandError("--timeout says how long to wait.", "Add --wait.", status=2)
     if text is None and arguments.accept is None and arguments.reject is None:
         raise CommandError("There is nothing to send.", "Give a text, or - to read it, --accept or --reject.", status=2)
     async with _conversation_of(arguments, config) as conversation:
