@@ -119,6 +119,7 @@ def test_what_is_gone_says_so(talk: Run) -> None:
         wrong = talk(command, "nope", status=2)
         assert wrong.out == ""
         assert "'nope' is no id of a conversation." in wrong.err
+    assert talk("show", "0" * 32, status=5).err == "quarterdeck: The server does not have this conversation.\n"
     for sandbox, word in (("MISSING", "gone"), ("ERROR", "in error")):
         lost = one_that(talk, sandbox_status=sandbox)["id"]
         assert talk("wait", lost, status=5).out == f"sandbox {word}\n"

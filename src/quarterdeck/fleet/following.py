@@ -192,7 +192,8 @@ class Following:
         """Find the agent server and read from it; otherwise record why it cannot be the source."""
         record = await self.client.conversations.find(self.conversation_id, background=True)
         if record is None:
-            self._lose(Origin.GONE, "The server does not have this conversation any more.")
+            since = " any more" if self.record is not None else ""
+            self._lose(Origin.GONE, f"The server does not have this conversation{since}.")
             return
         self.record = record
         access = self._access_of(record)
