@@ -183,6 +183,8 @@ def test_a_plan_sends_nothing_and_a_save_is_undone(run: Run, monkeypatch: pytest
     assert ("Language: fr · French -> de · German" in planned, "Nothing was sent." in planned) == (True, True)
     data = run("settings", "set", "language=de", "--dry-run", "--json").json
     assert [change["what"] for change in data["changes"]] == ["Language"]
+    data = run("settings", "set", "language=fr", "--dry-run", "--json").json
+    assert data == {"changes": [], "losses": [], "warnings": []}
     assert stored(run) == before
     run("settings", "set", "language=de", "max_iterations=60")
     assert run("settings", "undo").out.splitlines() == [

@@ -37,6 +37,8 @@ from quarterdeck.settings.words import few, server_title
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import line
 
+UNCHANGED = "nothing to change: it is so already"
+
 
 async def change(arguments: CommandLine, config: Config) -> int:
     """Store changes; 0 only if all of them were verified by reading."""
@@ -165,6 +167,9 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
         if arguments.dry_run:
             answer(arguments, _plan(review), map(line, _plan_lines(review)))
+            if review.losses and not arguments.accept_losses:
+                words = "Without --dry-run this save is refused, because it loses something."
+                note(words, "--accept-losses saves all the same.")
             return False
         if not client.transport.access.read_only:  # then nothing is sent, which the client says
             _warn(review, arguments)
@@ -183,7 +188,9 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
 
     caller = Caller(_give_up, agree, partial(state.change, Journal, about), utc_now, keep, _sending)
     result = await save(draft, store, caller)
-    if arguments.dry_run and not result.saved and not result.error:
+    if arguments.dry_run and not result.error:
+        if result.saved:
+            answer(arguments, _plan(Review((), (), ())), [line(UNCHANGED)])
         return 0
     if result.error and result.seen is None:
         raise CommandError(" ".join((result.words, *(f"{each.key}: {each.words}" for each in result.complaints))))
@@ -247,7 +254,7 @@ def _report(result: SaveResult, *, as_data: bool) -> int:
 
 def _outcome(result: SaveResult, seen: Verified) -> str:
     if result.meant is None:
-        return "nothing to change: it is so already"
+        return UNCHANGED
     return seen.counted if seen.accepted else f"{seen.good} of {seen.asked} changes verified"
 
 
