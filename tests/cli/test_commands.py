@@ -286,6 +286,7 @@ sys.exit(main(["settings", "show"]))
     [
         ("doctor", "GET /api/v1/app-conversations/search", ""),
         ("conversations create", "POST /api/v1/app-conversations", "The server may go on and create it."),
+        ("sandboxes start", "POST /api/v1/sandboxes", "The server may go on and start one."),
     ],
 )
 def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said: str) -> None:

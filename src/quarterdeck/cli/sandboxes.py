@@ -1,5 +1,6 @@
 """`quarterdeck sandboxes list`, `specs` and `start`, and reading sandboxes for other commands."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -128,7 +129,11 @@ async def start(arguments: CommandLine, config: Config) -> int:
                 answer(arguments, _spec_plain(spec), [line(words)])
                 note("Nothing was started.")
                 return 0
-        started = await client.sandboxes.start(arguments.spec)
+        try:
+            started = await client.sandboxes.start(arguments.spec)
+        except asyncio.CancelledError:
+            note("The server may go on and start one.", "`quarterdeck sandboxes list` shows it then.")
+            raise
         found = await client.sandboxes.find(started.id)
         if found is None or found.status in (SandboxStatus.ERROR, SandboxStatus.MISSING):
             status = "not listed" if found is None else found.status
