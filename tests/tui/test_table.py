@@ -1,5 +1,4 @@
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from quarterdeck.fleet import order
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.tui.cells import EMPTY
 from quarterdeck.tui.lists import screen as list_screen
-from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import GAP, GUTTER, MARGIN, Column, fit
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE, Seat
@@ -121,33 +119,6 @@ async def test_scrolling_and_filtering_leave_the_columns_where_they_are() -> Non
         for keys in (("G",), ("g",), ("slash", "z", "z"), ("escape",)):
             await seat.press(*keys)
             assert seat.line_of("STATUS") == header, keys
-
-
-async def test_only_what_changed_in_sight_is_painted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_screen, "UNSEEN_WITHIN", 0.1)
-    fleet, painted = fleet_of(60), set[int]()
-    render = Table.render_line
-
-    def noting(table: Table[Any], y: int) -> Strip:
-        painted.add(y)
-        return render(table, y)
-
-    monkeypatch.setattr(Table, "render_line", noting)
-    async with at_conversations(fleet) as seat:
-
-        async def painted_for(renamed: str) -> set[int]:
-            await seat.pause()
-            painted.clear()
-            fleet.conversations[renamed]["title"] = "Renamed"
-            await seat.reread(until=lambda: seat.rows[renamed].title == "Renamed")
-            await seat.pause()
-            return painted
-
-        await seat.sees("live now")
-        assert await painted_for("talk40") == set()
-        assert await painted_for("talk03") == {4}
-        assert "Renamed" in lines(seat)[4].text
-        await seat.go_to("talk40", until=lambda: "Renamed" in seat.line_of("▌"))
 
 
 async def test_lines_are_as_wide_as_the_table_whatever_the_script_and_coloured_to_their_edge() -> None:
