@@ -518,15 +518,18 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
 
 
 async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(agent: FakeAgent, seat: Seat) -> None:
-    await seat.sees("m writes a message")
+    agent.asks("rm -r build")
+    await seat.press("ctrl+r", sees=("m writes a message", "needs you: 1 action"))
     agent.sandbox, agent.unreached = "MISSING", True
     await seat.press("ctrl+r", sees="it can only be read", until=lambda: "m writes" not in seat.text)
+    assert "needs you" not in seat.text
     await seat.press("m", "r", sees="first wish", until=lambda: "r Resume" not in seat.line(-1))
     assert seat.deck.focused is log(seat)
     agent.sandbox = None
     await seat.press("ctrl+r", sees="The server does not have this conversation any more.")
     await seat.press("m", sees="The server does not have this conversation any more.")
     assert seat.deck.focused is log(seat)
+    assert "Needs you" not in seat.text
 
 
 async def test_a_question_that_cannot_be_answered_now_says_so_and_names_no_keys(agent: FakeAgent) -> None:

@@ -51,7 +51,7 @@ def about_line(
     known = replace(record, execution_status=transcript.status or record.execution_status)
     state = conversation_state(known, SandboxStatus.RUNNING if following.reached else None)
     parts: dict[str, Span] = {
-        "state": signed(state.word)[0],
+        "state": signed(state.word)[0] if following.origin is not Origin.GONE else (Shown(""), Tone.PLAIN),
         "title": (text.line(record.title or conversation_id), Tone.STRONG),
         "place": (text.line(conversation_row(record).place), Tone.MUTED),
     }

@@ -130,7 +130,8 @@ class ConversationScreen(DeckScreen):
             nothing = f"Nothing could be read. {unread}" if unread else "Nothing has happened yet."
             self.log_view.empty = text.line(nothing), Tone.WARN if unread else Tone.MUTED
         self.log_view.show(transcript.entries, waiting=transcript.waiting)
-        if self._question.ask(transcript.question) and self._question.has_focus:
+        asked = () if self._following.only_read else transcript.question
+        if self._question.ask(asked) and self._question.has_focus:
             self.set_focus(self.log_view)
         if not (self._following.reached and transcript.waiting):
             self._talk.stop_asking()
