@@ -536,6 +536,10 @@ async def test_a_question_that_cannot_be_answered_now_says_so_and_names_no_keys(
     agent.asks("rm -r build")
     async with opened(agent, endpoint=replace(PROD, read_only=True)) as seat:
         await seat.press("tab", "y", sees=("read-only", "needs you: 1 action ━"), lacks="m writes")
+        for key in "na":
+            await seat.press(
+                "tab", key, sees="This connection is read-only. No answer was sent.", lacks=("Why", "follow?")
+            )
         await seat.press("m")
         assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
     async with opened(agent, sees="tab answers") as seat:
@@ -546,7 +550,8 @@ async def test_a_question_that_cannot_be_answered_now_says_so_and_names_no_keys(
         agent.sandbox = "PAUSED"
         await seat.press("ctrl+r", sees="needs you: 1 action ━", lacks="tab Answer")
         await seat.press("tab", sees=("needs you: 1 action ━", "Its sandbox is paused. r resumes it."))
-        await seat.press("escape", "m", *"why", "ctrl+s", sees="Nothing was sent; esc, then r resumes it.")
+        await seat.press("n", sees="Its sandbox is paused. No answer was sent.")
+        await seat.press("m", *"why", "ctrl+s", sees="Nothing was sent; esc, then r resumes it.")
     assert agent.ran == []
 
 

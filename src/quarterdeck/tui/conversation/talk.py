@@ -161,6 +161,10 @@ class Talk:
         if answer == "accept":
             self.screen.say(Shown("Reading whether it still waits for this…"), Tone.BUSY)
             self._tell(lambda: answering.accept(shown))
+        elif not self.question.answerable:
+            read_only = self.screen.app.endpoint.read_only
+            why = "This connection is read-only." if read_only else self.following.note
+            self.screen.say(text.line(f"{why} No answer was sent."), Tone.WARN)
         elif answer == "reject":
             self._ask_why(shown)
         else:
