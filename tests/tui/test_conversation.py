@@ -101,6 +101,7 @@ async def test_what_is_selected_with_the_mouse_is_copied_and_holds_still(agent: 
         assert seat.deck.clipboard == f"37\n{lines[first + 1].replace('▌', ' ')}"
         agent.says("word 40")
         await seat.press("ctrl+r", sees="1 new below, G")
+        await seat.press("m", *"go on", "ctrl+s", sees=("word 40", "you"), lacks="new below")
 
 
 async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent) -> None:

@@ -250,6 +250,8 @@ class Session:
         settled = self._viewports.read(record.sandbox_id for record in changes.read if record.sandbox_id)
         if changes.all_known and any(records[each].sandbox_id not in self.sandboxes.records for each in changes.added):
             self.sandboxes.refresh()
+        if changes.added and self._viewports.starting:
+            self.start_tasks.refresh()  # until then it would be listed twice, as a start and as itself
         # A start task's row disappears once its conversation is listed.
         starts = self.start_tasks.records.keys() if changes or not changes.all_known else ()
         self._publish(

@@ -370,8 +370,10 @@ class ConversationScreen(DeckScreen):
         self.set_focus(self._composer)
 
     def action_send(self) -> None:
-        """Send the draft."""
+        """Send the draft, and go to the end, where it is shown."""
         self.message_line.clear()
+        if self._composer.text.strip():
+            self.log_view.action_last()
         self._talk.send()
 
     # Answers
