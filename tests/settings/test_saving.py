@@ -319,11 +319,12 @@ REPLACING = Server(Generation.FLAT, KeyState.ACCEPTED, fields=flat_rules(merges=
 
 def test_each_change_is_a_line_and_only_warnings_about_changes_are_repeated() -> None:
     draft = Draft(Settings(max_iterations=-5)).set("llm_model", "plain")
-    tool = ShttpServer.model_validate({"url": "https://a.example/mcp", "api_key": "a", "headers": {"X-Team": "b"}})
+    members = {"api_key": "a", "headers": {"X-Team": "b"}, "cwd": "/srv"}
+    tool = ShttpServer.model_validate({"url": "https://a.example/mcp", **members})
     told = review(draft.change_servers(Servers.add, tool), MERGING)
     model, added = told.lines
     assert model == ReviewLine("set", "Model", "not set", "plain")
-    assert added == ReviewLine("added", "HTTP https://a.example/mcp", "", "with key, header X-Team")
+    assert added == ReviewLine("added", "HTTP https://a.example/mcp", "", "with key, header X-Team, cwd /srv")
     assert [warning.partition(":")[0] for warning in told.warnings] == ["Model"]
 
 

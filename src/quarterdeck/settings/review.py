@@ -200,11 +200,15 @@ def _server_lines(draft: Draft, server: Server | None) -> Iterator[ReviewLine]:
         yield _server_line(entry, [*stays, *(added_again if group else ()), *stripped])
 
 
+_SAID = frozenset({"name", "command", "type", "address", "time-out", "transport"})
+"""Parts of a server that its title and its details say."""
+
+
 def _server_line(entry: Entry, if_removed: Sequence[str]) -> ReviewLine:
     before, server, state = entry.before or entry.server, entry.server, entry.state
     if state is EntryState.ADDED:
-        unseen = ", ".join(name for name, (shown, _) in parts(server).items() if not shown)
-        old, new = [], [words.server_details(server), f"with {unseen}" if unseen else ""]
+        others = [f"{name} {shown}".strip() for name, (shown, _) in parts(server).items() if name not in _SAID]
+        old, new = [], [words.server_details(server), f"with {', '.join(others)}" if others else ""]
     elif state is EntryState.REMOVED:
         old, new = [words.server_details(before)], []
     else:
