@@ -24,6 +24,8 @@ async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(seat: Fo
     await seat.resize(34, 24, sees="Saved · 1")
     await seat.resize(60, 24)
     await seat.edit("llm_api_key", "sentinel-typed", sees="•  was not stored")
+    await seat.edit("sandbox_api_key", "sentinel-typed", sees="2 edited")
+    await seat.press(lacks="was this")
     assert (await seat.stored()).llm_api_key_set is False
 
 

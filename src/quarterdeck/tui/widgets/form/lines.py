@@ -159,7 +159,8 @@ def _stands(view: FormView, entry: Field) -> tuple[Cell, Cell]:
             value, state = unset, cell(Shown("will be cleared"), Tone.WARN) if entry.secret else state
         elif entry.secret:
             value, state = (NEW, Tone.EDITED), cell(Shown("new value"), Tone.EDITED)
-        return (value, GAP, (brief(f"was {former}"), Tone.MUTED)), state
+        untold = entry.secret and draft.stored(key) is None
+        return (value, *(() if untold else (GAP, (brief(f"was {former}"), Tone.MUTED)))), state
     if entry.absent:
         here = "not on this server" if entry.absent == NOT_HERE else "not for this agent"
         return cell(NOTHING, Tone.MUTED), cell(Shown(here), Tone.MUTED)
