@@ -123,6 +123,8 @@ class Dialog(ModalScreen[Result | None]):
         """Say that a key does nothing, in place of anything but what is waited for."""
         if self._waits:
             self._lost_at = monotonic()
+        elif event.key == "ctrl+c":
+            self.app.action_help_quit()
         elif key := unused_key(event):
             self.say(text.line(f"{key} does nothing here; the keys are below."), Tone.WARN)
 
