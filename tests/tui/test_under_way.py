@@ -216,9 +216,9 @@ async def test_a_start_whose_answer_was_lost_is_gone_to_and_n_has_words_that_are
         assert ("Try it again" in seat.text) is ("Unknown whether it happened." in seat.text) is keeps
         await seat.until(lambda: len([*tmp_path.rglob("unsent-conversations/*.json")]) == keeps)
         if not followed:
+            await seat.press("escape", sees="Not created; n shows what you entered.")
             asked_for = {"initial_message": {"content": [{"type": "text", "text": typed}]}}
             fleet.tasks += [start_task(each * 32, request=asked_for) for each in "de"]  # either may be it
-            await seat.press("escape", sees="Not created; n shows what you entered.")
             await seat.reread(sees="The conversation was created after all; the list shows it.")
 
 

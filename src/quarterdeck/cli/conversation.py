@@ -153,7 +153,8 @@ class Conversation:
 
         if not await self.until(reached, seconds) or (result := self.result) is None:
             note("The time is up.")
-            return self.tell(Result(self.transcript.status or "not known", TIME_IS_UP))
+            word = self.result.word if self.result is not None else self.transcript.status
+            return self.tell(Result(word or "not known", TIME_IS_UP))
         status = self.tell(result)
         return 0 if for_question and status == NEEDS_SOMEONE else status
 

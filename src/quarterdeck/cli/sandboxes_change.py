@@ -81,7 +81,10 @@ def _print_plan(job: BulkJob, session: Session, arguments: CommandLine) -> None:
         words = f"Nothing was deleted; --yes deletes {planned} of {len(job.rows)}."
         advice = "A workspace goes with its sandbox; conversations stay listed without one."
         raise CommandError(words, advice, status=2)
-    note(f"Nothing was done; without --dry-run: {verb} {planned} of {len(job.rows)}.")
+    if session.client.transport.access.read_only:
+        note("This connection is read-only: without --dry-run nothing is done either.")
+    else:
+        note(f"Nothing was done; without --dry-run: {verb} {planned} of {len(job.rows)}.")
 
 
 async def _carry_out(job: BulkJob, session: Session) -> None:

@@ -98,6 +98,8 @@ class _Watching:
         for watch in self._asked_about:
             error = watch.health.error
             if error is None:
+                if self._failing == {watch}:
+                    note("It answers again.")
                 self._failing.discard(watch)
             elif not self._begun or error.kind is ErrorKind.AUTH:
                 raise error

@@ -152,7 +152,7 @@ def check_url(text: str) -> str:
 def check_name(name: str) -> None:
     """Raise ConfigError if a connection cannot have this name."""
     if name == LOCAL_NAME or not re.fullmatch(_NAME, name):
-        raise ConfigError(f"a name has letters, digits, dots and dashes, and is not {LOCAL_NAME!r}")
+        raise ConfigError(f"a name has letters, digits and . _ - (none of these three first), and not {LOCAL_NAME!r}")
 
 
 def check_member(member: str, value: object) -> None:

@@ -206,7 +206,8 @@ class SettingsScreen(DeckScreen):
         row_id, form = self.form.row.id, self.form
 
         def said() -> Sequence[Cell]:
-            return full_help(form.view, form.view.rows.get(row_id, NOWHERE))[1:]  # without its title
+            _, *lines = full_help(form.view, form.view.rows.get(row_id, NOWHERE)) or (EMPTY,)
+            return lines[1:] if lines[:1] == [EMPTY] else lines  # without the title, and what parts it from the rest
 
         await self.app.push_screen(PageDialog(self.row_title(), said))
 

@@ -72,6 +72,20 @@ class ChoiceList(OptionList):
         """Move a page up or down."""
         await page(self, direction)
 
+    def action_cursor_down(self) -> None:
+        """Move to the next line; as in the lists, the first one does not come after the last."""
+        before = self.highlighted
+        super().action_cursor_down()
+        if before is not None and (self.highlighted or 0) < before:
+            self.highlighted = before
+
+    def action_cursor_up(self) -> None:
+        """Move to the line before; as in the lists, the last one does not come before the first."""
+        before = self.highlighted
+        super().action_cursor_up()
+        if before is not None and (self.highlighted or 0) > before:
+            self.highlighted = before
+
     def step(self, step: int) -> None:
         """Move to the next or previous line."""
         if step > 0:
