@@ -45,9 +45,7 @@ async def test_a_list_that_was_refused_is_read_again_once_the_key_is_known_to_be
         await until(lambda: session.conversations.health.state is HealthState.ONLINE)
 
 
-async def test_when_one_list_is_read_again_the_others_do_not_rest_until_their_next_try(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_when_one_list_is_read_again_so_are_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quarterdeck.fleet.watch.backoff", lambda *_: 600.0)
     fleet, up = FakeFleet(), False
     async with running(lambda asked: fleet.answer(asked) if up else httpx.ConnectError("refused")) as session:

@@ -175,9 +175,7 @@ async def test_tokens_not_sent_are_dropped_and_empty_ones_keep_theirs(caller: Ca
     assert (await caller.get("/api/settings"))["provider_tokens_set"] == {}
 
 
-async def test_a_paused_sandbox_is_resumed_for_a_conversation_and_only_steps_that_do_something_are_entered(
-    caller: Caller, folder: Path
-) -> None:
+async def test_a_paused_sandbox_is_resumed_and_only_steps_that_matter_are_entered(caller: Caller, folder: Path) -> None:
     sql(folder, "CREATE TABLE steps (status TEXT)")
     noted = "BEGIN INSERT INTO steps VALUES (new.status); END"
     sql(folder, f"CREATE TRIGGER note AFTER UPDATE OF status ON start_tasks {noted}")
