@@ -91,7 +91,8 @@ def _notes(view: FormView, row: Row) -> Iterator[Cell]:
         yield cell(brief(row.field.absent), Tone.WARN)
     off = view.draft.off_for(row.name)
     if off is not None:
-        now = words.after_save(view.draft, off.key)
+        is_set = view.draft.value(off.key) is not None
+        now = words.after_save(view.draft, off.key) if is_set else off.default or words.NOT_SET
         yield cell(brief(f"It has no effect while {off.label} is {now}; its value is kept."), Tone.REST)
     effect = effect_of(row.name, view.server)
     if effect:
