@@ -102,8 +102,9 @@ async def test_the_cursor_that_nobody_moved_is_on_the_first_row(fleet: FakeFleet
         await seat.press("s", sees="STATE ▲", until=lambda: seat.table.ids[0] == fleet.tasks[0]["id"])
         while "CREATED ▲" not in seat.text:
             await seat.press("s")
+        await seat.press("S", sees="CREATED ▼", until=lambda: seat.table.ids[0] == "talk00")
     server = Gated(fleet.answer, to(f"{CONVERSATIONS}/search"))
-    async with seated(answering(server), PROD, state=state, sees=("✗ 1 failed", "CREATED ▲")) as seat:
+    async with seated(answering(server), PROD, state=state, sees=("✗ 1 failed", "CREATED ▼")) as seat:
         server.gate.set()
         await seat.sees(f"{count} Finished")
         assert seat.table.cursor_id == seat.table.ids[0] == seat.table.visible_ids[0] == "talk00"

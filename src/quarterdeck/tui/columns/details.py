@@ -90,7 +90,12 @@ def age_column(key: str, title: str, width: int, told: Moment[R], here: Moment[R
     def shown(row: R, now: datetime) -> Cell:
         return cell(Shown(age_or_date(told(row), here(row), now)), Tone.MUTED)
 
-    return Column(key, title, width, shown, sort=here, priority=priority, right=True)
+    return Column(key, title, width, shown, sort=lambda row: age_rank(here(row)), priority=priority, right=True)
+
+
+def age_rank(since: datetime | None) -> float | None:
+    """Return by what ages are sorted, which time does not change: the shortest first; None if it is not known."""
+    return -since.timestamp() if since is not None else None
 
 
 def title_or_untitled(title: str | None) -> Shown:

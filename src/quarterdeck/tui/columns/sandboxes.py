@@ -16,6 +16,7 @@ from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.details import (
     LABEL_WIDE,
     age_column,
+    age_rank,
     cost_column,
     counts_by_word,
     fact,
@@ -90,11 +91,11 @@ def _by_urls(row: SandboxRow) -> int | None:
 
 COLUMNS: tuple[Column[SandboxRow], ...] = (
     Column("status", "STATUS", 24, status, sort=lambda row: row.memory.word),
-    Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.since, right=True),
+    Column("for", "FOR", 7, lasted, sort=lambda row: age_rank(row.memory.since), right=True),
     Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
     Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3, whole_end=True),
     Column("agent", "AGENT", 12, agent, sort=_agent_word, priority=1),
-    Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
+    Column("quiet", "QUIET", 7, quiet, sort=lambda row: age_rank(row.quiet_since), priority=2, right=True),
     cost_column(priority=3),
     text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
     age_column("age", "AGE", 6, lambda row: row.record.created_at, lambda row: row.created, priority=5),
