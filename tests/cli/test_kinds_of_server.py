@@ -39,10 +39,9 @@ def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: 
         shown = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines}
         assert (shown["llm_api_key"], shown["search_api_key"]) == ("this server does not tell", "stored")
         plan = run("settings", "set", "language=fr", "--dry-run", "--url", url)
-        planned = plan.out
         assert "Without --dry-run this save is refused, because it loses something." in plan.err
         for lost in ("API key", "Search API key", "Sandbox API key", "Git tokens (github) and custom secrets"):
-            assert f"loses: {lost}: " in planned
+            assert f"loses: {lost}: " in plan.out
         refused = run("settings", "set", "language=fr", "--url", url, status=2)
         assert (refused.out, refused.err.count("\n"), keeper.stores) == ("", 1, 0)
         keys = "llm_api_key, search_api_key, sandbox_api_key"

@@ -223,6 +223,13 @@ def test_readings_leave_what_a_dict_would_hold(readings: list[list[Item] | dict[
         assert changes.changed >= {each for each in expected.keys() & before.keys() if expected[each] != before[each]}
 
 
+def test_an_equal_record_does_not_take_the_place_of_the_one_held() -> None:
+    store: Store[Item] = Store()
+    store.take([held := Item("a")])
+    assert not store.take([Item("a")])
+    assert store.by_id["a"] is held
+
+
 GOOD = Health().answered(100.0).passed(100.0, 0)
 
 

@@ -279,8 +279,7 @@ async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(doze
         await seat.press("ctrl+p", sees="^p does nothing here")  # what closes a form closes what stands on top
         assert not dozen.created
         await seat.press("escape", sees=("esc again drops what you typed", "go"))
-        await seat.press("ctrl+s", until=lambda: "esc again" not in seat.text)
-        await seat.press("escape", sees=("esc again drops what you typed", "go"))
+        await seat.press("ctrl+s", "escape", sees=("esc again drops what you typed", "go"))
         await seat.press("x", until=lambda: "esc again" not in seat.text)
         await seat.press("ctrl+q", sees=("ctrl+q again leaves and drops what you typed.", "go"))
         await seat.press("x", until=lambda: "ctrl+q again" not in seat.text)

@@ -72,10 +72,10 @@ async def test_edits_left_at_a_switch_are_offered_once_their_connection_is_open_
     async with sit(stored=FULL) as seat:
         await seat.edits(git_user_name="Grace", llm_api_key="sentinel-typed", sees="2 edited")
         await seat.press("c", sees="http://far.test")
-        await seat.press("G", "enter", sees=("Unsaved settings", "Leave"))
+        await seat.press("G", "down", "enter", sees=("Unsaved settings", "Leave"))
         await seat.press("l", sees=("far 0.1.0", "As stored"))
         await seat.edit("language", "French", "c", sees="http://far.test")
-        await seat.press("g", "enter", sees="Unsaved settings")
+        await seat.press("g", "up", "enter", sees="Unsaved settings")
         await seat.press("d", sees=("Edits left behind", "2 edits from"))
         await seat.press("r", sees=("Edits restored", "API key"))
         await seat.press("escape", sees=("local service 0.1.0", "1 edited"))

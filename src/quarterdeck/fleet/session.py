@@ -297,8 +297,7 @@ class Session:
         elif watch.health.back or refused - self._refused:
             self.server.doubt()  # another server may now answer at the address, or the key is no longer valid
             for other in self._watches.values():
-                error = other.health.error if other.health.failures else None
-                if error is not None and error.retry_after is None:
+                if other.health.failures and (error := other.health.error) and error.retry_after is None:
                     other.refresh()  # until its own next try it would say that nothing answers
         self._refused = self._refused - {watch} | refused
         if completed := (watch in self._whole) is not watch.health.whole:

@@ -105,8 +105,8 @@ class OpenScreen(Protocol):
 class OpenForm(Protocol):
     """A dialog with fields (`dialogs/form.py`)."""
 
-    def lets_go(self) -> bool:
-        """Whether nothing that was typed is lost if it closes now; asked again, it is discarded."""
+    def may_close(self) -> bool:
+        """Whether it may close: nothing typed is lost then, or this is asked a second time."""
 
 
 class Frame(Screen[None]):
@@ -362,7 +362,7 @@ class Deck(KeysInOrder):
         """Quit the deck, unless something prevents it."""
         if self._asks_to_leave:
             self.say_on_top(Shown("Answer this first."))
-        elif not all(screen.lets_go() for screen in self.screen_stack if isinstance(screen, OpenForm)):
+        elif not all(screen.may_close() for screen in self.screen_stack if isinstance(screen, OpenForm)):
             self.say_on_top(Shown("ctrl+q again leaves and drops what you typed."))
         else:
             self.leave()

@@ -93,7 +93,7 @@ class FieldsDialog(Dialog[Result]):
     def on_mount(self) -> None:
         """Show the key hints and the fields whose condition holds."""
         self.hint(self._hints)
-        self.let_go()
+        self.allow_closing()
         self._show_asked()
 
     @property
@@ -164,22 +164,22 @@ class FieldsDialog(Dialog[Result]):
             self._said_of = None
             self.complain(None)
 
-    def let_go(self) -> None:
-        """Let escape discard without a warning what is typed now."""
+    def allow_closing(self) -> None:
+        """Let it close without a warning while nothing else is typed than now."""
         self._may_go.append(self.typed)
 
     def action_cancel(self) -> None:
         """Close without an answer; changes are discarded only when escape is pressed twice."""
-        if self.lets_go():
+        if self.may_close():
             self.dismiss(None)
         else:
             self.say(Shown("esc again drops what you typed."), Tone.WARN)
 
-    def lets_go(self) -> bool:
-        """Whether nothing that was typed is lost if it closes now; asked again, it is discarded."""
+    def may_close(self) -> bool:
+        """Whether it may close: nothing typed is lost then, or this is asked a second time."""
         if self._body.disabled or self.typed in self._may_go:
             return True
-        self.let_go()
+        self.allow_closing()
         self._said_of = self.typed
         return False
 

@@ -211,7 +211,7 @@ class PickDialog(Dialog[T]):
         if self._read is not None:
             self._typed_ahead.append(step)
         else:
-            self._list.step(step)
+            self._list.action_step(step)
 
     def action_filter(self) -> None:
         """Type what the lines must contain."""

@@ -83,7 +83,7 @@ class Creation:
         except ServiceError as error:
             self._unsent = unsent.model_copy(update={"because": error.sentences})
             if not self._dialog.in_background and error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
-                self._dialog.let_go()
+                self._dialog.allow_closing()
                 raise
             self.offers.offer(about, self._unsent)
             if app.endpoint == self._endpoint:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import dropwhile
 
 from textual import on, work
 from textual.widget import Widget
@@ -207,7 +208,7 @@ class SettingsScreen(DeckScreen):
 
         def said() -> Sequence[Cell]:
             _, *lines = full_help(form.view, form.view.rows.get(row_id, NOWHERE)) or (EMPTY,)
-            return lines[1:] if lines[:1] == [EMPTY] else lines  # without the title, and what parts it from the rest
+            return [*dropwhile(EMPTY.__eq__, lines)]  # without the title
 
         await self.app.push_screen(PageDialog(self.row_title(), said))
 

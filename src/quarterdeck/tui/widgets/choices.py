@@ -32,8 +32,8 @@ class ChoiceList(OptionList):
 
     BINDINGS = bindings(
         {
-            "j": "cursor_down",
-            "k": "cursor_up",
+            "j,down": "step(1)",
+            "k,up": "step(-1)",
             "g": "first",
             "G": "last",
             "pagedown,ctrl+d": "page('down')",
@@ -72,26 +72,15 @@ class ChoiceList(OptionList):
         """Move a page up or down."""
         await page(self, direction)
 
-    def action_cursor_down(self) -> None:
-        """Move to the next line; as in the lists, the first one does not come after the last."""
+    def action_step(self, step: int) -> None:
+        """Move to the next or previous line; as in the lists, nothing comes after the last."""
         before = self.highlighted
-        super().action_cursor_down()
-        if before is not None and (self.highlighted or 0) < before:
-            self.highlighted = before
-
-    def action_cursor_up(self) -> None:
-        """Move to the line before; as in the lists, the last one does not come before the first."""
-        before = self.highlighted
-        super().action_cursor_up()
-        if before is not None and (self.highlighted or 0) > before:
-            self.highlighted = before
-
-    def step(self, step: int) -> None:
-        """Move to the next or previous line."""
         if step > 0:
             self.action_cursor_down()
         else:
             self.action_cursor_up()
+        if before is not None and self.highlighted is not None and (self.highlighted - before) * step < 0:
+            self.highlighted = before
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """A key that the dialog treats as an answer does not move the cursor."""

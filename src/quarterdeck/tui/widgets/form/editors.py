@@ -103,7 +103,7 @@ class TextEditor(FieldEditor):
     def choose(self, step: int) -> bool:
         """Put the next or previous suggestion into the line, if there are any."""
         if self._offered:
-            self._choices.step(step)
+            self._choices.action_step(step)
             self._take(self._choices.highlighted or 0)
         return bool(self._offered)
 
@@ -153,7 +153,7 @@ class SelectEditor(FieldEditor):
 
     def choose(self, step: int) -> bool:
         """Go to the next or previous item of the list."""
-        self._choices.step(step)
+        self._choices.action_step(step)
         self._prompt()
         self.post_message(self.Changed())
         return True
