@@ -103,15 +103,17 @@ async def test_what_is_agreed_to_after_the_connection_was_opened_anew_is_not_sen
 
 async def test_leaving_in_the_middle_of_a_command_for_several_is_asked_about_at_once(fleet: FakeFleet) -> None:
     fleet.add("box1")
-    server = slow(fleet, lambda request: request.url.path.endswith("/pause"))
+    server = slow(fleet, lambda request: request.method == "POST")
     async with seated(answering(server), PROD, size=WIDE) as seat:
         await seat.press("2", sees=("2 Running", "live"))
         await seat.press("asterisk", "p", "y", sees="2 asked for")
+        await seat.press("b", "1", "n", *"port it", "ctrl+s", sees="Creating the conversation…")
         await seat.press("ctrl+q", sees=("Leave before it has ended?", "Still going on: Pause 2 sandboxes."))
         assert "wait for their turn" not in seat.text
         server.gate.set()
         await seat.sees("Leave now?", "Pause 2 sandboxes: 2 done.")
-        await seat.press("n", sees=("2 done", "esc close"), lacks="Waiting for the answer")
+        await seat.press("n", until=lambda: not seat.deck.screen.is_modal)
+        await seat.press("B", sees=("2 done", "esc close"), lacks="Waiting for the answer")
 
 
 async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet) -> None:

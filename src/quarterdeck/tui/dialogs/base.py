@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.events import Key
+from textual.events import Key, ScreenResume
 from textual.screen import ModalScreen
 from textual.widget import AwaitMount, Widget
 from textual.widgets import Static
@@ -50,6 +50,8 @@ class Dialog(ModalScreen[Result | None]):
         """Whether it says what it waits for."""
         self._lost_at = 0.0
         """When a key came last that went nowhere because of that."""
+        self._answers: tuple[Result | None, ...] = ()
+        """What it closes with, once it may."""
 
     def compose(self) -> ComposeResult:
         """The frame; its content comes from `body`."""
@@ -131,6 +133,16 @@ class Dialog(ModalScreen[Result | None]):
     def action_cancel(self) -> None:
         """Close without an answer."""
         self.dismiss(None)
+
+    def close(self, answer: Result | None) -> None:
+        """Dismiss with an answer, as soon as no other dialog stands above; one that is gone stays so."""
+        self._answers = (answer,)
+        self._close()
+
+    @on(ScreenResume)
+    def _close(self) -> None:
+        if self._answers and self.is_active:  # Textual would dismiss the top dialog instead
+            self.dismiss(*self._answers)
 
     def action_move(self, lines: int) -> None:
         """Scroll the body by lines."""

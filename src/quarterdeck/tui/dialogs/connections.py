@@ -365,8 +365,8 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _open_anew(self, connection: Connection, said: Span | None) -> None:
         """Open a connection; this dialog closes if a message or question must be shown."""
-        if self.is_current and (said is not None or self.app.edits):
-            self.dismiss(None)
+        if said is not None or self.app.edits:
+            self.close(None)
         self.app.connecting.switch(connection)
         if said is not None:
             self.app.say_on_top(said[0])

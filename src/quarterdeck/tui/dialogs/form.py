@@ -250,9 +250,9 @@ class FormDialog(FieldsDialog[Result]):
             self.complain(None)
             self._refuse_as(error)
         else:
-            if not self.in_background:  # otherwise this would close what is on top now
+            if not self.in_background:
                 self.app.key_lost_at = self._lost_at
-                self.dismiss(done)
+                self.close(done)
 
     async def _locked(self, sending: Awaitable[Result]) -> Result:
         """Wait for the request with the fields locked: what is typed meanwhile would be lost when the form closes."""

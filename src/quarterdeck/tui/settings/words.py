@@ -48,8 +48,8 @@ class LeaveDialog(PickDialog[str]):
 
     def save_ended(self, edits: int, outcome: Cell) -> None:
         """Say how the save has ended, and how many edits are left; leave if it went well and none is."""
-        if not edits and outcome[-1][1] is Tone.GOOD and self.is_current:
-            self.dismiss("d")
+        if not edits and outcome[-1][1] is Tone.GOOD:
+            self.close("d")
         ended = cell(Shown(f"The save has ended, with {counted(edits, 'edit')} left:"))
         self.introduce([ended, outcome])
 
