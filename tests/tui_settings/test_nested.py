@@ -3,6 +3,7 @@ import pytest
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.fields import Control
+from quarterdeck.tui import screen
 from tests.client.fakes import Answer, FakeServer, Gated, to
 from tests.client.settings_servers import LOST, FlatServer, NestedServer
 from tests.conftest import Home
@@ -279,7 +280,10 @@ async def test_after_a_lost_answer_the_list_behind_the_form_is_read_again(sit_be
         await seat.go_to("secret:LOST_ONE", "enter", sees="f2 in the list gives it a new one.")
 
 
-async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(sit_before: Sit) -> None:
+async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(
+    sit_before: Sit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "STILL_TYPING", 30.0)
     held = Answer({"custom_secrets": [{"name": "API_TOKEN", "description": "d"}]})
     answers = {
         "GET /api/settings": [Answer({"language": "en"})],
@@ -287,10 +291,13 @@ async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(sit_befo
         "DELETE /api/secrets/API_TOKEN": [Answer({"message": "deleted"})],
         "POST /api/secrets": [Answer({"error": "down"}, 500), Answer({"message": "created"}, 201)],
     }
-    server = FakeServer(answers)
+    server = Gated(answers, lambda request: request.method == "POST" and server.sent("POST") != [])
     async with sit_before(server) as seat:
         await seat.choose("New value", row="secret:API_TOKEN")
         await seat.type("sentinel-value", "enter", sees=("The old one is deleted", "enter tries again"))
-        await seat.press("enter", sees="The secret API_TOKEN has a new value.")
+        await seat.press("enter", "d")
+        server.gate.set()
+        await seat.sees("The secret API_TOKEN has a new value.")
+        await seat.press("a", sees="did nothing; press it again.")
     assert len(server.sent("DELETE")) == 1
     assert server.sent("POST")[-1].body == {"name": "API_TOKEN", "value": "sentinel-value", "description": "d"}

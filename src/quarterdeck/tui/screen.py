@@ -148,7 +148,7 @@ class DeckScreen(Screen[None]):
         return None
 
     async def action_command(self, name: str) -> None:
-        """Run a command, or show why not; its action is a method of the screen, a helper or the app."""
+        """Run a command, or show why not."""
         if not self.is_attached:  # the palette runs what was chosen later, and the screen was closed in between
             return
         reason = self.why_not(command_at(self.PLACE, name))
@@ -158,6 +158,10 @@ class DeckScreen(Screen[None]):
             self.say(text.line(reason), Tone.WARN)
             return
         self.message_line.clear()
+        await self.run_command(name)
+
+    async def run_command(self, name: str) -> None:
+        """Run a command that can be done; its action is a method of the screen, a helper or the app."""
         owner = next(each for each in (self, *self.helpers, self.app) if hasattr(each, f"action_{name}"))
         done = getattr(owner, f"action_{name}")()
         if isawaitable(done):

@@ -165,12 +165,12 @@ class SettingsScreen(DeckScreen):
             return NO_SAVE
         return why_not(command.name, self.form.view, self.form.row)
 
-    async def action_command(self, name: str) -> None:
-        """Run a command, or show why not; commands that act at once are run by `AtOnceActions`."""
-        if self.why_not(command_at(self.PLACE, name)) is None and acts_at_once(name, self.form.row):
+    async def run_command(self, name: str) -> None:
+        """Run a command that can be done; what acts at once is run by `AtOnceActions`."""
+        if acts_at_once(name, self.form.row):
             await self.at_once.act(name, self.form.view, self.form.row)
         else:
-            await super().action_command(name)
+            await super().run_command(name)
 
     # Fields
 
