@@ -119,7 +119,7 @@ class Frame(Screen[None]):
     def compose(self) -> ComposeResult:
         """Header, an empty list and the key bar."""
         header, key_bar = Header(Place.CONVERSATIONS), KeyBar()
-        header.state = HeaderState(self._endpoint, health=cell(Shown("connecting…"), Tone.BUSY))
+        header.state = HeaderState(self._endpoint, health=cell("connecting…", Tone.BUSY))
         key_bar.hints = key_bar_hints(Place.CONVERSATIONS, lambda command: not command.changes)
         yield header
         yield Static(id="list")
@@ -219,7 +219,7 @@ class Deck(KeysInOrder):
         await self.show(Place.CONVERSATIONS)
         self.loaded.set()
         if self.notices:
-            self.say_on_top(text.line(" ".join(self.notices)))
+            self.say_on_top(" ".join(self.notices))
         with suppress(TimeoutError):
             async with asyncio.timeout(CONNECTED_WITHIN):
                 await self.connected.wait()
@@ -230,7 +230,7 @@ class Deck(KeysInOrder):
 
     # Messages on whichever screen is shown
 
-    def say_on_top(self, words: Shown, *, in_dialogs: bool = True) -> None:
+    def say_on_top(self, words: str, *, in_dialogs: bool = True) -> None:
         """Show a message on the current screen and in the dialog above it."""
         for screen in self.screen_stack:
             if in_dialogs or not screen.is_modal:
@@ -315,7 +315,7 @@ class Deck(KeysInOrder):
     def action_switch_theme(self) -> None:
         """Switch between the dark and the light theme."""
         if self.no_color:
-            self.say_on_top(Shown("There are no colours to switch: NO_COLOR is set."))
+            self.say_on_top("There are no colours to switch: NO_COLOR is set.")
             return
         dark, light = (own.name for own in THEMES)
         self.theme = light if self.theme == dark else dark
@@ -341,14 +341,14 @@ class Deck(KeysInOrder):
         if selected := self.screen.get_selected_text():
             self.say_on_top(self.copy_text("the selection", selected))
 
-    def copy_text(self, what: str, value: str, then: str = "") -> Shown:
+    def copy_text(self, what: str, value: str, then: str = "") -> str:
         """Copy a text, and return the message about it; `then` is what can be done if the terminal takes no copies."""
         self.copy_to_clipboard(value)
-        return text.line(f"Copied {what}, if your terminal takes copies (OSC 52){then}.{text.escape_note(value)}")
+        return f"Copied {what}, if your terminal takes copies (OSC 52){then}.{text.escape_note(value)}"
 
     def action_help_quit(self) -> None:
         """Answer ctrl+c with the key that quits."""
-        self.say_on_top(Shown("ctrl+q leaves the deck."))
+        self.say_on_top("ctrl+q leaves the deck.")
 
     # Leaving
 
@@ -361,9 +361,9 @@ class Deck(KeysInOrder):
     async def action_quit(self) -> None:
         """Quit the deck, unless something prevents it."""
         if self._asks_to_leave:
-            self.say_on_top(Shown("Answer this first."))
+            self.say_on_top("Answer this first.")
         elif not all(screen.may_close() for screen in self.screen_stack if isinstance(screen, OpenForm)):
-            self.say_on_top(Shown("ctrl+q again leaves and drops what you typed."))
+            self.say_on_top("ctrl+q again leaves and drops what you typed.")
         else:
             self.leave()
 
@@ -408,7 +408,7 @@ class Deck(KeysInOrder):
         session = self.session
         if session is not None and session.writes.words and self.running_job is None:
             waits = ", ".join(session.writes.words)
-            self.say_on_top(text.line(f"Waiting for the answer to: {waits}; {then}."))
+            self.say_on_top(f"Waiting for the answer to: {waits}; {then}.")
             await session.writes.all_answered(ANSWERED_WITHIN)
             self.forget_messages()
 

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from quarterdeck.tui import text
 from quarterdeck.tui.text import Shown
 
 
@@ -24,16 +25,16 @@ Span = tuple[Shown, Tone]
 Cell = tuple[Span, ...]
 
 
-def cell(text: Shown, tone: Tone = Tone.PLAIN) -> Cell:
-    """Return a cell of one tone."""
-    return ((text, tone),)
+def cell(words: str, tone: Tone = Tone.PLAIN) -> Cell:
+    """Return any text as a cell of one tone: one safe line, without spaces around it."""
+    return ((text.line(words), tone),)
 
 
-def indented(text: Shown, tone: Tone) -> Cell:
+def indented(words: Shown, tone: Tone) -> Cell:
     """Return an indented line."""
-    return ((Shown("  "), tone), (text, tone))
+    return ((Shown("  "), tone), (words, tone))
 
 
 EMPTY: Cell = ()
-DASH: Cell = cell(Shown("-"), Tone.MUTED)
+DASH: Cell = cell("-", Tone.MUTED)
 """A placeholder for an empty value."""

@@ -18,9 +18,8 @@ from quarterdeck.tui.conversation.drafts import Drafts
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.bulk import LeaveDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
-from quarterdeck.tui.text import Shown
 
-KEY_REFUSED = Shown("The key is missing or wrong: K in the connections (c) gives one.")
+KEY_REFUSED = "The key is missing or wrong: K in the connections (c) gives one."
 
 
 class Connecting:
@@ -59,7 +58,7 @@ class Connecting:
             self.open(connection)
             if session is not None and (left := ", ".join(session.writes.words)):
                 words = f"{before.name} was left without the answer to: {left}; look there whether it happened."
-                self._app.say_on_top(text.line(words))
+                self._app.say_on_top(words)
 
     async def may_end_job(self) -> bool:
         """Ask whether to give up the rest of a running bulk job, if there is one. Runs inside a worker."""

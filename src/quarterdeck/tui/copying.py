@@ -20,7 +20,7 @@ from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.text import Shown, escaped
 
 FILE = "copied.txt"
-NOTE = cell(Shown("Copying uses the terminal (OSC 52). If yours does not support it, f saves to a file."), Tone.MUTED)
+NOTE = cell("Copying uses the terminal (OSC 52). If yours does not support it, f saves to a file.", Tone.MUTED)
 NAME_WIDE = 12
 PREVIEW = 50
 """Characters of a value shown before it is copied."""
@@ -30,7 +30,7 @@ PREVIEW = 50
 class Copyable:
     """Something that can be copied, or saved to a file; it contains no secret."""
 
-    name: Shown
+    name: str
     value: str
     to_file: bool = False
 
@@ -44,7 +44,7 @@ def conversation_copies(row: ConversationRow) -> list[Copyable]:
         ("title", " ".join(row.title.split())),
         ("JSON", as_json(conversation_plain(row.record)) if row.record is not None else None),
     )
-    return [Copyable(Shown(name), value) for name, value in offered if value]
+    return [Copyable(name, value) for name, value in offered if value]
 
 
 def as_json(data: dict[str, Any]) -> str:
@@ -58,9 +58,9 @@ class CopyDialog(PickDialog[Copyable]):
     BINDINGS = bindings({"f": "to_file"})
     OTHER_HINTS = (("f", "save to a file"),)
 
-    def __init__(self, title: Shown, offered: Sequence[Copyable]) -> None:
+    def __init__(self, title: str, offered: Sequence[Copyable]) -> None:
         items = [Item(_line(each), each) for each in offered]
-        super().__init__(Shown(f"Copy of {title}"), items, take="copy", said=(NOTE,))
+        super().__init__(f"Copy of {title}", items, take="copy", said=(NOTE,))
 
     def action_to_file(self) -> None:
         """Answer with the line under the cursor, for a file."""
@@ -85,6 +85,6 @@ async def copy(screen: DeckScreen, what: Copyable) -> None:
         await asyncio.to_thread(write, path, content if content.endswith("\n") else f"{content}\n")
     except OSError as error:
         words = f"{path} could not be written: {error.strerror}. Free some space there, or make it writable."
-        screen.say(text.line(words), Tone.BAD)
+        screen.say(words, Tone.BAD)
     else:
-        screen.say(text.line(f"Saved the {what.name} to {path}.{text.escape_note(what.value)}"), Tone.GOOD)
+        screen.say(f"Saved the {what.name} to {path}.{text.escape_note(what.value)}", Tone.GOOD)

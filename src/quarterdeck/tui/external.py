@@ -16,7 +16,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from quarterdeck.settings import masks
-from quarterdeck.tui.text import Shown, escaped, line
+from quarterdeck.tui.text import escaped
 
 
 class CannotRunError(Exception):
@@ -64,14 +64,14 @@ def can_open_browser(environ: Mapping[str, str] = os.environ, platform: str = sy
     return bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
 
 
-def open_address(app: App[Any], address: str, shown: str) -> Shown:
+def open_address(app: App[Any], address: str, shown: str) -> str:
     """Open an address in a browser if there is one, otherwise copy it; returns the message about it."""
     if can_open_browser():
         Thread(target=_browse, args=(address,), daemon=True).start()
-        return line(f"Opened {shown}")
+        return f"Opened {shown}"
     app.copy_to_clipboard(address)
     secret = " with its password or token" if masks.address(address) != address else ""
-    return line(f"No browser: copied {shown}{secret}, if your terminal takes copies (OSC 52).")
+    return f"No browser: copied {shown}{secret}, if your terminal takes copies (OSC 52)."
 
 
 def _browse(address: str) -> None:

@@ -4,7 +4,7 @@ import os
 from functools import cache
 
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.text import Shown
 
 GLYPHS: dict[str, tuple[str, str, Tone]] = {
@@ -59,7 +59,7 @@ def glyph(word: str) -> tuple[Shown, Tone]:
 def signed(word: str, said: Shown | None = None, tone: Tone | None = None) -> Cell:
     """Return a sign with the state word, or with `said` instead; `tone` replaces the usual tone."""
     sign, usual = glyph(word)
-    return cell(Shown(f"{sign} {said or text.line(word)}"), tone or usual)
+    return ((Shown(f"{sign} {said or text.line(word)}"), tone or usual),)
 
 
 def drawn(variants: tuple[str, str, Tone]) -> tuple[Shown, Tone]:

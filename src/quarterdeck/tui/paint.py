@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
 from quarterdeck.config.connections import Colour
-from quarterdeck.tui.cells import Cell, Span, Tone
+from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.glyphs import in_ascii
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import tone_variable
@@ -34,9 +34,9 @@ def lines(rows: Iterable[Cell]) -> Content:
     return Content("\n").join(content(row) for row in rows)
 
 
-def plain(text: Shown, tone: Tone = Tone.PLAIN) -> Content:
-    """Return content for one text."""
-    return content(((text, tone),))
+def plain(words: str, tone: Tone = Tone.PLAIN) -> Content:
+    """Return content for any text: one safe line."""
+    return content(cell(words, tone))
 
 
 def cut(said: Content, size: Size) -> Content:

@@ -34,7 +34,7 @@ NO_ROW = "The cursor stands on another row by now; esc closes this menu."
 STILL_TYPING = 0.5
 """Seconds within which a key belongs to what was typed before it, and is no command if that went nowhere."""
 TYPED_BEFORE = "That was typed while the form was closing and did nothing; press it again."
-TOO_SMALL = cell(Shown(f"Enlarge to {LEAST_WIDTH}x{LEAST_HEIGHT}."), Tone.WARN)  # one line also where there are few
+TOO_SMALL = cell(f"Enlarge to {LEAST_WIDTH}x{LEAST_HEIGHT}.", Tone.WARN)  # one line also where there are few
 
 
 class DeckScreen(Screen[None]):
@@ -119,13 +119,13 @@ class DeckScreen(Screen[None]):
         watched = session.unread.by_urgency(session.conversations.records) if session is not None else ()
         self.watch_strip.show(watched, self.app.clock())
 
-    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
+    def say(self, sentence: str, tone: Tone = Tone.PLAIN) -> None:
         """Show one sentence in the message line, until the next command or for a while."""
         self.message_line.say(sentence, tone)
 
     def say_error(self, error: ServiceError) -> None:
         """Show what went wrong and what can be done."""
-        self.say(text.line(error.sentences), Tone.BAD)
+        self.say(error.sentences, Tone.BAD)
 
     @contextmanager
     def saying_errors(self) -> Iterator[None]:
@@ -135,7 +135,7 @@ class DeckScreen(Screen[None]):
         except ServiceError as error:
             self.say_error(error)
         except ConfigError as error:
-            self.say(text.line(error.sentence), Tone.BAD)
+            self.say(error.sentence, Tone.BAD)
 
     # From a key to its command
 
@@ -155,7 +155,7 @@ class DeckScreen(Screen[None]):
         if monotonic() - self.app.key_lost_at < STILL_TYPING:
             self.app.key_lost_at, reason = monotonic(), TYPED_BEFORE
         if reason is not None:
-            self.say(text.line(reason), Tone.WARN)
+            self.say(reason, Tone.WARN)
             return
         self.message_line.clear()
         await self.run_command(name)
@@ -170,12 +170,11 @@ class DeckScreen(Screen[None]):
     def on_key(self, event: Key) -> None:
         """Say that a key does nothing."""
         if key := unused_key(event):
-            words = f"{key} does nothing here; {self.where_keys_are()}."
-            self.message_line.say(text.line(words), Tone.WARN, passing=True)
+            self.message_line.say(f"{key} does nothing here; {self.where_keys_are()}.", Tone.WARN, passing=True)
 
     def on_paste(self) -> None:
         """Say that pasted text does nothing."""
-        self.message_line.say(Shown("Pasted text does nothing here."), Tone.WARN, passing=True)
+        self.message_line.say("Pasted text does nothing here.", Tone.WARN, passing=True)
 
     def where_keys_are(self) -> str:
         """What helps somebody who pressed a key that does nothing."""
@@ -191,16 +190,16 @@ class DeckScreen(Screen[None]):
         def lines() -> list[Cell]:
             return log_lines(self.app.client.log if self.app.client is not None else ())
 
-        await self.app.push_screen(PageDialog(Shown("Requests, newest first"), lines, label=TIME_WIDE, wide=True))
+        await self.app.push_screen(PageDialog("Requests, newest first", lines, label=TIME_WIDE, wide=True))
 
     @property
     def row_id(self) -> str | None:
         """What tells the row under the cursor from the others."""
         return None
 
-    def row_title(self) -> Shown:
+    def row_title(self) -> str:
         """The name of the row under the cursor."""
-        return Shown("")
+        return ""
 
     def row_commands(self) -> Iterable[Command]:
         """The commands for the row under the cursor, in the order of its menu."""

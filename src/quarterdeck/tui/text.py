@@ -1,8 +1,9 @@
 """The only place where a server's text becomes safe to show.
 
 Terminals obey control characters, and Textual passes most of them on. Terminals also disagree on the width of some
-characters, which shifts everything behind them. Both are made visible or removed here. The result is `Shown`, and
-everything that paints accepts only `Shown`, so that a type checker finds text that was not made safe.
+characters, which shifts everything behind them. Both are made visible or removed here. The result is `Shown`. What
+shows a line or a sentence (`cell`, a message, a title) makes it safe itself; everything else that paints accepts only
+`Shown`, so that a type checker finds text that was not made safe.
 """
 
 import json

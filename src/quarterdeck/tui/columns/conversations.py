@@ -66,13 +66,13 @@ def sandbox(row: ConversationRow, now: datetime) -> Cell:
     """The short id of its sandbox, and whether that is gone."""
     if row.sandbox_id is None:
         return DASH
-    return cell(text.line(short_id(row.sandbox_id) + (" gone" if row.unlinked else "")), Tone.MUTED)
+    return cell(short_id(row.sandbox_id) + (" gone" if row.unlinked else ""), Tone.MUTED)
 
 
 def pull_requests(row: ConversationRow, now: datetime) -> Cell:
     """The numbers of its pull requests."""
     numbers = row.record.pr_number if row.record is not None else ()
-    return cell(Shown(" ".join(f"#{number}" for number in numbers)), Tone.MUTED) if numbers else DASH
+    return cell(" ".join(f"#{number}" for number in numbers), Tone.MUTED) if numbers else DASH
 
 
 def _of_record(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow], str | None]:
@@ -109,13 +109,13 @@ BEING_STARTED = "starting"
 def wanting(need_you: int, unread: int) -> Cell:
     """How many conversations need a person and how many are unread, for the line above the list."""
     asks = signed(ConversationWord.NEEDS_YOU, Shown(f"{need_you:,} need{'s' if need_you == 1 else ''} you  "))
-    news = cell(Shown(f"+ {unread:,} unread  "), Tone.KEY)
+    news = ((Shown(f"+ {unread:,} unread  "), Tone.KEY),)
     return (*(asks if need_you else ()), *(news if unread else ()))
 
 
 def so_far(read: int, left: int) -> Cell:
     """How much of a long list has been read, until it is complete."""
-    return cell(Shown(f"{read:,} of {read + left:,} read  "), Tone.BUSY) if left else ()
+    return ((Shown(f"{read:,} of {read + left:,} read  "), Tone.BUSY),) if left else ()
 
 
 def word(row: ConversationRow) -> str:
@@ -138,7 +138,7 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
     said = [fact("state", *state(row, now)), text_fact("title", row.title)]
     if row.state.note:
         tone = Tone.BAD if row.state.category is Category.TROUBLE else Tone.MUTED
-        said += [EMPTY, *(cell(text.line(line), tone) for line in row.state.note.splitlines()), EMPTY]
+        said += [EMPTY, *(cell(line, tone) for line in row.state.note.splitlines()), EMPTY]
     if (task := row.task) is not None:
         said += [text_fact("start status", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
         said += [text_fact("message", task.request.message)] if task.request is not None else []
@@ -176,7 +176,7 @@ def _record_facts(record: Conversation) -> list[Cell]:
 
 def _cost_facts(record: Conversation) -> list[Cell]:
     if record.metrics is None:
-        return [cell(Shown("No cost or token counts yet."), Tone.MUTED)]
+        return [cell("No cost or token counts yet.", Tone.MUTED)]
     usage = record.metrics.accumulated_token_usage
     said = [heading("Cost"), text_fact("so far", f"${record.metrics.accumulated_cost or 0:.4f}")]
     if usage is not None:

@@ -34,7 +34,7 @@ def health_cell(health: Health, now: float) -> Cell:
     """How fresh a list is; while all is well, the age changes in steps."""
     if health.read_at is not None and health.error is None:
         now = health.read_at + (now - health.read_at) // AGE_STEP * AGE_STEP
-    return cell(text.line(health_words(health, now)), HEALTH_TONES[health.state])
+    return cell(health_words(health, now), HEALTH_TONES[health.state])
 
 
 def counts_by_word(first: Iterable[str], counts: Counter[str]) -> Cell:
@@ -58,7 +58,7 @@ def text_column(
 
     def shown(row: R, now: datetime) -> Cell:
         value = of(row)
-        return cell(text.line(value), Tone.MUTED) if value else DASH
+        return cell(value, Tone.MUTED) if value else DASH
 
     return Column(key, title, width, shown, sort=of, flex=flex, priority=priority)
 
@@ -88,7 +88,7 @@ def age_column(key: str, title: str, width: int, told: Moment[R], here: Moment[R
     """
 
     def shown(row: R, now: datetime) -> Cell:
-        return cell(Shown(age_or_date(told(row), here(row), now)), Tone.MUTED)
+        return cell(age_or_date(told(row), here(row), now), Tone.MUTED)
 
     return Column(key, title, width, shown, sort=lambda row: age_rank(here(row)), priority=priority, right=True)
 
@@ -125,7 +125,7 @@ def text_fact(label: str, value: str | None, tone: Tone = Tone.PLAIN) -> Cell:
 
 def heading(title: str) -> Cell:
     """Return a heading inside a detail."""
-    return cell(Shown(title), Tone.STRONG)
+    return cell(title, Tone.STRONG)
 
 
 def moment_fact(label: str, told: datetime | None, moment: datetime | None, now: datetime) -> Cell:
@@ -165,4 +165,4 @@ def logged_line(request: LoggedRequest, wide: int = TIME_WIDE) -> Cell:
 
 def log_lines(log: Sequence[LoggedRequest]) -> list[Cell]:
     """Return all requests, newest first."""
-    return [logged_line(request) for request in reversed(log)] or [cell(Shown("No request yet."), Tone.MUTED)]
+    return [logged_line(request) for request in reversed(log)] or [cell("No request yet.", Tone.MUTED)]

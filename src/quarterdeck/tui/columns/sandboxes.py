@@ -32,7 +32,7 @@ from quarterdeck.tui.glyphs import glyph, signed
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
 
-UNKNOWN = cell(Shown("?"), Tone.MUTED)
+UNKNOWN = cell("?", Tone.MUTED)
 
 
 def status(row: SandboxRow, now: datetime) -> Cell:
@@ -44,34 +44,34 @@ def status(row: SandboxRow, now: datetime) -> Cell:
 def conversation(row: SandboxRow, now: datetime) -> Cell:
     """The first title in it and how many more conversations, or that there is none."""
     if not row.conversations:
-        return cell(Shown("no conversation" if row.unlinked else "…"), Tone.MUTED)
+        return cell("no conversation" if row.unlinked else "…", Tone.MUTED)
     more: Cell = ((Shown(f" +{len(row.conversations) - 1}"), Tone.MUTED),) if len(row.conversations) > 1 else ()
     return (*cell(title_or_untitled(row.conversation_titles[0])), *more)
 
 
 def lasted(row: SandboxRow, now: datetime) -> Cell:
     """How long it has been in its state."""
-    return cell(Shown(row.state(now).lasted(now)), Tone.MUTED)
+    return cell(row.state(now).lasted(now), Tone.MUTED)
 
 
 def quiet(row: SandboxRow, now: datetime) -> Cell:
     """How long nothing has happened in it while it is up; without conversations, as long as it has been up."""
     if row.quiet_since is not None:
         words = calm_age(row.quiet_since, now)
-        return cell(Shown(words if row.conversations or row.memory.exact else at_least(words)))
+        return cell(words if row.conversations or row.memory.exact else at_least(words))
     return UNKNOWN if row.state(now).known in UP and not row.working else DASH
 
 
 def urls(row: SandboxRow, now: datetime) -> Cell:
     """The names of its addresses while it runs."""
     known = row.memory.urls if row.state(now).known is StateWord.RUNNING else ()
-    return cell(text.line(" ".join(url.name.lower() for url in known)), Tone.MUTED) if known else DASH
+    return cell(" ".join(url.name.lower() for url in known), Tone.MUTED) if known else DASH
 
 
 def agent(row: SandboxRow, now: datetime) -> Cell:
     """The status word of the agent of its first conversation."""
     word = _agent_word(row)
-    return cell(text.line(word), glyph(word)[1]) if word else DASH
+    return cell(word, glyph(word)[1]) if word else DASH
 
 
 def _agent_word(row: SandboxRow) -> str | None:
@@ -92,7 +92,7 @@ def _by_urls(row: SandboxRow) -> int | None:
 COLUMNS: tuple[Column[SandboxRow], ...] = (
     Column("status", "STATUS", 24, status, sort=lambda row: row.memory.word),
     Column("for", "FOR", 7, lasted, sort=lambda row: age_rank(row.memory.since), right=True),
-    Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
+    Column("sandbox", "SANDBOX", 9, lambda row, now: cell(row.short_id), sort=lambda row: row.id),
     Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3, whole_end=True),
     Column("agent", "AGENT", 12, agent, sort=_agent_word, priority=1),
     Column("quiet", "QUIET", 7, quiet, sort=lambda row: age_rank(row.quiet_since), priority=2, right=True),
@@ -134,7 +134,7 @@ def detail(row: SandboxRow, now: datetime) -> list[Cell]:
         fact("key", (Shown("known, not shown" if row.memory.key is not None else "not known"), Tone.MUTED)),
     ]
     if state.note:
-        said += [EMPTY, cell(text.line(state.note), Tone.WARN if state.slow or state.silent else Tone.MUTED)]
+        said += [EMPTY, cell(state.note, Tone.WARN if state.slow or state.silent else Tone.MUTED)]
     return [*said, *_addresses(row, state.known), *_conversations(row)]
 
 
@@ -151,7 +151,7 @@ def timeline(row: SandboxRow, events: Sequence[Event], now: datetime) -> list[Ce
         words = "; ".join(filter(None, (events[-1].words, f"seen again {lasted} ago")))
         events = (*events[:-1], events[-1]._replace(words=words))
     said = [line for event in reversed(events) for line in _event(event, now, goes_on if event is events[-1] else "")]
-    return [EMPTY, heading("Timeline"), *(said or [cell(Shown("nothing seen yet"), Tone.MUTED)])]
+    return [EMPTY, heading("Timeline"), *(said or [cell("nothing seen yet", Tone.MUTED)])]
 
 
 def _event(event: Event, now: datetime, goes_on: str) -> list[Cell]:
@@ -172,12 +172,12 @@ def _event(event: Event, now: datetime, goes_on: str) -> list[Cell]:
 def own_requests(row_id: str, log: Sequence[LoggedRequest]) -> list[Cell]:
     """The requests about one sandbox, newest first."""
     own = [logged_line(request, LABEL_WIDE) for request in reversed(log) if f"/{row_id}" in request.path]
-    return [EMPTY, heading("Requests that name it"), *(own or [cell(Shown("none in this run"), Tone.MUTED)])]
+    return [EMPTY, heading("Requests that name it"), *(own or [cell("none in this run", Tone.MUTED)])]
 
 
 def _quiet(row: SandboxRow, now: datetime) -> Cell:
     if row.working:
-        return cell(Shown("an agent is at work"), Tone.MUTED)
+        return cell("an agent is at work", Tone.MUTED)
     return quiet(row, now) if row.quiet_since is not None else ()
 
 
@@ -192,7 +192,7 @@ def _conversations(row: SandboxRow) -> list[Cell]:
     first = row.conversations[:LISTED]
     said = [_conversation(each, conversation_state(each, row.record.status).word) for each in first]
     if (more := len(row.conversations) - LISTED) > 0:
-        said.append(cell(Shown(f"and {more:,} more"), Tone.MUTED))
+        said.append(cell(f"and {more:,} more", Tone.MUTED))
     nobody = Shown("no conversation" if row.unlinked else "none known yet")
     return [EMPTY, heading("Conversations"), *(said or [cell(nobody, Tone.MUTED)])]
 

@@ -17,7 +17,6 @@ from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.processes import is_running, this_process
-from quarterdeck.tui.text import Shown, line
 
 NOT_KEPT = "The draft is not kept"
 
@@ -45,7 +44,7 @@ class MessageDrafts(KeptModel):
 class Drafts:
     """The messages of one deck to one server that were not sent; `say` says that they cannot be stored or read."""
 
-    def __init__(self, state: KeptState, about: str, say: Callable[[Shown], None]) -> None:
+    def __init__(self, state: KeptState, about: str, say: Callable[[str], None]) -> None:
         self.sending: list[Draft] = []
         """What is being sent."""
         self._state = state
@@ -103,7 +102,7 @@ class Drafts:
                 await self._state.change(MessageDrafts, self._about, changed)
             except ServiceError as error:
                 self._open = before | self._open  # what could not be given away stays
-                self._say(line(f"{failed}: {error.words}"))
+                self._say(f"{failed}: {error.words}")
 
 
 async def drop_draft(drafts: Drafts, session: Session, conversation_id: str) -> None:

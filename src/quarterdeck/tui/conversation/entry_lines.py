@@ -62,14 +62,14 @@ class Layout(NamedTuple):
         body = [] if is_person else self._thought(entry.thought, width)
         if entry.id == STREAMED:
             before = max(len(entry.text) - STREAMED_TAIL, 0)
-            body += [cell(Shown(f"… {before:,} characters before"), Tone.MUTED)] if before else []
+            body += [cell(f"… {before:,} characters before", Tone.MUTED)] if before else []
             body += plain_lines(text.whole(entry.text[before:]), width) if entry.text else []
         elif is_person:  # as it was typed: `__init__.py` and `*.py` are no emphasis
             body += plain_lines(text.whole(entry.text.strip("\n")), width) if entry.text else []
         else:
             body += markdown_lines(entry.text, width)
         if is_person and entry.title:
-            body.append(cell(text.line(entry.title), Tone.WARN))
+            body.append(cell(entry.title, Tone.WARN))
         first, *rest = self._folded(body, FOLDED_MESSAGE) or [()]
         who = Shown(f"{entry.who:<{WHO}}"), Tone.STRONG if is_person else Tone.KEY
         return [((time, Tone.MUTED), who, *first), *_set_in(rest, TIME + WHO)]
@@ -77,7 +77,7 @@ class Layout(NamedTuple):
     def _thought(self, thought: str, width: int) -> list[Cell]:
         if thought and self.unfolded:
             return plain_lines(text.whole(thought), width, Tone.MUTED)
-        return [cell(Shown(f"thought {counted(len(thought.split()), 'word')}, enter"), Tone.MUTED)] if thought else []
+        return [cell(f"thought {counted(len(thought.split()), 'word')}, enter", Tone.MUTED)] if thought else []
 
     def _tool(self, entry: Entry, time: Shown) -> list[Cell]:
         said: list[Cell] = []
@@ -142,7 +142,7 @@ class Layout(NamedTuple):
                 line = (Shown(f"{number:>4} {sign} "), tone), (text.whole(words), tone)
                 lines += wrap(line, self.width - BODY)
             elif at - 1 in near or not at:
-                lines.append(cell(Shown("   …"), Tone.MUTED))
+                lines.append(((Shown("   …"), Tone.MUTED),))
         return lines
 
     def _quiet(self, entry: Entry, time: Shown) -> list[Cell]:
@@ -161,7 +161,7 @@ class Layout(NamedTuple):
     def _folded(self, lines: list[Cell], most: int) -> list[Cell]:
         if self.unfolded or len(lines) <= most + 1:
             return lines
-        return [*lines[:most], cell(Shown(f"… {len(lines) - most:,} more lines, enter"), Tone.MUTED)]
+        return [*lines[:most], cell(f"… {len(lines) - most:,} more lines, enter", Tone.MUTED)]
 
 
 def _set_in(lines: list[Cell], by: int = BODY) -> list[Cell]:

@@ -31,16 +31,16 @@ def origin_cell(following: Following, now: datetime) -> Cell:
     """Return where the events come from, and since when nothing was received."""
     silent, origin = following.silent_for(now).total_seconds(), following.origin
     if following.reached and silent > SILENT_AFTER:
-        return cell(text.line(f"{origin}, silent for {took(silent)}"), Tone.WARN)
+        return cell(f"{origin}, silent for {took(silent)}", Tone.WARN)
     if origin in AS_IT_SHOULD_BE:
-        return cell(text.line(origin), AS_IT_SHOULD_BE[origin])
+        return cell(origin, AS_IT_SHOULD_BE[origin])
     if origin is Origin.COPY:
         at = following.moment(following.transcript.latest_at)
         since = f", to {at.astimezone():%H:%M}" if at is not None else ""
     else:
         old = age_of(following.as_of, now)
         since = f", as of {old if old == JUST_NOW else f'{old} ago'}" if following.as_of is not None else ""
-    return cell(text.line(f"{origin}{since}"), Tone.WARN)
+    return cell(f"{origin}{since}", Tone.WARN)
 
 
 def about_line(

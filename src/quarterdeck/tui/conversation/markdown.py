@@ -23,7 +23,7 @@ NARROWEST = 8
 
 def plain_lines(value: Shown, width: int, tone: Tone = Tone.PLAIN) -> list[Cell]:
     """Return text unchanged, with long lines wrapped."""
-    return [line for each in value.split("\n") for line in wrap(cell(Shown(each), tone), width)]
+    return [line for each in value.split("\n") for line in wrap(((Shown(each), tone),), width)]
 
 
 def markdown_lines(value: str, width: int) -> list[Cell]:
@@ -49,7 +49,7 @@ def _block(node: SyntaxTreeNode, width: int) -> list[Cell]:
             code = text.whole(node.content.rstrip("\n")).split("\n")
             return [line for each in code for line in wrap((BAR, (Shown(each), Tone.PLAIN)), width)]
         case "hr":
-            return [cell(Shown("─" * 12), Tone.MUTED)]
+            return [cell("─" * 12, Tone.MUTED)]
         case "table":
             return list(_table(node, width))
         case kind:

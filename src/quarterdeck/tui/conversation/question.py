@@ -66,8 +66,7 @@ class Question(TextScroll, can_focus=True):
             await self.run_action(f"screen.answer_with('{answer}')")
         else:
             self.action_page(1.0)
-            words = "It asks for more than was shown; read to the end, then accept."
-            self.screen.post_message(Said(Shown(words)))
+            self.screen.post_message(Said("It asks for more than was shown; read to the end, then accept."))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Note when the end is on the screen."""

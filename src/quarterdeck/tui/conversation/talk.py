@@ -24,7 +24,6 @@ from quarterdeck.tui.dialogs.base import Dialog, ask
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, Typed
 from quarterdeck.tui.screen import DeckScreen
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
 
 Tell = Callable[[], Awaitable[str]]
@@ -42,11 +41,11 @@ class WaitingDialog(Dialog[str]):
 
     def __init__(self, write: Callable[[str], object]) -> None:
         said = (
-            cell(Shown("Reject and say: refuse what it asks, then send this.")),
-            cell(Shown("Accept and say: send this, then let it do what it asks.")),
-            cell(Shown("Keep the draft: send nothing now, and go on writing."), Tone.MUTED),
+            cell("Reject and say: refuse what it asks, then send this."),
+            cell("Accept and say: send this, then let it do what it asks."),
+            cell("Keep the draft: send nothing now, and go on writing.", Tone.MUTED),
         )
-        super().__init__(Shown("The agent waits for an answer"), said)
+        super().__init__("The agent waits for an answer", said)
         self._write = write
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
@@ -92,7 +91,7 @@ class Talk:
         if words := self.composer.text.strip():
             self._submit(words, self._send_draft, self.composer.insert)
         else:
-            self.screen.say(Shown("There is nothing to send."), Tone.WARN)
+            self.screen.say("There is nothing to send.", Tone.WARN)
 
     def action_send_on(self) -> None:
         """Send a message again that the agent has not read; the draft stays."""
@@ -118,15 +117,14 @@ class Talk:
             self._asking = WaitingDialog(write)
             ask(self.screen.app, self._asking, chosen)
         else:
-            unseen = Shown("The agent waits for an answer to what is not shown yet; nothing was sent.")
-            self.screen.say(unseen, Tone.WARN)
+            self.screen.say("The agent waits for an answer to what is not shown yet; nothing was sent.", Tone.WARN)
 
     def stop_asking(self) -> None:
         """Close the question what a message means to a waiting agent, because no answer can be sent now."""
         if self._asking is not None and self._asking.is_current:
             self._asking.close(None)
             if self.following.reached:  # otherwise the message line says why, as long as it is so
-                self.screen.say(Shown("The agent does not wait for an answer any more; nothing was sent."), Tone.WARN)
+                self.screen.say("The agent does not wait for an answer any more; nothing was sent.", Tone.WARN)
 
     def _send_draft(self, words: str, tell: Tell) -> None:
         self.composer.text = ""
@@ -159,12 +157,12 @@ class Talk:
         if not shown:
             return
         if answer == "accept":
-            self.screen.say(Shown("Reading whether it still waits for this…"), Tone.BUSY)
+            self.screen.say("Reading whether it still waits for this…", Tone.BUSY)
             self._tell(lambda: answering.accept(shown))
         elif not self.question.answerable:
             read_only = self.screen.app.endpoint.read_only
             why = "This connection is read-only." if read_only else self.following.note
-            self.screen.say(text.line(f"{why} No answer was sent."), Tone.WARN)
+            self.screen.say(f"{why} No answer was sent.", Tone.WARN)
         elif answer == "reject":
             self._ask_why(shown)
         else:
@@ -175,7 +173,7 @@ class Talk:
 
     def action_stop(self) -> None:
         """Stop the agent."""
-        self.screen.say(Shown("Stopping the agent…"), Tone.BUSY)
+        self.screen.say("Stopping the agent…", Tone.BUSY)
         self._tell(self.answering.stop)
 
     def action_go_on(self) -> None:
@@ -185,7 +183,7 @@ class Talk:
         record = following.record or session.conversations.records.get(following.conversation_id)
         sandbox_id = record.sandbox_id if record is not None else None
         if record is None or sandbox_id is None or record.sandbox_status != SandboxStatus.PAUSED:
-            self.screen.say(Shown("Asking the agent to go on…"), Tone.BUSY)
+            self.screen.say("Asking the agent to go on…", Tone.BUSY)
             self._tell(self.answering.go_on)
             return
 
@@ -231,9 +229,9 @@ class Talk:
 
     def _say(self, words: str, tone: Tone) -> None:
         if self.screen.is_attached:
-            self.screen.say(text.line(words), tone)
+            self.screen.say(words, tone)
         else:
-            self.screen.app.say_on_top(text.line(words))
+            self.screen.app.say_on_top(words)
 
     def _ask_why(self, shown: frozenset[str]) -> None:
         async def take(typed: Typed) -> str:
@@ -250,7 +248,7 @@ class Talk:
         field = InputField(
             name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty"
         )
-        self.screen.app.push_screen(FormDialog(Shown("Reject"), (field,), take, verb="reject"), rejected)
+        self.screen.app.push_screen(FormDialog("Reject", (field,), take, verb="reject"), rejected)
 
     def _answer_after_all(self) -> None:
         """Go back to the question, from which a dialog was opened."""
@@ -265,5 +263,5 @@ class Talk:
             else:
                 otherwise()
 
-        lines = tuple(cell(text.line(words)) for words in said if words)
-        self.screen.app.push_screen(ConfirmDialog(Shown(title), lines), confirmed)
+        lines = tuple(cell(words) for words in said if words)
+        self.screen.app.push_screen(ConfirmDialog(title, lines), confirmed)

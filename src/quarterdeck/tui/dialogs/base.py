@@ -13,12 +13,10 @@ from textual.screen import ModalScreen
 from textual.widget import AwaitMount, Widget
 from textual.widgets import Static
 
-from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import MOVING, bindings
 from quarterdeck.tui.paint import lines, plain
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints, KeyBar, Said, unused_key, working
 from quarterdeck.tui.widgets.lines import TextScroll
 
@@ -37,7 +35,7 @@ class Dialog(ModalScreen[Result | None]):
     BINDINGS = bindings({"escape": "cancel", **MOVING, "space": "page(1.0)"})
     HINTS: ClassVar[Hints] = (("esc", "cancel"),)
 
-    def __init__(self, title: Shown, said: Iterable[Cell] = (), *, wide: bool = False) -> None:
+    def __init__(self, title: str, said: Iterable[Cell] = (), *, wide: bool = False) -> None:
         """Create a dialog that begins with the lines `said`; it is `wide` for a table, and above a wide one."""
         super().__init__(classes="-wide" if wide else None)
         self._title = title
@@ -93,11 +91,11 @@ class Dialog(ModalScreen[Result | None]):
         self.set_focus(self.first_focus(), scroll_visible=False)
         self.watch(self._body, "show_vertical_scrollbar", self._hint_at_scrolling, init=False)
 
-    def complain(self, problem: Shown | None) -> None:
+    def complain(self, problem: str | None) -> None:
         """Show a sentence about what is wrong, or remove it."""
-        self.say(problem or Shown(""), Tone.BAD)
+        self.say(problem or "", Tone.BAD)
 
-    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
+    def say(self, sentence: str, tone: Tone = Tone.PLAIN) -> None:
         """Show a sentence above the hints."""
         self._waits = tone is Tone.BUSY
         line = self.query_one("#problem", Static)
@@ -128,7 +126,7 @@ class Dialog(ModalScreen[Result | None]):
         elif event.key == "ctrl+c":
             self.app.action_help_quit()
         elif key := unused_key(event):
-            self.say(text.line(f"{key} does nothing here; the keys are below."), Tone.WARN)
+            self.say(f"{key} does nothing here; the keys are below.", Tone.WARN)
 
     def action_cancel(self) -> None:
         """Close without an answer."""

@@ -68,7 +68,7 @@ class PlanDialog(ConfirmDialog):
         if self.planned.rows:
             super().action_accept()
         else:
-            self.complain(Shown("There is no row it applies to."))
+            self.complain("There is no row it applies to.")
 
     def action_hidden(self) -> None:
         """Include the rows that the filter hides, or leave them out."""
@@ -86,7 +86,7 @@ class ProgressDialog(Dialog[Copyable]):
     HINTS = ()
 
     def __init__(self, job: BulkJob, begin: Callable[[BulkJob], None]) -> None:
-        super().__init__(Shown(job.title), wide=True)
+        super().__init__(job.title, wide=True)
         self._job = job
         self._begin = begin
         self._ended = False
@@ -97,13 +97,13 @@ class ProgressDialog(Dialog[Copyable]):
         job, title = self._job, self._job.action.noun.one.upper()
 
         def words(row: BulkRow, now: datetime) -> Cell:
-            title = cell(text.line(job.named[row.id].title), Tone.MUTED)
+            title = cell(job.named[row.id].title, Tone.MUTED)
             tone = Tone.MUTED if row.state is RowState.SKIPPED else Tone.WARN
-            return (*cell(Shown(f"{text.line(row.words)}  "), tone), *title) if row.words else title
+            return ((Shown(f"{text.line(row.words)}  "), tone), *title) if row.words else title
 
         columns: list[Column[BulkRow]] = [
             Column("state", "STATE", 12, lambda row, now: signed(row.state)),
-            Column("id", title, max(9, len(title)), lambda row, now: cell(text.line(job.named[row.id].short_id))),
+            Column("id", title, max(9, len(title)), lambda row, now: cell(job.named[row.id].short_id)),
             Column("words", "", 12, words, flex=1),
         ]
         yield Table(columns, clock=lambda: datetime.min, id="rows")
@@ -148,9 +148,9 @@ class ProgressDialog(Dialog[Copyable]):
     def action_retry(self) -> None:
         """Retry the rows that failed or were stopped."""
         if not self._job.ended:
-            self.complain(Shown("R tries again what is left, once all have ended."))
+            self.complain("R tries again what is left, once all have ended.")
         elif not self._job.retry():
-            self.complain(Shown("Nothing is left to retry."))
+            self.complain("Nothing is left to retry.")
         else:
             self._begin(self._job)
             self.complain(None)
@@ -168,14 +168,14 @@ class ProgressDialog(Dialog[Copyable]):
 
     def action_save(self) -> None:
         """Save the result of each row to a file."""
-        self.dismiss(Copyable(Shown("summary"), self._job.summary, to_file=True))
+        self.dismiss(Copyable("summary", self._job.summary, to_file=True))
 
 
 class LeaveDialog(ConfirmDialog):
     """Asks whether to leave a job before it has ended; says so once it has."""
 
     def __init__(self, job: BulkJob) -> None:
-        super().__init__(Shown("Leave before it has ended?"), _left_behind(job))
+        super().__init__("Leave before it has ended?", _left_behind(job))
         self._job = job
 
     def on_mount(self) -> None:
@@ -185,39 +185,38 @@ class LeaveDialog(ConfirmDialog):
     def _show(self) -> None:
         self.introduce(_left_behind(self._job))
         if self._job.ended:
-            self.query_one("#title", Static).update(plain(Shown("Leave now?"), Tone.STRONG))
+            self.query_one("#title", Static).update(plain("Leave now?", Tone.STRONG))
 
 
 def _left_behind(job: BulkJob) -> list[Cell]:
-    said = cell(text.line(job.result if job.ended else f"Still going on: {job.title}."))
-    waits = cell(Shown("Rows that wait for their turn are then not changed."), Tone.WARN)
+    said = cell(job.result if job.ended else f"Still going on: {job.title}.")
+    waits = cell("Rows that wait for their turn are then not changed.", Tone.WARN)
     return [said, waits] if RowState.WAITING in counts(job.rows.values()) else [said]
 
 
 # The plan
 
 
-def _title(verb: str, planned: Plan[N]) -> Shown:
-    return Shown(f"{verb} {SANDBOXES.counted(len(planned.rows))}?" if planned.rows else f"Nothing to {verb.lower()}")
+def _title(verb: str, planned: Plan[N]) -> str:
+    return f"{verb} {SANDBOXES.counted(len(planned.rows))}?" if planned.rows else f"Nothing to {verb.lower()}"
 
 
 def plan_lines(verb: str, planned: Plan[N]) -> list[Cell]:
     """Return the rows the command applies to, those left out and why, and those hidden by the filter."""
-    said = [cell(Shown(f"{len(planned.rows):,} will be {_DONE_WORDS[verb]}"), Tone.STRONG)]
+    said = [cell(f"{len(planned.rows):,} will be {_DONE_WORDS[verb]}", Tone.STRONG)]
     said += _named([(row, "") for row in planned.rows], Tone.PLAIN)
     if planned.hidden:
-        left_out = "marked, but hidden by the filter: left out"
-        said += [EMPTY, cell(Shown(f"{len(planned.hidden):,} {left_out}"), Tone.WARN)]
+        said += [EMPTY, cell(f"{len(planned.hidden):,} marked, but hidden by the filter: left out", Tone.WARN)]
         said += _named([(row, "") for row in planned.hidden], Tone.MUTED)
     if planned.skipped:
-        said += [EMPTY, cell(Shown(f"{len(planned.skipped):,} skipped"), Tone.STRONG)]
+        said += [EMPTY, cell(f"{len(planned.skipped):,} skipped", Tone.STRONG)]
         said += _named(planned.skipped, Tone.MUTED)
     return said
 
 
 def _named(rows: Sequence[tuple[NamedRow, str]], tone: Tone) -> list[Cell]:
     named = [indented(name_of(row, why), tone) for row, why in rows[:LISTED]]
-    return [*named, cell(Shown(f"  and {len(rows) - LISTED:,} more"), Tone.MUTED)] if len(rows) > LISTED else named
+    return [*named, indented(Shown(f"and {len(rows) - LISTED:,} more"), Tone.MUTED)] if len(rows) > LISTED else named
 
 
 def name_of(row: NamedRow, why: str = "") -> Shown:
@@ -237,19 +236,19 @@ def stranding(rows: Iterable[SandboxRow], risk: str = STRANDS) -> list[Cell]:
         return []
     others = f", and {len(named) - 1:,} more," if len(named) > 1 else ""
     words = f"The agent of {text.name(named[0])}{others} is at work or waits for an answer. {risk}"
-    return [cell(text.line(words), Tone.WARN), EMPTY]
+    return [cell(words, Tone.WARN), EMPTY]
 
 
 def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
     """Return what a deletion removes, and what stays."""
     titles = [title for row in rows for title in row.conversation_titles]
     workspaces = "The workspace and all files in it" if len(rows) == 1 else "The workspaces and all files in them"
-    said = [cell(Shown(f"{workspaces} are deleted too. They cannot be restored."))]
+    said = [cell(f"{workspaces} are deleted too. They cannot be restored.")]
     if titles:
         said += [
             EMPTY,
             *stranding(rows, ""),
-            cell(Shown("Conversations that live there stay listed, without a sandbox:")),
+            cell("Conversations that live there stay listed, without a sandbox:"),
         ]
         said += titles_listed(titles)
     return said

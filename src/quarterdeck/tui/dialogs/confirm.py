@@ -42,13 +42,13 @@ class TypedConfirmDialog(Dialog[bool]):
 
     HINTS = (("enter", "do it"), ("esc", "cancel"), SCROLL)
 
-    def __init__(self, title: Shown, said: Iterable[Cell], word: Shown) -> None:
+    def __init__(self, title: str, said: Iterable[Cell], word: Shown) -> None:
         super().__init__(title, said)
         self._word = word
 
     def foot(self) -> Iterable[Widget]:
         """The field, which stays visible below a long text."""
-        yield Static(plain(Shown(f"Type {self._word} to go on:"), Tone.MUTED), classes="note")
+        yield Static(plain(f"Type {self._word} to go on:", Tone.MUTED), classes="note")
         yield LineInput(id="word")
 
     def on_input_changed(self) -> None:
@@ -60,4 +60,4 @@ class TypedConfirmDialog(Dialog[bool]):
         if event.value.strip() == self._word:
             self.dismiss(result=True)
         else:
-            self.complain(Shown(f"That is not {self._word}. Nothing was done."))
+            self.complain(f"That is not {self._word}. Nothing was done.")

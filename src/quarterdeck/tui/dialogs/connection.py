@@ -27,7 +27,7 @@ from quarterdeck.tui.widgets.inputs import ChoiceLine, OneOf
 HEADERS = {"session": Shown("X-Session-API-Key"), "bearer": Shown("Authorization: Bearer")}
 """How a key is sent, in words."""
 READ_ONLY = {False: Shown("no"), True: Shown("yes, change nothing")}
-CHANGED = Shown("The address has changed")
+CHANGED = "The address has changed"
 KEEPS = {True: Shown("in keyring"), False: Shown("for this run")}
 
 
@@ -77,7 +77,7 @@ def edit_connection(
         except ConfigError as error:
             raise RefusedError(error.sentence) from error
 
-    title = text.line(f"Connection {connection.name}") if connection.kept else Shown("New connection")
+    title = f"Connection {connection.name}" if connection.kept else "New connection"
     return FormDialog(title, _fields(connection), take, sending="Writing it down…")
 
 
@@ -146,9 +146,9 @@ async def moves_key(app: Deck, old: Connection, filled: Filled) -> bool | None:
         return None
     was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
     said = (
-        cell(text.line(f"The key belongs to {was}.")),
-        cell(text.line(f"Send it to {becomes} from now on?"), Tone.STRONG),
-        cell(text.line(f"n leaves it where it is ({await keys.source(old)}), for {was} alone."), Tone.MUTED),
+        cell(f"The key belongs to {was}."),
+        cell(f"Send it to {becomes} from now on?", Tone.STRONG),
+        cell(f"n leaves it where it is ({await keys.source(old)}), for {was} alone.", Tone.MUTED),
     )
     agreed = await app.push_screen_wait(YesNoDialog(CHANGED, said)) if was != becomes else True
     if agreed is None:
@@ -180,11 +180,11 @@ async def _keep_key(app: Deck, keys: Keys, connection: Connection, key: SecretSt
         await keys.keep(connection, key, in_file=False)
     except KeyringUnavailableError:
         said = (
-            cell(Shown("The system keyring did not keep the key."), Tone.WARN),
-            cell(text.line(f"Keep the key in {keys.file}, in plain text, readable by you alone?"), Tone.STRONG),
-            cell(Shown("Without it the key is used until the deck ends."), Tone.MUTED),
+            cell("The system keyring did not keep the key.", Tone.WARN),
+            cell(f"Keep the key in {keys.file}, in plain text, readable by you alone?", Tone.STRONG),
+            cell("Without it the key is used until the deck ends.", Tone.MUTED),
         )
-        if not await app.push_screen_wait(ConfirmDialog(Shown("Keep the key in a file?"), said)):
+        if not await app.push_screen_wait(ConfirmDialog("Keep the key in a file?", said)):
             return ""
         await keys.keep(connection, key, in_file=True)
         return str(keys.file)
@@ -198,15 +198,14 @@ def _key_form(connections: Connections, connection: Connection) -> FormDialog[Gi
         key = SecretStr(typed["key"])
         verdict = await check(connections.client_of(connection, key), with_release=False)
         if verdict.key is KeyState.REFUSED:
-            refusal = "The server refused this key. It was not kept: try another one."
-            raise RefusedError(refusal, "key", empty=True)
+            raise RefusedError("The server refused this key. It was not kept: try another one.", "key", empty=True)
         return GivenKey(key, verdict, to_keep=typed.get("keep", False))
 
     field = InputField("key", "Key", None, "paste or type it", _problem_with_key, secret=True)
     keeping = InputField("keep", "Keep it", control=ChoiceLine(KEEPS, value=True))
-    said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
+    said = cell(f"It is sent to {connection.url or ''} and nowhere else.", Tone.MUTED)
     return FormDialog(
-        text.line(f"Key of {connection.name}"),
+        f"Key of {connection.name}",
         (field, keeping) if connection.kept else (field,),
         give,
         said=(said,),

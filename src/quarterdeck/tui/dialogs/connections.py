@@ -30,10 +30,10 @@ from quarterdeck.tui.widgets.choices import ChoiceList
 from quarterdeck.tui.widgets.lines import Lines
 
 ASKING = Verdict((Shown("asking…"), Tone.BUSY))
-EMBEDDED = Shown("The local service is part of the deck: it has no key or address of yours.")
+EMBEDDED = "The local service is part of the deck: it has no key or address of yours."
 PLAIN_HTTP = Shown("http:// to another machine: the key can be read on the way")
 NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
-CHANGING = Shown("The last change is still under way; a moment.")
+CHANGING = "The last change is still under way; a moment."
 KEYRING_SILENT = "if the system keyring has its key, that stays there; it does not answer."
 CHANGED_SINCE = Shown("no: it was changed in connections.toml since it was opened")
 NAME, STATE, READ_ONLY = 18, 12, 10
@@ -43,11 +43,11 @@ GAP = 3
 FACT = 11
 """Cells for the names of facts."""
 HEALTH = {
-    HealthState.REFUSED: cell(Shown("key needed"), Tone.BAD),
-    HealthState.OFFLINE: cell(Shown("offline"), Tone.BAD),
-    HealthState.DEGRADED: cell(Shown("not live"), Tone.WARN),
-    HealthState.ONLINE: cell(Shown("live"), Tone.GOOD),
-    HealthState.LOADING: cell(Shown("opening…"), Tone.BUSY),
+    HealthState.REFUSED: cell("key needed", Tone.BAD),
+    HealthState.OFFLINE: cell("offline", Tone.BAD),
+    HealthState.DEGRADED: cell("not live", Tone.WARN),
+    HealthState.ONLINE: cell("live", Tone.GOOD),
+    HealthState.LOADING: cell("opening…", Tone.BUSY),
 }
 """The state of the open connection, the worst first."""
 
@@ -67,7 +67,7 @@ class ConnectionsDialog(Dialog[Connection]):
     )
 
     def __init__(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
-        super().__init__(Shown("Connections"), wide=True)
+        super().__init__("Connections", wide=True)
         self._read = known, problems
         self._listed: Sequence[Connection] = ()
         """The known connections, and the open one if it is not among them."""
@@ -164,11 +164,11 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _line(self, connection: Connection) -> Content:
         address = min(self._room, max(cell_len(_address(each)) for each in self._listed) + GAP)
-        read_only = Shown("read-only" if self._as_open(connection).read_only else "")
+        read_only = "read-only" if self._as_open(connection).read_only else ""
         return Content("").join(
             (
                 mark(connection.colour),
-                _column(plain(text.line(connection.name), Tone.STRONG), self._name_width),
+                _column(plain(connection.name, Tone.STRONG), self._name_width),
                 _column(plain(text.end_of(_address(connection), address - 1)), address),
                 _column(content(self._health_of(connection)), STATE),
                 *((_column(plain(read_only, Tone.WARN), READ_ONLY),) if self._read_only else ()),
@@ -195,9 +195,9 @@ class ConnectionsDialog(Dialog[Connection]):
         """Return the state of a connection, in one or two words."""
         session = self.app.session
         if not self._is_open(connection):
-            return cell(Shown("not opened"), Tone.MUTED)
+            return cell("not opened", Tone.MUTED)
         if session is None:
-            return HEALTH[HealthState.LOADING] if self.app.trouble is None else cell(Shown("cannot open"), Tone.BAD)
+            return HEALTH[HealthState.LOADING] if self.app.trouble is None else cell("cannot open", Tone.BAD)
         states = {session.sandboxes.health.state, session.conversations.health.state}
         if session.server.key_refused:
             states.add(HealthState.REFUSED)
@@ -236,13 +236,13 @@ class ConnectionsDialog(Dialog[Connection]):
         """Yield why the open connection does not answer, and how much is wrong in the file."""
         session, (known, problems) = self.app.session, self._read
         if session is not None and session.server.key_refused:
-            yield cell(Shown("The key is missing or not the right one. K: enter it."), Tone.BAD)
+            yield cell("The key is missing or not the right one. K: enter it.", Tone.BAD)
         elif error := self.app.trouble or (session.server.trouble if session is not None else None):
-            yield cell(text.line(error.sentences), Tone.WARN)
+            yield cell(error.sentences, Tone.WARN)
         folder = f"{self._connections.file.parent}/"
-        yield from (cell(text.line(f"{problem.removeprefix(folder)}."), Tone.WARN) for problem in problems[:1])
+        yield from (cell(f"{problem.removeprefix(folder)}.", Tone.WARN) for problem in problems[:1])
         if (count := len(problems) + sum(len(each.remarks) for each in known)) > len(problems[:1]):
-            yield cell(Shown(f"Remarks on the file: {count}; `quarterdeck doctor` says all."), Tone.WARN)
+            yield cell(f"Remarks on the file: {count}; `quarterdeck doctor` says all.", Tone.WARN)
 
     @work(exclusive=True, group="keys")
     async def _find_keys(self) -> None:
@@ -281,16 +281,16 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def _delete(self, connection: Connection) -> Connection | None:
         if not connection.kept:
-            self.say(text.line(f"{connection.name} was given by its address: it is written in no file."), Tone.WARN)
+            self.say(f"{connection.name} was given by its address: it is written in no file.", Tone.WARN)
             return None
         if self._is_open(connection):
-            self.say(text.line(f"{connection.name} is open: open another one before you delete it."), Tone.WARN)
+            self.say(f"{connection.name} is open: open another one before you delete it.", Tone.WARN)
             return None
         said = (
-            cell(text.line(f"{connection.url} is forgotten, and so is the key kept for it here.")),
-            cell(Shown("Nothing changes on the server."), Tone.MUTED),
+            cell(f"{connection.url} is forgotten, and so is the key kept for it here."),
+            cell("Nothing changes on the server.", Tone.MUTED),
         )
-        question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said)
+        question = ConfirmDialog(f"Delete the connection {connection.name}?", said)
         if not await self.app.push_screen_wait(question):
             return None
         await self._forget_key(connection)  # first: what cannot be deleted must stay in sight
@@ -299,7 +299,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def _forget_key(self, connection: Connection) -> None:
         if not await self._connections.keys.forget(connection):
-            self.say(text.line(f"{connection.name}: {KEYRING_SILENT}"), Tone.WARN)
+            self.say(f"{connection.name}: {KEYRING_SILENT}", Tone.WARN)
 
     @work(group="change")
     async def _change(
@@ -318,7 +318,7 @@ class ConnectionsDialog(Dialog[Connection]):
             try:
                 at = await change(connection)
             except ConfigError as error:
-                self.complain(text.line(error.sentence))
+                self.complain(error.sentence)
                 at = self._chosen
         if at is not None:
             self._read = await self._connections.read()
@@ -355,7 +355,7 @@ class ConnectionsDialog(Dialog[Connection]):
             await keys.move(old, new, along=bool(filled.moves_key))
         if filled.moves_key is False:
             was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
-            self.say(text.line(f"The key of {was} is not used for {becomes}. K: enter one."), Tone.WARN)
+            self.say(f"The key of {was} is not used for {becomes}. K: enter one.", Tone.WARN)
         said = await ask_key(self.app, new) if filled.key is KeyChoice.ENTER else None
         if was_open and (old != new or said is not None or filled.key is KeyChoice.NONE):
             self._open_anew(new, said)

@@ -6,13 +6,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from quarterdeck.config.files import ConfigError, write_named
-from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Result
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
-from quarterdeck.tui.text import Shown
 
 
 def path_dialog(
@@ -29,7 +27,7 @@ def path_dialog(
             raise RefusedError(error.sentence, "path") from error
 
     field = InputField("path", "Path", path, path or "settings.toml")
-    return FormDialog(Shown(title), [field], send, said=said, verb="go on", sending="Waiting for the disk…")
+    return FormDialog(title, [field], send, said=said, verb="go on", sending="Waiting for the disk…")
 
 
 def _path(typed: str) -> Path:
@@ -38,17 +36,17 @@ def _path(typed: str) -> Path:
 
 def save_dialog(
     app: Deck, title: str, said: Iterable[Cell], path: Path, written: Callable[[Path], str]
-) -> FormDialog[Shown]:
+) -> FormDialog[str]:
     """Return a dialog that writes what `written` returns, which contains no secret, to a path; its answer says so."""
 
-    async def write(path: Path) -> Shown:
+    async def write(path: Path) -> str:
         content = written(path)
         try:
             await asyncio.to_thread(write_named, path, content, over=False)
         except FileExistsError:
             await _ask_for_leave(app, path)
             await asyncio.to_thread(write_named, path, content, over=True)
-        return text.line(f"Written to {Path.cwd() / path}, without secrets; only you can open it.")
+        return f"Written to {Path.cwd() / path}, without secrets; only you can open it."
 
     return path_dialog(title, said, str(path), write)
 
@@ -69,7 +67,7 @@ def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> Fo
 
 async def _ask_for_leave(app: Deck, path: Path) -> None:
     """Ask whether to replace an existing file; raises RefusedError if not."""
-    lost = cell(Shown("What is in it now would be gone."), Tone.WARN)
-    dialog = ConfirmDialog(Shown("Write over the file?"), (cell(text.line(f"{path} is there already.")), lost))
+    lost = cell("What is in it now would be gone.", Tone.WARN)
+    dialog = ConfirmDialog("Write over the file?", (cell(f"{path} is there already."), lost))
     if await app.push_screen_wait(dialog) is not True:
         raise RefusedError("The file stays as it is; another path can be typed.", "path")

@@ -10,12 +10,10 @@ from textual.widgets import Input, Select, TextArea
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.settings.fields import Problem
-from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.dialogs.base import Dialog, Result
 from quarterdeck.tui.paint import plain
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.inputs import ChoiceLine, FormControl, FormRow, LineInput, PlainArea
 
@@ -56,7 +54,7 @@ class InputField(FormRow):
         control: FormControl | None = None,
     ) -> None:
         control = control or LineInput(value or "", placeholder=placeholder, password=secret)
-        super().__init__(plain(Shown(label), Tone.MUTED), control, hint=hint)
+        super().__init__(plain(label, Tone.MUTED), control, hint=hint)
         self.key = name
         self.only_if = only_if
         self._check = check
@@ -72,7 +70,7 @@ class FieldsDialog(Dialog[Result]):
 
     BINDINGS = bindings({"ctrl+s": "accept"}, priority=True)
 
-    def __init__(self, title: Shown, fields: Iterable[InputField], *, said: Iterable[Cell] = (), verb: str) -> None:
+    def __init__(self, title: str, fields: Iterable[InputField], *, said: Iterable[Cell] = (), verb: str) -> None:
         super().__init__(title, said)
         self.fields = {field.key: field for field in fields}
         self._may_go: list[Mapping[str, Any]] = []
@@ -151,7 +149,7 @@ class FieldsDialog(Dialog[Result]):
             self.set_focus(first)
             self.call_after_refresh(self.fields[field].note.scroll_visible, animate=False)
         else:
-            self.complain(text.line(words))
+            self.complain(words)
             self._said_of = self.typed
 
     @on(Input.Changed)
@@ -173,7 +171,7 @@ class FieldsDialog(Dialog[Result]):
         if self.may_close():
             self.dismiss(None)
         else:
-            self.say(Shown("esc again drops what you typed."), Tone.WARN)
+            self.say("esc again drops what you typed.", Tone.WARN)
 
     def may_close(self) -> bool:
         """Whether it may close: nothing typed is lost then, or this is asked a second time."""
@@ -195,7 +193,7 @@ class FormDialog(FieldsDialog[Result]):
 
     def __init__(
         self,
-        title: Shown,
+        title: str,
         fields: Sequence[InputField],
         send: Callable[[Typed], Awaitable[Result]],
         *,
@@ -208,7 +206,7 @@ class FormDialog(FieldsDialog[Result]):
     ) -> None:
         super().__init__(title, fields, said=said, verb=verb)
         self._do = send
-        self._sending_words = Shown(sending)
+        self._sending_words = sending
         self._blamed = blamed
         self._on_background = on_background
         self._harmless = harmless
@@ -229,7 +227,7 @@ class FormDialog(FieldsDialog[Result]):
         if not self._body.disabled:
             super().action_cancel()
         elif self._on_background is None and not self._harmless:
-            self.say(Shown("The server has not answered yet; a moment."), Tone.WARN)
+            self.say("The server has not answered yet; a moment.", Tone.WARN)
         else:
             self.in_background = True
             self.dismiss(None)

@@ -11,7 +11,7 @@ from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import Cell, Tone, cell, indented
 from quarterdeck.tui.columns.details import title_or_untitled
 from quarterdeck.tui.columns.sandboxes import status
 from quarterdeck.tui.commands import Place
@@ -19,7 +19,7 @@ from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickSeveralDialog
 from quarterdeck.tui.glyphs import signed
 from quarterdeck.tui.text import Shown
 
-NOTE = Shown(
+NOTE = (
     "A column is left out while no row in sight has anything in it, or where there is no room: the least needed ones "
     "or, once you have moved any, the last ones. The first always stays."
 )
@@ -32,16 +32,16 @@ def pick_columns(titles: Mapping[str, str], chosen: Sequence[str] | None) -> Pic
     """Return a dialog to show, hide and move columns; `chosen` are the shown ones, None for all."""
 
     def line(name: str, is_on: bool) -> Cell:
-        return cell(Shown(titles[name]), Tone.PLAIN if is_on else Tone.MUTED)
+        return cell(titles[name], Tone.PLAIN if is_on else Tone.MUTED)
 
     return PickSeveralDialog(
-        Shown("Columns"),
+        "Columns",
         tuple(titles),
         tuple(titles) if chosen is None else chosen,
         line,
         usual="default",
         ordered=True,
-        at_least_one=Shown("A list needs a column; space shows one."),
+        at_least_one="A list needs a column; space shows one.",
         note=NOTE,
     )
 
@@ -57,12 +57,12 @@ def pick_statuses(noun: str, counts: Counter[str], chosen: Collection[str]) -> P
 
     on = [word for word in words if any(value in word.casefold() for value in chosen)] if chosen else words
     return PickSeveralDialog(
-        Shown(f"Show rows by {noun}"),
+        f"Show rows by {noun}",
         words,
         on,
         line,
         usual="all",
-        at_least_one=Shown(f"A list shows at least one {noun}; d chooses all."),
+        at_least_one=f"A list shows at least one {noun}; d chooses all.",
     )
 
 
@@ -88,18 +88,18 @@ def pick_unlinked(session: Session, now: datetime) -> PickDialog[RowPlace]:
         *_headed("Sandboxes that no conversation lives in", sandboxes, complete=complete),
         *_headed("Conversations whose sandbox is gone", conversations, complete=complete),
     ]
-    title = Shown(TITLE if complete else f"{TITLE}: so far, not everything is read")
+    title = TITLE if complete else f"{TITLE}: so far, not everything is read"
     return PickDialog(title, items, take="go to it", wide=True)
 
 
 def _headed(title: str, rows: Sequence[Item[RowPlace]], *, complete: bool) -> list[Item[RowPlace]]:
-    heading = Item[RowPlace](cell(Shown(f"{len(rows):,}  {title}"), Tone.STRONG), None)
+    heading = Item[RowPlace](((Shown(f"{len(rows):,}  {title}"), Tone.STRONG),), None)
     if not rows:
-        return [heading, Item(cell(Shown("  none" if complete else "  none so far"), Tone.MUTED), None)]
+        return [heading, Item(indented(Shown("none" if complete else "none so far"), Tone.MUTED), None)]
     if len(rows) <= LISTED:
         return [heading, *rows]
-    more = Shown(f"  and {len(rows) - LISTED:,} more: a filter of the list shows them all")
-    return [heading, *rows[:LISTED], Item(cell(more, Tone.MUTED), None)]
+    more = Shown(f"and {len(rows) - LISTED:,} more: a filter of the list shows them all")
+    return [heading, *rows[:LISTED], Item(indented(more, Tone.MUTED), None)]
 
 
 def _sandbox(row: SandboxRow, now: datetime) -> Cell:

@@ -10,18 +10,14 @@ from textual.widgets import Static, TextArea
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import MergedPaste, PasteError, merge_pasted, pasted
-from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.form import FieldsDialog, InputField
 from quarterdeck.tui.paint import lines
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.inputs import PlainArea
 
 MOST_NOTES = 4
 LONGEST_NOTE = 300
-ASKED = Shown(
-    "The mcpServers object of another tool, or what this deck copies with y. Nothing is sent before the save."
-)
+ASKED = "The mcpServers object of another tool, or what this deck copies with y. Nothing is sent before the save."
 
 
 class PasteServersDialog(FieldsDialog[MergedPaste]):
@@ -29,8 +25,7 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
 
     def __init__(self, servers: Servers, *, nested: bool) -> None:
         field = InputField("pasted", "", control=PlainArea(soft_wrap=False))
-        title = Shown("Paste MCP servers as JSON")
-        super().__init__(title, [field], said=[cell(ASKED, Tone.MUTED)], verb="take over")
+        super().__init__("Paste MCP servers as JSON", [field], said=[cell(ASKED, Tone.MUTED)], verb="take over")
         self._servers = servers
         self._nested = nested
         self._taken: MergedPaste | None = None
@@ -51,9 +46,9 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
                 taken = merge_pasted(self._servers, found.servers, found.off)
                 notes = (*(f"Left out: {each}" for each in found.left_out), *found.notes, *taken.notes)
                 self._taken = replace(taken, notes=notes)
-                said = [cell(text.line(f"{self._taken.words}."), Tone.GOOD), *_notes(notes)]
+                said = [cell(f"{self._taken.words}.", Tone.GOOD), *_notes(notes)]
         except PasteError as error:
-            said = [cell(text.line(str(error)), Tone.WARN)]
+            said = [cell(str(error), Tone.WARN)]
         self.query_one("#found", Static).update(lines(said))
 
     def problems(self) -> list[Problem]:
@@ -72,8 +67,6 @@ class PasteServersDialog(FieldsDialog[MergedPaste]):
 def _notes(notes: tuple[str, ...]) -> Iterable[Cell]:
     """Yield only the first notes, because they are painted again with each key."""
     for note in notes[:MOST_NOTES]:
-        yield cell(text.line(note[:LONGEST_NOTE]), Tone.WARN)
+        yield cell(note[:LONGEST_NOTE], Tone.WARN)
     if len(notes) > MOST_NOTES:
-        yield cell(
-            Shown(f"and {len(notes) - MOST_NOTES} more notes like these, shown once it is taken over."), Tone.MUTED
-        )
+        yield cell(f"and {len(notes) - MOST_NOTES} more notes like these, shown once it is taken over.", Tone.MUTED)

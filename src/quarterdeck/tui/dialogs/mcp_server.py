@@ -261,7 +261,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
     """
 
     def __init__(
-        self, title: Shown, server: McpServer, check: Check, *, hidden: bool, stored: bool, refused: Problem
+        self, title: str, server: McpServer, check: Check, *, hidden: bool, stored: bool, refused: Problem
     ) -> None:
         others = (_other(name, (server.model_extra or {})[name]) for name in _others(server))
         super().__init__(title, [*_fields(server, hidden=hidden, stored=stored), *others], verb="take over")

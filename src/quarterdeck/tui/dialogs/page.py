@@ -31,10 +31,10 @@ class PageDialog(Dialog[None]):
 
     def __init__(
         self,
-        title: Shown,
+        title: str,
         said: Callable[[], Sequence[Cell]],
         *,
-        titled: Callable[[], Shown] = lambda: Shown(""),
+        titled: Callable[[], str] = lambda: "",
         label: int = 0,
         wide: bool = False,
     ) -> None:
@@ -69,7 +69,7 @@ def help_page(place: Place) -> PageDialog:
         (),
         *map(_command_line, commands_at(place)[len(own) :]),
     ]
-    return PageDialog(Shown(f"Keys: {place}"), lambda: lines, label=KEYS_WIDE)
+    return PageDialog(f"Keys: {place}", lambda: lines, label=KEYS_WIDE)
 
 
 def _command_line(command: Command) -> Cell:

@@ -42,7 +42,7 @@ class Item(Generic[T]):
     value: T | None
     key: str = ""
     """A key that picks this line at once."""
-    refusal: Shown | None = None
+    refusal: str | None = None
     """Why it cannot be picked now."""
 
     @property
@@ -55,11 +55,14 @@ class Item(Generic[T]):
         return words.casefold() in "".join(span for span, _ in self.line[: -1 if in_name else None]).casefold()
 
 
-def choice(answer: T, key: str, label: Shown, said: Shown, *, works: bool = True) -> Item[T]:
+def choice(answer: T, key: str, label: str, said: str, *, works: bool = True) -> Item[T]:
     """Return a line with a key and its meaning; if it does not `work`, `said` is the reason."""
     tones = (Tone.KEY, Tone.STRONG) if works else (Tone.MUTED, Tone.MUTED)
-    named = (Shown(f"{shown_key(key):<{KEY_WIDTH}}"), tones[0]), (Shown(f"{label:<{LABEL_WIDTH}} "), tones[1])
-    return Item((*named, (said, Tone.MUTED)), answer, key, None if works else said)
+    named = (
+        (Shown(f"{shown_key(key):<{KEY_WIDTH}}"), tones[0]),
+        (Shown(f"{text.line(label):<{LABEL_WIDTH}} "), tones[1]),
+    )
+    return Item((*named, (text.line(said), Tone.MUTED)), answer, key, None if works else said)
 
 
 ReadItems = Callable[[], Awaitable[Sequence[Item[T]]]]
@@ -78,7 +81,7 @@ class PickDialog(Dialog[T]):
 
     def __init__(
         self,
-        title: Shown,
+        title: str,
         items: Sequence[Item[T]] | ReadItems[T],
         *,
         said: Iterable[Cell] = (),
@@ -143,17 +146,17 @@ class PickDialog(Dialog[T]):
 
     @work
     async def _fill(self, read: ReadItems[T]) -> None:
-        self.say(Shown("Reading…"), Tone.BUSY)
+        self.say("Reading…", Tone.BUSY)
         try:
             self._offered = await read()
         except ServiceError as error:
-            self.complain(text.line(error.sentences))
+            self.complain(error.sentences)
             self.hint(self.HINTS)
             return
         self._read = None
         self._show("")
         if not self._offered:
-            self.complain(Shown("There is nothing to pick from."))
+            self.complain("There is nothing to pick from.")
         self.set_focus(self._list)
         for step in self._typed_ahead:
             if step == 0:
@@ -243,14 +246,14 @@ def menu(title: str, offers: Callable[[], Iterable[Offer]]) -> PickDialog[str]:
             choice(
                 command.name,
                 command.keys.split(",", maxsplit=1)[0] or next(numbers, ""),
-                text.line(command.label),
-                text.line(reason or command.help),
+                command.label,
+                reason or command.help,
                 works=reason is None,
             )
             for command, reason in offers()
         ]
 
-    return PickDialog(text.line(title), items(), take="do it", leave="close", renew=items)
+    return PickDialog(title, items(), take="do it", leave="close", renew=items)
 
 
 class PickSeveralDialog(Dialog[tuple[str, ...]]):
@@ -271,15 +274,15 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
 
     def __init__(
         self,
-        title: Shown,
+        title: str,
         names: Sequence[str],
         chosen: Collection[str],
         line: Callable[[str, bool], Cell],
         *,
         usual: str,
         ordered: bool = False,
-        at_least_one: Shown,
-        note: Shown | None = None,
+        at_least_one: str,
+        note: str | None = None,
     ) -> None:
         super().__init__(title)
         self._offered = tuple(names)

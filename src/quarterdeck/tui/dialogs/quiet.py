@@ -10,13 +10,11 @@ from textual.widgets import Static
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Kind, example, quantity
 from quarterdeck.fleet.sandboxes import QuietSandboxes, SandboxRow, find_quiet
-from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import money
 from quarterdeck.tui.columns.sandboxes import COLUMNS
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import lines, plain
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.inputs import LineInput
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import chosen
@@ -33,7 +31,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
     HINTS = (("enter", "go on to the plan"), ("↑ ↓", "move"), ("esc", "cancel"))
 
     def __init__(self, rows: Callable[[], Iterable[SandboxRow]]) -> None:
-        super().__init__(Shown("Quiet sandboxes: what would be paused"), wide=True)
+        super().__init__("Quiet sandboxes: what would be paused", wide=True)
         self._rows = rows
         self._threshold = THRESHOLD
         self._found = QuietSandboxes()
@@ -42,7 +40,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
 
     def body(self) -> Iterable[Widget]:
         """The threshold, what it finds, and what is left out."""
-        quiet = plain(Shown("Quiet for at least"), Tone.MUTED)
+        quiet = plain("Quiet for at least", Tone.MUTED)
         yield Horizontal(Static(quiet, id="quiet"), LineInput(age(THRESHOLD), id="threshold"), id="asked")
         yield self._table
         yield Static(id="total")
@@ -58,7 +56,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
         self._table.show(list(rows), rows, anew=True)
         self.hint(self.HINTS if rows else self.HINTS[-1:])
         if not rows:
-            self._table.say_empty(Shown("Nothing has been quiet for so long."), Shown("A shorter time may find some."))
+            self._table.say_empty("Nothing has been quiet for so long.", "A shorter time may find some.")
         self.query_one("#total", Static).update(lines(self._total()))
 
     def _total(self) -> list[Cell]:
@@ -66,11 +64,10 @@ class QuietDialog(Dialog[QuietSandboxes]):
         said = []
         if found.rows:
             cost = f"; they have cost {money(found.spent)} so far" if found.spent else ""
-            said.append(cell(Shown(f"{len(found.rows):,} would be paused{cost}."), Tone.STRONG))
+            said.append(cell(f"{len(found.rows):,} would be paused{cost}.", Tone.STRONG))
         if found.unknown:
             names = ", ".join(row.short_id for row in found.unknown)
-            left_out = f"{len(found.unknown):,} left out, quiet time not known (yet): {names}"
-            said.append(cell(text.line(left_out), Tone.WARN))
+            said.append(cell(f"{len(found.unknown):,} left out, quiet time not known (yet): {names}", Tone.WARN))
         return said
 
     @on(LineInput.Changed)
@@ -78,7 +75,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
         event.stop()
         seconds = _seconds(event.value)
         if seconds is None:
-            self.complain(Shown(f"Write a time like {example(Kind.DURATION)}."))
+            self.complain(f"Write a time like {example(Kind.DURATION)}.")
             return
         self.complain(None)
         self._threshold = seconds
@@ -92,7 +89,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
         if self._found.rows:
             self.dismiss(self._found)
         else:
-            self.complain(Shown("There is nothing to pause."))
+            self.complain("There is nothing to pause.")
 
     def action_move(self, lines: int) -> None:
         """Move in the result."""

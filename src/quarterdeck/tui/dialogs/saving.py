@@ -36,14 +36,14 @@ def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[Side]:
         label, was = entry.label, f"was {words.known_words(entry, conflict.base)}"
         mine, theirs = words.edited_words(entry, conflict.mine), words.known_words(entry, conflict.theirs)
     said = (
-        cell(Shown("It was changed elsewhere since you loaded it. Which value is to be kept?"), Tone.MUTED),
+        cell("It was changed elsewhere since you loaded it. Which value is to be kept?", Tone.MUTED),
         ((text.line(label), Tone.STRONG), (Shown("  "), Tone.PLAIN), (text.line(was), Tone.MUTED)),
     )
     choices = [
-        choice(Side.MINE, "m", Shown("Mine"), text.line(mine)),
-        choice(Side.THEIRS, "t", Shown("Theirs"), text.line(theirs)),
+        choice(Side.MINE, "m", "Mine", mine),
+        choice(Side.THEIRS, "t", "Theirs", theirs),
     ]
-    return PickDialog(Shown("Changed here and elsewhere"), choices, said=said, leave="go on editing")
+    return PickDialog("Changed here and elsewhere", choices, said=said, leave="go on editing")
 
 
 def _server_words(conflict: Conflict, server: Any) -> str:
@@ -67,7 +67,7 @@ class ReviewDialog(Dialog[bool]):
 
     BINDINGS = bindings({"enter,ctrl+s": "agree", "y": "lose", "n": "cancel", "r": "request"})
 
-    def __init__(self, title: Shown) -> None:
+    def __init__(self, title: str) -> None:
         super().__init__(title)
         self._review: Review | None = None
         self._request: PreparedRequest | None = None
@@ -94,7 +94,7 @@ class ReviewDialog(Dialog[bool]):
     def tell(self, step: str) -> None:
         """Show what the review waits for."""
         if self.is_mounted and self.waits and not self.cancelled:
-            self.say(text.line(step), Tone.BUSY)
+            self.say(step, Tone.BUSY)
 
     def show(self, review: Review, request: PreparedRequest | None, why: str, preface: Sequence[Cell] = ()) -> None:
         """Show the review below a preface; `why` says why it is asked again.
@@ -113,7 +113,7 @@ class ReviewDialog(Dialog[bool]):
         if self._review is None:
             return
         if self._review.losses:
-            self.complain(Shown("Something would be lost: y saves all the same, esc goes back."))
+            self.complain("Something would be lost: y saves all the same, esc goes back.")
         else:
             self._answer(yes=True)
 
@@ -139,8 +139,7 @@ class ReviewDialog(Dialog[bool]):
         if not request.display:
             said = text.block(self._request.curl()) if self._request is not None else NO_REQUEST
             inside = ", sent inside this program: it listens on no port" if self.app.endpoint.embedded else ""
-            title = cell(Shown(f"The request{inside}"), Tone.STRONG)
-            request.update(lines([EMPTY, title, cell(said, Tone.MUTED)]))
+            request.update(lines([EMPTY, cell(f"The request{inside}", Tone.STRONG), ((said, Tone.MUTED),)]))
         request.display = not request.display
         self.set_class(request.display, "-full")
         self.hint((*self._hinted[:-1], ("r", f"{'hide' if request.display else 'show'} the request")))
@@ -151,20 +150,20 @@ class ReviewDialog(Dialog[bool]):
 def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
     """Yield all lines of a review."""
     if why:
-        yield cell(text.line(why), Tone.WARN)
-        yield cell(Shown("This is what a save will do now."), Tone.WARN)
+        yield cell(why, Tone.WARN)
+        yield cell("This is what a save will do now.", Tone.WARN)
         yield EMPTY
     if review.losses:
-        yield cell(Shown("This save also loses"), Tone.BAD)
-        yield from (cell(text.line(f"! {loss.words}"), Tone.BAD) for loss in review.losses)
+        yield cell("This save also loses", Tone.BAD)
+        yield from (cell(f"! {loss.words}", Tone.BAD) for loss in review.losses)
         if review.to_give_again:
-            yield cell(Shown("What is typed again is kept."))
+            yield cell("What is typed again is kept.")
         yield EMPTY
     for line in review.lines:
         yield from _change_lines(line)
     if review.warnings:
         yield EMPTY
-    yield from (cell(text.line(f"· {warning}"), Tone.WARN) for warning in review.warnings)
+    yield from (cell(f"· {warning}", Tone.WARN) for warning in review.warnings)
 
 
 def _change_lines(line: ReviewLine) -> Iterator[Cell]:

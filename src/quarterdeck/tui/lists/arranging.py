@@ -7,12 +7,10 @@ from typing import ClassVar, Generic
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.filters import unknown_texts, with_statuses
 from quarterdeck.fleet.kept import KeptModel
-from quarterdeck.tui import text
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.list_pickers import pick_columns, pick_statuses
 from quarterdeck.tui.lists.listing import Listing, R, View
 from quarterdeck.tui.screen import DeckScreen
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import chosen
@@ -103,7 +101,7 @@ class Arranging(Generic[R]):
         """Sort as a person requested, and show a message."""
         self._sort_by(key, reverse=reverse)
         by = "by what needs a look first" if key is None else f"by {key}"
-        self.screen.say(Shown(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far."))
+        self.screen.say(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far.")
         self.keep()
 
     def _sort_by(self, key: str | None, *, reverse: bool) -> None:
@@ -155,5 +153,4 @@ class Arranging(Generic[R]):
             rows, now = listing.rows.values(), self.screen.app.clock()
             none = (term for term in asked if not term.inverted and not any(term.holds(row, now) for row in rows))
             problems += tuple(f"No row has the {status} {' or '.join(term.texts)}." for term in none)
-        said = tuple(map(text.line, problems))
-        self.filter_bar.say_found(len(listing.ids), len(listing.rows), said)
+        self.filter_bar.say_found(len(listing.ids), len(listing.rows), problems)

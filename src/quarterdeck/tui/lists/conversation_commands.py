@@ -25,14 +25,13 @@ from quarterdeck.tui.dialogs.form import FormDialog, InputField, Typed
 from quarterdeck.tui.lists.creation import Creation
 from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.lists.unsent import Unsent
-from quarterdeck.tui.text import Shown
 
 TRAJECTORY: tuple[Cell, ...] = (
-    cell(Shown("All that happened in the conversation, as a zip file that the server makes.")),
-    cell(Shown("It contains everything the agent saw, secrets too, if it saw any."), Tone.WARN),
+    cell("All that happened in the conversation, as a zip file that the server makes."),
+    cell("It contains everything the agent saw, secrets too, if it saw any.", Tone.WARN),
 )
 NOT_FAILED = "Its start has not failed."
-FORGOTTEN = cell(Shown("What was asked for in them is then shown nowhere; nothing is changed on the server."))
+FORGOTTEN = cell("What was asked for in them is then shown nowhere; nothing is changed on the server.")
 NO_TRAJECTORY = "The local service does not keep what happened as a file to save."
 SHORTEST = 2
 """Minimum letters of a word that a server is searched for."""
@@ -114,16 +113,15 @@ class ConversationCommands:
 
         def dismiss(agreed: bool) -> None:
             session.unread.dismiss([row.id for row in planned.rows])
-            self._screen.say(Shown(f"{len(planned.rows):,} dismissed; nothing was changed on the server."), Tone.GOOD)
+            self._screen.say(f"{len(planned.rows):,} dismissed; nothing was changed on the server.", Tone.GOOD)
 
         if not planned.rows:
-            self._screen.say(Shown("None of these starts has failed, unless the filter hides it."), Tone.WARN)
+            self._screen.say("None of these starts has failed, unless the filter hides it.", Tone.WARN)
         elif planned.alone:
             dismiss(agreed=True)
         else:
             said = (FORGOTTEN, EMPTY, *plan_lines("Dismiss", planned))
-            title = Shown(f"Dismiss {STARTS.counted(len(planned.rows))}?")
-            await ask(self._screen.app, ConfirmDialog(title, said), dismiss)
+            await ask(self._screen.app, ConfirmDialog(f"Dismiss {STARTS.counted(len(planned.rows))}?", said), dismiss)
 
     # Rename, and the trajectory
 
@@ -133,13 +131,13 @@ class ConversationCommands:
             return
         session, row = at
 
-        async def send(typed: Typed) -> Shown:
+        async def send(typed: Typed) -> str:
             if typed["title"] != row.title:
                 with self._finding_out("rename", session):
                     await session.rename_conversation(row.id, typed["title"])
             named = row._replace(told=replace(row.record, title=typed["title"])) if row.record else row
             found = self._screen.listing.filter.matches(named, self._screen.app.clock())
-            return text.line(f"It is called {typed['title']}.{'' if found else ' The filter hides it; esc shows all.'}")
+            return f"It is called {typed['title']}.{'' if found else ' The filter hides it; esc shows all.'}"
 
         field = InputField(
             "title",
@@ -148,7 +146,7 @@ class ConversationCommands:
             hint="what the list shows; the agent is not told",
             check=lambda value: None if value else "A title has at least one letter.",
         )
-        dialog = FormDialog(Shown("Rename the conversation"), (field,), send, verb="rename", blamed="title")
+        dialog = FormDialog("Rename the conversation", (field,), send, verb="rename", blamed="title")
         await ask(self._screen.app, dialog, lambda said: self._screen.say(said, Tone.GOOD))
 
     def action_trajectory(self) -> None:
@@ -164,15 +162,15 @@ class ConversationCommands:
         if chosen is None:
             return
         path, over = chosen
-        say(text.line(f"The server packs the trajectory of {name}…"), Tone.BUSY)
+        say(f"The server packs the trajectory of {name}…", Tone.BUSY)
         with self._screen.saying_errors(), self._finding_out("trajectory", session):
             content = await session.client.conversations.trajectory(row.id)
             try:
                 await asyncio.to_thread(write_named, path, content, over=over)
             except FileExistsError:
-                say(text.line(f"{path} was created meanwhile and was left as it is. Nothing was written."), Tone.BAD)
+                say(f"{path} was created meanwhile and was left as it is. Nothing was written.", Tone.BAD)
             else:
-                say(text.line(f"Written to {path.absolute()}: {_size(len(content))}, only you can open it."), Tone.GOOD)
+                say(f"Written to {path.absolute()}: {_size(len(content))}, only you can open it.", Tone.GOOD)
 
 
 def _is_local(session: Session) -> bool:
@@ -184,7 +182,7 @@ def _goes_with(session: Session, rows: Sequence[ConversationRow]) -> list[Cell]:
     ids, one = {row.id for row in rows}, len(rows) == 1
     gone = all(row.state.word == ConversationWord.SANDBOX_MISSING for row in rows)
     if _is_local(session) and not gone:
-        return [cell(Shown("Its sandbox stays." if one else "The sandboxes that still exist stay."))]
+        return [cell("Its sandbox stays." if one else "The sandboxes that still exist stay.")]
     records = session.conversations.records.values()
     living = {row.sandbox_id for row in rows if row.state.word != ConversationWord.SANDBOX_MISSING} - {None}
     others = [
@@ -201,12 +199,11 @@ def _goes_with(session: Session, rows: Sequence[ConversationRow]) -> list[Cell]:
         if stay := len({each.sandbox_id for each in others}):
             stays = f"{stay:,} of them {'stays' if stay == 1 else 'stay'}"
             words.append(f"{stays}, because other conversations live there:")
-    said = [*(cell(Shown(each)) for each in words), *titles_listed([each.title or "" for each in others])]
+    said = [*(cell(each) for each in words), *titles_listed([each.title or "" for each in others])]
     parts = [each.title or "" for each in records if each.parent_conversation_id in ids and each.id not in ids]
     if parts:
         its, it = ("Its", "it") if one else ("Their", "them")
-        go_too = cell(Shown(f"{its} sub-conversations are deleted with {it}:"), Tone.WARN)
-        said += [EMPTY, go_too, *titles_listed(parts)]
+        said += [EMPTY, cell(f"{its} sub-conversations are deleted with {it}:", Tone.WARN), *titles_listed(parts)]
     return said
 
 

@@ -38,14 +38,13 @@ class Creation:
         """What was sent and is not known to be stored."""
         choices = _choices(self.session, self.screen.app.clock())
         self._begun = self._beginning()
-        self._said: list[Cell] = [] if self._unsent is None else [cell(text.line(self._unsent.because), Tone.BAD)]
+        self._said: list[Cell] = [] if self._unsent is None else [cell(self._unsent.because, Tone.BAD)]
         sandbox = self._begun.sandbox_id
         if sandbox and sandbox not in [sandbox_id for _, sandbox_id in choices]:
-            words = text.line(f"It was to live in {sandbox}, which cannot take it now.")
-            self._said.append(cell(words, Tone.WARN))
+            self._said.append(cell(f"It was to live in {sandbox}, which cannot take it now.", Tone.WARN))
             self._begun = self._begun.model_copy(update={"sandbox_id": None})
         self._dialog = FormDialog(
-            Shown("New conversation" if self.failed is None and self._unsent is None else "Try it again"),
+            "New conversation" if self.failed is None and self._unsent is None else "Try it again",
             _fields(self._begun, choices),
             self._create,
             said=[*_applies(self.session), *self._said],
@@ -90,16 +89,16 @@ class Creation:
                 words = f"{error.sentences} n shows what you entered."
             else:
                 words = f"{self._endpoint.name}: {error.sentences} n there has its words."
-            self.screen.say(text.line(words), Tone.BAD)
+            self.screen.say(words, Tone.BAD)
             return True
         if app.wanted == asked:
             app.wanted = created
-        self.screen.say(Shown("Created. The list shows how it starts, as far as the server tells."), Tone.GOOD)
+        self.screen.say("Created. The list shows how it starts, as far as the server tells.", Tone.GOOD)
         self.offers.drop(about, unsent)
         return True
 
     def _on_background(self) -> None:
-        self.screen.say(Shown("Creating the conversation; what comes of it is said here."), Tone.BUSY)
+        self.screen.say("Creating the conversation; what comes of it is said here.", Tone.BUSY)
 
     def _closed(self, done: bool | None) -> None:
         about, unsent = self._endpoint.about, self._unsent
@@ -107,7 +106,7 @@ class Creation:
             return
         if all((value or None) == unsent.entered.get(name) for name, value in self._dialog.typed.items()):
             self.offers.offer(about, unsent)  # only what was typed anew is dropped by escape
-            self.screen.say(Shown("Not created; n shows what you entered."), Tone.WARN)
+            self.screen.say("Not created; n shows what you entered.", Tone.WARN)
         else:
             self.offers.drop(about, unsent)
 
@@ -135,7 +134,7 @@ def _applies(session: Session) -> list[Cell]:
         words = "The local service keeps conversations; it runs no agent and fetches no repository."
     else:
         words = "What is stored in the settings (3) applies: model, key, tool servers, git identity, sandbox grouping."
-    return [cell(Shown(words), Tone.MUTED)]
+    return [cell(words, Tone.MUTED)]
 
 
 def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:

@@ -18,7 +18,6 @@ from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.lists.folding import Folding
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
 
 R = TypeVar("R", bound=NamedRow)
@@ -29,7 +28,7 @@ class ListDefinition(NamedTuple, Generic[R]):
 
     about: About
     """The news about these rows; the value is also their plural noun."""
-    none_yet: Callable[[Server | None], Shown]
+    none_yet: Callable[[Server | None], str]
     """Returns advice for the person at an empty list."""
     status: str
     """The filter token for a row's status word."""
@@ -49,7 +48,7 @@ class ListDefinition(NamedTuple, Generic[R]):
     """Returns when a row's word or rank may change although nothing was read; None if it does not."""
     detail: Callable[[Session, R, datetime], list[Cell]]
     """Returns everything known about a row."""
-    title: Callable[[R], Shown]
+    title: Callable[[R], str]
     """Returns the name of a row."""
     copies: Callable[[R], Sequence[Copyable]]
     """Returns what can be copied of a row."""

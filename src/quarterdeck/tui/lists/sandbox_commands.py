@@ -49,7 +49,7 @@ def _warnings(session: Session, action: Action, rows: Sequence[SandboxRow]) -> l
     """Return what a person should know before pausing or resuming these; empty if no question is needed."""
     if action is Action.PAUSE:
         return stranding(rows)
-    displaced = text.line(session.displacement.forecast(len(rows)))
+    displaced = session.displacement.forecast(len(rows))
     return [cell(displaced, Tone.WARN), EMPTY] if displaced else []
 
 
@@ -57,7 +57,7 @@ def _unread(session: Session) -> list[Cell]:
     """Return a warning before a command for several while a list is not read to its end."""
     if not (session.sandboxes.health.incomplete or session.conversations.health.incomplete):
         return []
-    return [cell(Shown("Not everything is read yet; what is still to come is left out."), Tone.WARN), EMPTY]
+    return [cell("Not everything is read yet; what is still to come is left out.", Tone.WARN), EMPTY]
 
 
 @dataclass(frozen=True)
@@ -86,18 +86,18 @@ class SandboxCommands:
         session, now = self.screen.app.session, self.screen.app.clock()
         rows, hidden = self.targets()
         if session is None or not rows:
-            self.screen.say(Shown("None of these has a sandbox any more."), Tone.WARN)
+            self.screen.say("None of these has a sandbox any more.", Tone.WARN)
             return
         bulk_action = session.bulk_action(action)
         planned = plan(rows, lambda row: why_not(action.verb.lower(), row.state(now)), hidden)
         if not planned.rows and not planned.hidden:
             reasons = Counter(reason for _, reason in planned.skipped).most_common()
             why = " ".join(f"{count:,}: {reason}" for reason, count in reasons)
-            self.screen.say(text.line(f"{action.verb}: it applies to none of these. {why}"), Tone.WARN)
+            self.screen.say(f"{action.verb}: it applies to none of these. {why}", Tone.WARN)
         elif not planned.alone:
             await self.change_many(action, planned)
         elif warnings := _warnings(session, action, planned.rows):
-            question = ConfirmDialog(text.line(f"{action.verb} {rows[0].short_id}?"), warnings)
+            question = ConfirmDialog(f"{action.verb} {rows[0].short_id}?", warnings)
             await ask(self.screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
         else:
             await self._carry_out(session, bulk_action, planned)
@@ -131,14 +131,14 @@ class SandboxCommands:
             return
         if not rows:
             hidden = "The filter hides every marked row; esc shows them, - unmarks them."
-            self.screen.say(Shown(hidden if planned.hidden else "None of the marked rows can be deleted."), Tone.WARN)
+            self.screen.say(hidden if planned.hidden else "None of the marked rows can be deleted.", Tone.WARN)
             return
         if planned.alone:
-            word, said = text.line(rows[0].short_id), [cell(name_of(rows[0]), Tone.STRONG), EMPTY, *goes_with]
-            title = text.line(f"Delete {bulk_action.noun.one} {word}?")
+            word, said = text.line(rows[0].short_id), [((name_of(rows[0]), Tone.STRONG),), EMPTY, *goes_with]
+            title = f"Delete {bulk_action.noun.one} {word}?"
         else:
             word, said = Shown(str(len(rows))), [*goes_with, EMPTY, *_unread(session), *plan_lines("Delete", planned)]
-            title = Shown(f"Delete {bulk_action.noun.counted(len(rows))}?")
+            title = f"Delete {bulk_action.noun.counted(len(rows))}?"
         question = TypedConfirmDialog(title, said, word)
         await ask(self.screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
 
@@ -155,24 +155,24 @@ class SandboxCommands:
     async def _do_one(self, bulk_action: BulkAction, row: NamedRow) -> None:
         # For a paused sandbox, servers respond only after ten seconds or more (SERVERS.md: slow calls).
         say = self.screen.say
-        say(text.line(f"{bulk_action.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
+        say(f"{bulk_action.verb} of {row.short_id}: asking the server…", Tone.BUSY)
         try:
             await bulk_action.act(row.id)
         except ServiceError as error:
-            say(text.line(f"{bulk_action.verb} {row.short_id}: {error.sentences}"), Tone.BAD)
+            say(f"{bulk_action.verb} {row.short_id}: {error.sentences}", Tone.BAD)
         else:
             others = ""
             if isinstance(row, SandboxRow) and row.others and len(row.conversation_titles) > 1:
                 titles = ", ".join(each or "untitled" for each in row.others[:NAMED])
                 more = f", and {len(row.others) - NAMED:,} more" if len(row.others) > NAMED else ""
                 others = f" {'Also in it' if row.asked else 'In it'}: {titles}{more}."
-            say(text.line(f"{bulk_action.verb} of {row.short_id} asked for; the list shows when it is done.{others}"))
+            say(f"{bulk_action.verb} of {row.short_id} asked for; the list shows when it is done.{others}")
 
     def _is_busy(self) -> bool:
         """Whether the last bulk command is still running; shows a message if so."""
         is_busy = self.screen.app.running_job is not None
         if is_busy:
-            self.screen.say(Shown("Another command for several is still going on; B shows it."), Tone.WARN)
+            self.screen.say("Another command for several is still going on; B shows it.", Tone.WARN)
         return is_busy
 
     # The bulk job
@@ -183,7 +183,7 @@ class SandboxCommands:
         if session is not None and session.job is not None:
 
             def begin(job: BulkJob) -> None:
-                self.screen.say(Shown(""))  # its end, said before, is none
+                self.screen.say("")  # its end, said before, is none
                 session.begin(job)
 
             dialog = ProgressDialog(session.job, begin)
@@ -191,7 +191,7 @@ class SandboxCommands:
             self.screen.refresh_frame()
         else:
             words = "Nothing was done to several rows yet; space marks rows, p pauses their sandboxes."
-            self.screen.say(Shown(words), Tone.WARN)
+            self.screen.say(words, Tone.WARN)
 
     @property
     def job_line(self) -> Cell:
@@ -199,4 +199,4 @@ class SandboxCommands:
         job = self.screen.app.running_job
         if job is None or isinstance(self.screen.app.screen, ProgressDialog):
             return ()
-        return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(". B shows it."), Tone.MUTED))
+        return ((Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(". B shows it.", Tone.MUTED))

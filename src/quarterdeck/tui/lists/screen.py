@@ -293,9 +293,9 @@ class ListScreen(DeckScreen, Generic[R]):
         session = self.app.session
         if session is None:
             waiting = self.app.trouble is None
-            return cell(Shown("connecting…"), Tone.BUSY) if waiting else cell(Shown("no server"), Tone.BAD)
+            return cell("connecting…", Tone.BUSY) if waiting else cell("no server", Tone.BAD)
         if session.server.key_refused:
-            return cell(Shown("key needed"), Tone.BAD)
+            return cell("key needed", Tone.BAD)
         return health_cell(self.definition.watch(session).health, monotonic())
 
     def resting_line(self) -> Cell:
@@ -304,7 +304,7 @@ class ListScreen(DeckScreen, Generic[R]):
         wrong = session.reading_error(self.definition.about) if session is not None else ""
         if wrong and session is not None and session.server.key_refused:
             wrong = "A valid key is needed: c, then K gives one."  # short: a dialog leaves it one line
-        return self.sandbox_commands.job_line or (cell(text.line(wrong), Tone.BAD) if wrong else ())
+        return self.sandbox_commands.job_line or (cell(wrong, Tone.BAD) if wrong else ())
 
     def hints(self) -> tuple[Hint, ...]:
         """The keys of the filter while it is typed, else those of the screen, after the one that ends a filter."""
@@ -318,26 +318,26 @@ class ListScreen(DeckScreen, Generic[R]):
             return ()
         hidden = len(marks.difference(self.listing.ids))
         words = f"✓ {len(marks):,} marked" + (f", {hidden:,} hidden by the filter" if hidden else "")
-        return cell(Shown(f"{words}  "), Tone.EDITED)
+        return ((Shown(f"{words}  "), Tone.EDITED),)
 
-    def _why_no_rows(self) -> tuple[Shown, Shown]:
+    def _why_no_rows(self) -> tuple[str, str]:
         session, noun = self.app.session, self.definition.about
         if self.rows:
-            return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
+            return f"0 of {len(self.rows):,} match.", "esc shows all of them again."
         if self.app.trouble is not None:
-            return text.line(self.app.trouble.sentences), Shown("ctrl+r tries again, c chooses another server.")
+            return self.app.trouble.sentences, "ctrl+r tries again, c chooses another server."
         health = self.definition.watch(session).health if session is not None else Health()
         if (session is not None and session.server.key_refused) or health.state is HealthState.REFUSED:
-            return Shown(f"The {noun} were not read: a valid key is needed."), Shown("c, then K gives one.")
+            return f"The {noun} were not read: a valid key is needed.", "c, then K gives one."
         if health.read_at is None and health.error is not None:
-            return Shown(f"The {noun} could not be read."), Shown("ctrl+r tries again now, c chooses another server.")
+            return f"The {noun} could not be read.", "ctrl+r tries again now, c chooses another server."
         if health.read_at is None:
-            return Shown(f"Reading the {noun}…"), Shown("")
+            return f"Reading the {noun}…", ""
         if health.unreadable:
-            return Shown(f"{health.unreadable:,} {noun} could not be read."), Shown("L shows what was answered.")
+            return f"{health.unreadable:,} {noun} could not be read.", "L shows what was answered."
         if self.app.endpoint.read_only:
-            return Shown(f"No {noun}."), Shown("This connection is read-only: none is started from here.")
-        return Shown(f"No {noun}."), self.definition.none_yet(session.server.kind if session is not None else None)
+            return f"No {noun}.", "This connection is read-only: none is started from here."
+        return f"No {noun}.", self.definition.none_yet(session.server.kind if session is not None else None)
 
     # Which rows a command applies to
 
@@ -375,10 +375,10 @@ class ListScreen(DeckScreen, Generic[R]):
         """The id of the row under the cursor."""
         return self.table.cursor_id
 
-    def row_title(self) -> Shown:
+    def row_title(self) -> str:
         """The name of the row under the cursor."""
         row = self.table.cursor_row
-        return self.definition.title(row) if row is not None else Shown("")
+        return self.definition.title(row) if row is not None else ""
 
     def targets(self) -> tuple[list[R], frozenset[str]]:
         """Return the rows a command applies to, and the ids of those that the filter hides."""
@@ -419,9 +419,9 @@ class ListScreen(DeckScreen, Generic[R]):
         if (row_id := self.table.cursor_id) is not None:
             self.mark_read(row_id)
 
-            def title() -> Shown:
+            def title() -> str:
                 row = self._row_now(row_id)
-                return self.definition.title(row) if row is not None else Shown("")
+                return self.definition.title(row) if row is not None else ""
 
             said = partial(self.full_detail_of, row_id)
             dialog = PageDialog(self.row_title(), said, titled=title, label=LABEL_WIDE)
@@ -432,7 +432,7 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def full_detail_of(self, row_id: str) -> list[Cell]:
         """Everything known about a row, for a page of its own."""
-        return self.detail_of(row_id) or [cell(Shown("It is gone."), Tone.WARN)]
+        return self.detail_of(row_id) or [cell("It is gone.", Tone.WARN)]
 
     async def action_copy(self) -> None:
         """Choose what to copy of the row."""
@@ -448,22 +448,22 @@ class ListScreen(DeckScreen, Generic[R]):
         records = filter(None, (self.definition.conversation(row) for row in rows if row.id not in hidden))
         found = {record.id: record for record in records}
         if session is None or not found:
-            self.say(Shown("None of these has a conversation to watch."), Tone.WARN)
+            self.say("None of these has a conversation to watch.", Tone.WARN)
             return
         what = f"{len(found)} conversations"
         if len(found) == 1:
             what = next(text.name(record.title or record.id) for record in found.values())
         if found.keys() <= session.unread.watched.keys():
             session.unread.unwatch(found)
-            self.say(text.line(f"No longer watching {what}."))
+            self.say(f"No longer watching {what}.")
         elif left_out := session.unread.watch(found):
             words = f"{MOST_WATCHED} can be watched at a time; not watched: {len(left_out)} of these. w again ends one."
-            self.say(Shown(words), Tone.WARN)
+            self.say(words, Tone.WARN)
         elif self.app.endpoint.embedded:
-            self.say(text.line(f"Watching {what}, but no agent runs in the local service."))
+            self.say(f"Watching {what}, but no agent runs in the local service.")
         else:
             tells = "this line says" if self.app.quiet else "a bell says"
-            self.say(text.line(f"Watching {what}: {tells} when it needs you or ends."), Tone.GOOD)
+            self.say(f"Watching {what}: {tells} when it needs you or ends.", Tone.GOOD)
 
     # Between the lists
 

@@ -13,7 +13,6 @@ from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.screen import DeckScreen
-from quarterdeck.tui.text import Shown
 
 LEFT = "It was not known whether it was created when the deck was left; look in the list."
 CLOCKS_DIFFER = timedelta(seconds=5)
@@ -81,12 +80,11 @@ class Unsent:
             offered.remove(each)
             self.drop(about, each)
         if made and found is None and about not in self._to_tell:
-            self._screen.say(Shown("The conversation was created after all; the list shows it."), Tone.GOOD)
+            self._screen.say("The conversation was created after all; the list shows it.", Tone.GOOD)
         if about in self._to_tell and session.start_tasks.health.whole:
             self._to_tell.remove(about)
             if offered:
-                words = Shown("A conversation was perhaps not created; n shows what you entered.")
-                self._screen.say(words, Tone.WARN)
+                self._screen.say("A conversation was perhaps not created; n shows what you entered.", Tone.WARN)
 
     def take(self, about: str) -> UnsentConversation | None:
         """Return the newest that is offered, and offer it no more."""

@@ -189,9 +189,9 @@ class ConversationScreen(DeckScreen):
         """Why the agent server is not the source, or which message the agent did not read."""
         if note := self._following.note or self._talk.answering.note:
             advice = " r resumes it." if self._following.origin is Origin.SANDBOX_PAUSED else ""
-            return cell(text.line(f"{note}{advice}"), Tone.WARN)
+            return cell(f"{note}{advice}", Tone.WARN)
         if self._following.transcript.unanswered is not None:
-            return cell(Shown("The agent ended without reading your last message; R sends it again."), Tone.WARN)
+            return cell("The agent ended without reading your last message; R sends it again.", Tone.WARN)
         return ()
 
     @property
@@ -271,7 +271,7 @@ class ConversationScreen(DeckScreen):
     def action_unfold(self) -> None:
         """Unfold the entry under the cursor, or fold it."""
         if not self.log_view.toggle():
-            self.say(Shown("All of the entry is shown."))
+            self.say("All of the entry is shown.")
 
     def action_message_before(self) -> None:
         """Go to the person's previous message."""
@@ -293,7 +293,7 @@ class ConversationScreen(DeckScreen):
         transcript = self._following.transcript
         if not self.log_view.search(step, wanted):
             more = " in what had been read" if step < 0 and (transcript.older or not transcript.known) else ""
-            self.say(text.line(f"No {what} {'before' if step < 0 else 'after'} this one{more}."), Tone.WARN)
+            self.say(f"No {what} {'before' if step < 0 else 'after'} this one{more}.", Tone.WARN)
             if more:
                 self._read_older()
 
@@ -313,10 +313,10 @@ class ConversationScreen(DeckScreen):
             here = self.log_view.cursor_entry
             went = self.log_view.search(-1, has, around=True)
             if went > 0:
-                self.say(Shown("None before it; gone round to the last one."))
+                self.say("None before it; gone round to the last one.")
             elif not went:
                 no = "No other" if here is not None and has(here) else "No"
-                self.say(text.line(f"{no} “{words}” in what has been read."), Tone.WARN)
+                self.say(f"{no} “{words}” in what has been read.", Tone.WARN)
 
     def action_back(self) -> None:
         """Close what is open, or go back to the list."""
@@ -347,7 +347,7 @@ class ConversationScreen(DeckScreen):
             try:
                 external.view(self.app, copied(entry))
             except external.CannotRunError as error:
-                self.say(text.line(str(error)), Tone.BAD)
+                self.say(str(error), Tone.BAD)
 
     async def action_detail(self) -> None:
         """Show everything about the conversation, kept up to date."""
@@ -357,11 +357,11 @@ class ConversationScreen(DeckScreen):
         row, record = self._session.conversation_row(self.conversation_id), self._following.record
         if row is None and record is not None:
             row = conversation_row(record, clock=self._session.server_clock)
-        return detail(row, self.app.clock()) if row is not None else [cell(Shown("It has not been read."), Tone.WARN)]
+        return detail(row, self.app.clock()) if row is not None else [cell("It has not been read.", Tone.WARN)]
 
-    def row_title(self) -> Shown:
+    def row_title(self) -> str:
         """The title of the menu."""
-        return text.line((self._record.title if self._record else "") or "The conversation")
+        return (self._record.title if self._record else "") or "The conversation"
 
     # Messages
 

@@ -18,7 +18,6 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import FAILED, SLOW_AFTER
-from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import (
     COLUMNS,
@@ -39,7 +38,6 @@ from quarterdeck.tui.lists.conversation_commands import ConversationCommands, ti
 from quarterdeck.tui.lists.listing import ListDefinition
 from quarterdeck.tui.lists.sandbox_commands import refusal
 from quarterdeck.tui.lists.screen import ListScreen
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.filter_bar import FilterBar
 
@@ -81,8 +79,8 @@ def _changes_at(session: Session, row: ConversationRow, now: datetime) -> dateti
     return memory.changes_at(now) if memory is not None else None
 
 
-CREATE = Shown("n creates one; 2 shows the sandboxes they live in.")
-NOBODY_ANSWERS = Shown("n creates one; no agent runs in the local service.")
+CREATE = "n creates one; 2 shows the sandboxes they live in."
+NOBODY_ANSWERS = "n creates one; no agent runs in the local service."
 
 CONVERSATIONS: ListDefinition[ConversationRow] = ListDefinition(
     About.CONVERSATIONS,
@@ -211,11 +209,11 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         seen = [row_id for row_id in self.listing.ids if row_id in unread]
         hidden = len(unread) - len(seen)
         if session is None or not seen:
-            self.say(Shown(f"Nothing is unread among these; the filter hides {hidden:,}."), Tone.WARN)
+            self.say(f"Nothing is unread among these; the filter hides {hidden:,}.", Tone.WARN)
             return
         session.unread.mark_read(seen, self.app.clock())
         rest = f" {hidden:,} that the filter hides stay unread." if hidden else ""
-        self.say(Shown(f"{len(seen):,} marked as read.{rest}"), Tone.GOOD)
+        self.say(f"{len(seen):,} marked as read.{rest}", Tone.GOOD)
 
     # Titles of conversations not read yet
 
@@ -230,7 +228,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         with self.saying_errors():
             found, more = await session.find_titles(wanted)
             said = f"many; the newest were read, {found} of them new here" if more else f"{found or 'no'} more"
-            self.say(text.line(f"The server searched its titles for the word \u201c{wanted}\u201d and found {said}."))
+            self.say(f"The server searched its titles for the word \u201c{wanted}\u201d and found {said}.")
 
     # Sub-conversations
 
@@ -264,5 +262,5 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     async def action_back(self) -> None:
         """Ask whether to quit, because there is no screen behind this one."""
-        said = (cell(Shown("Sandboxes keep running."), Tone.MUTED),)
-        await ask(self.app, ConfirmDialog(Shown("Quit Quarterdeck?"), said), lambda yes: self.app.leave())
+        said = (cell("Sandboxes keep running.", Tone.MUTED),)
+        await ask(self.app, ConfirmDialog("Quit Quarterdeck?", said), lambda yes: self.app.leave())

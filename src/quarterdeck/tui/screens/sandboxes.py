@@ -41,8 +41,8 @@ def _agent_server(row: SandboxRow) -> ExposedUrl | None:
 def _copies(row: SandboxRow) -> Sequence[Copyable]:
     """Return its id, the address of its agent server, and all of it as JSON."""
     url = _agent_server(row)
-    known = (Copyable(Shown("agent URL"), url.address),) if url is not None else ()
-    return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), as_json(sandbox_plain(row.record))))
+    known = (Copyable("agent URL", url.address),) if url is not None else ()
+    return (Copyable("id", row.id), *known, Copyable("JSON", as_json(sandbox_plain(row.record))))
 
 
 OWN_REMEDIES = {
@@ -63,7 +63,7 @@ def _why_not(session: Session, name: str, row: SandboxRow, now: datetime) -> str
 
 SANDBOXES: ListDefinition[SandboxRow] = ListDefinition(
     About.SANDBOXES,
-    none_yet=lambda server: Shown("n starts one from a spec of the server."),
+    none_yet=lambda server: "n starts one from a spec of the server.",
     status="status",
     statuses=tuple(StateWord),
     grammar=SANDBOX_GRAMMAR,
@@ -95,13 +95,13 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         """The marks, how many are read, the counts by state, and how many sandboxes the server lets run."""
         words, session = self.listing.counts, self.app.session
         coming = session is not None and session.sandboxes.health.incomplete
-        read = cell(Shown(f"{len(self.rows):,} read so far  "), Tone.BUSY) if coming and self.rows else ()
+        read = ((Shown(f"{len(self.rows):,} read so far  "), Tone.BUSY),) if coming and self.rows else ()
         said = (*super().counts(), *read, *counts(words))
         cap = session.displacement.cap if session is not None else None
         running = words[StateWord.RUNNING]
         if cap is None or running > cap:
             return said
-        return (*said, *cell(Shown(f"running {running} of about {cap}"), Tone.MUTED))
+        return (*said, *cell(f"running {running} of about {cap}", Tone.MUTED))
 
     # Start
 
@@ -115,22 +115,22 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             specs = await session.client.sandboxes.specs()
             return [Item(_line(spec, is_default=not at), spec) for at, spec in enumerate(specs)]
 
-        costs = text.line(session.displacement.forecast())
+        costs = session.displacement.forecast()
         said = (cell(costs, Tone.WARN),) if costs else ()
-        dialog = PickDialog(Shown("Start a sandbox"), items, take="start", about=_about, said=said)
+        dialog = PickDialog("Start a sandbox", items, take="start", about=_about, said=said)
         await ask(self.app, dialog, lambda spec: self.run_worker(self._start_from(session, spec.id), group="change"))
 
     async def _start_from(self, session: Session, spec: str) -> None:
-        self.say(text.line(f"Starting a sandbox from {spec}…"), Tone.BUSY)
+        self.say(f"Starting a sandbox from {spec}…", Tone.BUSY)
         asked = self.app.wanted = uuid4().hex
         with self.saying_errors():
             record = await session.start(spec)
             if self.app.wanted == asked:
                 self.app.wanted = record.id
             if record.status == SandboxStatus.ERROR:
-                self.say(text.line(f"The server made {short_id(record.id)}, but it failed to start."), Tone.BAD)
+                self.say(f"The server made {short_id(record.id)}, but it failed to start.", Tone.BAD)
             else:
-                self.say(text.line(f"Start of {short_id(record.id)} asked for; the list shows when it runs."))
+                self.say(f"Start of {short_id(record.id)} asked for; the list shows when it runs.")
 
     # Quiet sandboxes
 
@@ -160,7 +160,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         row = self.table.cursor_row
         url = _agent_server(row) if row is not None else None
         if url is None:
-            self.say(Shown("It has no address."), Tone.WARN)
+            self.say("It has no address.", Tone.WARN)
         else:
             self.say(open_address(self.app, url.url.get_secret_value(), url.address))
 

@@ -26,7 +26,6 @@ from quarterdeck.tui.settings.saved_at_once import SUGGESTIONS, AtOnceActions, r
 from quarterdeck.tui.settings.saving import NO_SAVE, Saves
 from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.settings.unsaved import NONE_LEFT, KeptEdits
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hint, working
 from quarterdeck.tui.widgets.filter_bar import FILTERING, FilterBar
 from quarterdeck.tui.widgets.form.actions import acts_at_once, on_row, row_commands, row_hints, why_not
@@ -81,13 +80,13 @@ class SettingsScreen(DeckScreen):
         """How fresh the record is."""
         session, read_at = self.app.session, self.record.read_at
         if self._reading:
-            return cell(Shown("reading…"), Tone.BUSY)
+            return cell("reading…", Tone.BUSY)
         if self.record.failure is not None:
-            return cell(Shown("not read"), Tone.BAD)
+            return cell("not read", Tone.BAD)
         if read_at is None:
             failed = self._trouble() is not None or (session is not None and session.server.key_refused)
-            return cell(Shown("no settings" if failed else "loading…"), Tone.BAD if failed else Tone.BUSY)
-        return cell(Shown(f"read {read_at.astimezone():%H:%M}"), Tone.GOOD)
+            return cell("no settings" if failed else "loading…", Tone.BAD if failed else Tone.BUSY)
+        return cell(f"read {read_at.astimezone():%H:%M}", Tone.GOOD)
 
     def hints(self) -> tuple[Hint, ...]:
         """The keys of the filter or of the open editor, else those for the row."""
@@ -194,9 +193,9 @@ class SettingsScreen(DeckScreen):
         """The id of the row under the cursor."""
         return self.form.row.id
 
-    def row_title(self) -> Shown:
+    def row_title(self) -> str:
         """The name of the row under the cursor."""
-        return title(self.form.view, self.form.row) or Shown("Settings")
+        return title(self.form.view, self.form.row) or "Settings"
 
     def row_commands(self) -> Iterable[Command]:
         """The commands for the row under the cursor, and those for all settings."""
@@ -237,7 +236,7 @@ class SettingsScreen(DeckScreen):
         self.set_focus(None)  # where nothing is loaded yet, no key may go on into the filter
         self.form.start()
 
-    def _acted(self, done: Shown | None, tone: Tone) -> None:
+    def _acted(self, done: str | None, tone: Tone) -> None:
         """Show what was done, and read again what may have changed: tokens and the model are in the record."""
         if done is not None:
             self.say(done, tone)
@@ -318,7 +317,7 @@ class SettingsScreen(DeckScreen):
             if client is not self.record.read_through:
                 await self._ask_whose(found)
             if not self.record.take(client, found, kept_here):
-                self.say(Shown("Fields you edited were changed elsewhere, too; a save shows both and asks."), Tone.WARN)
+                self.say("Fields you edited were changed elsewhere, too; a save shows both and asks.", Tone.WARN)
             self._to_offer |= first
             self._offer()
             self._read_more(client)

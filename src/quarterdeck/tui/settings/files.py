@@ -9,23 +9,21 @@ from pathlib import Path
 from quarterdeck.config.files import read_named
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.files import Imported
-from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import ask
 from quarterdeck.tui.dialogs.file_path import path_dialog, save_dialog
 from quarterdeck.tui.dialogs.form import RefusedError
 from quarterdeck.tui.dialogs.page import PageDialog
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
 
 _WRITTEN: tuple[Cell, ...] = (
-    cell(Shown("What is stored, with your edits: TOML, or JSON for a name in .json.")),
-    cell(Shown("No secret is in it: keys, tokens and values of variables stay out.")),
+    cell("What is stored, with your edits: TOML, or JSON for a name in .json."),
+    cell("No secret is in it: keys, tokens and values of variables stay out."),
 )
 _READ: tuple[Cell, ...] = (
-    cell(Shown("A file that was exported, from this server or another one.")),
-    cell(Shown("It becomes edits: ctrl+s shows them, and nothing is sent before."), Tone.MUTED),
+    cell("A file that was exported, from this server or another one."),
+    cell("It becomes edits: ctrl+s shows them, and nothing is sent before.", Tone.MUTED),
 )
 
 
@@ -35,7 +33,7 @@ class SettingsFiles:
 
     app: Deck
     form: SettingsForm
-    say: Callable[[Shown, Tone], None]
+    say: Callable[[str, Tone], None]
 
     async def action_export(self) -> None:
         """Ask for a path and write the settings there."""
@@ -65,7 +63,7 @@ class SettingsFiles:
         path, found = read
         changed = await self.form.take_over(found.draft)
         news = "ctrl+s shows the edits, ctrl+z takes them back." if changed else "It changes nothing."
-        self.say(text.line(f"{path.name} is read. {news}"), Tone.GOOD)
+        self.say(f"{path.name} is read. {news}", Tone.GOOD)
         left = (f"Left alone: {each}" for each in (*found.wrong, *found.left))
-        if said := [cell(text.line(note)) for note in (*left, *found.notes)]:
-            await self.app.push_screen(PageDialog(text.line(f"Read from {path.name}"), lambda: said))
+        if said := [cell(note) for note in (*left, *found.notes)]:
+            await self.app.push_screen(PageDialog(f"Read from {path.name}", lambda: said))

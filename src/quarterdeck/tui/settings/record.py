@@ -16,7 +16,6 @@ from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
 from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in
 from quarterdeck.settings.merge import changed_rows, except_for, merge
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
-from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.bars import Said
 from quarterdeck.tui.widgets.form.form import SettingsForm
@@ -114,8 +113,7 @@ class Record:
         try:
             self._schema = self._schema or await client.settings.schema()
         except ServiceError as error:
-            said = text.line(f"The server's own settings are not shown: {error.words}")
-            self.form.screen.post_message(Said(said))
+            self.form.screen.post_message(Said(f"The server's own settings are not shown: {error.words}"))
         return found, disabled_in(await self.app.state.read(DisabledServers, about))
 
     def read_in_vain(self) -> None:

@@ -16,7 +16,6 @@ from quarterdeck.client.profiles import NAME as PROFILE_NAME
 from quarterdeck.client.secrets import NAME as SECRET_NAME
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Group
-from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.base import ask
@@ -42,7 +41,7 @@ TYPED = "{name}"
 """Placeholder in a sentence for the typed name."""
 NAME_RULE = "letters, digits and _; sandboxes get a variable of this name"
 PROFILE_RULE = "1 to 64 letters, digits, dots, dashes and _"
-Done = Callable[[Shown | None, Tone], None]
+Done = Callable[[str | None, Tone], None]
 """Called with the result, after which the data is read again; with None if the action was given up."""
 
 
@@ -134,9 +133,7 @@ class AtOnceActions:
     async def _give_new_value(self, client: Client, secret: Row, *, in_place: bool) -> None:
         """Replace the value in place, or delete the secret once and create it, as often as that is tried."""
         if not in_place and SECRET_NAME.fullmatch(secret.name) is None:
-            self.done(
-                Shown("Its name is not valid for a variable, so it can't be created again: rename it first."), Tone.WARN
-            )
+            self.done("Its name is not valid for a variable, so it can't be created again: rename it first.", Tone.WARN)
             return
         deleted = False
 
@@ -167,7 +164,7 @@ class AtOnceActions:
             Item(((Shown(f"{name:<24}"), Tone.STRONG), (HELD if name in held else NOT_HELD, Tone.MUTED)), name)
             for name in GitProvider
         ]
-        dialog = PickDialog(Shown("Set the token of a git provider"), items)
+        dialog = PickDialog("Set the token of a git provider", items)
         await ask(self.app, dialog, lambda provider: self._set_token(client, provider, view))
 
     async def _set_token(self, client: Client, provider: str, view: FormView) -> None:
@@ -223,7 +220,7 @@ class AtOnceActions:
         blamed: str = "name",
         tone: Tone = Tone.MUTED,
     ) -> None:
-        async def sends(typed: Typed) -> Shown:
+        async def sends(typed: Typed) -> str:
             try:
                 with self._under_way():
                     await send(typed)
@@ -231,10 +228,10 @@ class AtOnceActions:
                 if error.outcome is Outcome.UNKNOWN:
                     self.done(None, Tone.PLAIN)  # the list behind the form then tells
                 raise
-            return text.line(done.replace(TYPED, typed.get("name", "")))
+            return done.replace(TYPED, typed.get("name", ""))
 
-        above = [cell(Shown(words), tone) for words in said]
-        dialog = FormDialog(text.line(title), fields, sends, said=above, verb="do it at once", blamed=blamed)
+        above = [cell(words, tone) for words in said]
+        dialog = FormDialog(title, fields, sends, said=above, verb="do it at once", blamed=blamed)
         await self.app.push_screen(dialog, lambda done: self.done(done, Tone.GOOD))
 
     async def _confirm(self, title: str, said: str, act: Callable[[], Awaitable[None]], done: str) -> None:
@@ -243,12 +240,11 @@ class AtOnceActions:
                 with self._under_way():
                     await act()
             except ServiceError as error:
-                self.done(text.line(error.sentences), Tone.BAD)
+                self.done(error.sentences, Tone.BAD)
             else:
-                self.done(text.line(done), Tone.GOOD)
+                self.done(done, Tone.GOOD)
 
-        lines = (cell(text.line(said)), cell(Shown("This acts at once."), Tone.MUTED))
-        dialog = ConfirmDialog(text.line(title), lines)
+        dialog = ConfirmDialog(title, (cell(said), cell("This acts at once.", Tone.MUTED)))
         await ask(self.app, dialog, lambda _: self.app.screen.run_worker(do(), group="settings-act"))
 
     def _under_way(self) -> AbstractContextManager[None]:

@@ -25,9 +25,9 @@ from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
 
-REVIEW_TITLE = Shown("Review the changes")
+REVIEW_TITLE = "Review the changes"
 NO_SAVE = "No save from here is noted, so there is nothing to undo."
-UNDO_TITLE = Shown("Undo the last save")
+UNDO_TITLE = "Undo the last save"
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Saves:
     record: Record
     form: SettingsForm
     bar: Callable[[Cell], None]
-    say: Callable[[Shown, Tone], None]
+    say: Callable[[str, Tone], None]
     under_way: bool = False
 
     def action_save(self) -> None:
@@ -56,7 +56,7 @@ class Saves:
         if error is not None:
             entry = None if error.row is None else self.form.draft.servers.entry(error.row)
             label = self.form.draft.field_at(error.key).label if entry is None else server_title(entry.server)
-            self.say(text.line(f"{label}: {error.words}"), Tone.BAD)
+            self.say(f"{label}: {error.words}", Tone.BAD)
             return False
         endpoint = self.record.endpoint
         result = await self._store(self.form.draft, ReviewDialog(REVIEW_TITLE))
@@ -75,14 +75,14 @@ class Saves:
             found = await store.load()
         except ServiceError as error:
             dialog.action_cancel()
-            self.say(text.line(error.sentences), Tone.BAD)
+            self.say(error.sentences, Tone.BAD)
             return
         if dialog.answer.done():
             return
         last = last_save(journal, merge(self.form.draft, found).draft)
         if last is None:
             dialog.action_cancel()
-            self.say(Shown(NO_SAVE), Tone.PLAIN)
+            self.say(NO_SAVE, Tone.PLAIN)
             return
         saved, undo = last
         said = words.undo_lines(saved, undo, self.app.clock())
@@ -95,16 +95,16 @@ class Saves:
         if result.meant is not None or result.error:
             self._show(result, endpoint)
         else:
-            self.bar(cell(Shown("Not undone; all is as it was."), Tone.MUTED))
+            self.bar(cell("Not undone; all is as it was.", Tone.MUTED))
 
     async def _show_undone(self, draft: Draft, said: Sequence[Cell], *, missing: bool) -> None:
         """Show why an undo is not sent: nothing can be undone, or something must be typed first."""
-        title = Shown("Nothing of the last save can be undone")
+        title = "Nothing of the last save can be undone"
         if missing:
             self.record.put(draft)
             self.form.go_to_error()
-            title = Shown("The last save, taken back as edits")
-            said = [*said, cell(Shown("Type what is missing at the marked rows; ctrl+s then shows it all again."))]
+            title = "The last save, taken back as edits"
+            said = [*said, cell("Type what is missing at the marked rows; ctrl+s then shows it all again.")]
         await self.app.push_screen(PageDialog(title, lambda: said))
 
     async def _store(self, draft: Draft, dialog: ReviewDialog, preface: Sequence[Cell] = ()) -> SaveResult:
@@ -118,13 +118,13 @@ class Saves:
         change = self.app.state.change
 
         def tell(step: str) -> None:
-            self.bar(cell(text.line(step), Tone.BUSY))
+            self.bar(cell(step, Tone.BUSY))
             dialog.tell(step)
 
         async def settle(conflict: Conflict) -> Side | None:
             if dialog.cancelled:
                 return None
-            self.bar(cell(Shown("Changed elsewhere, too"), Tone.WARN))
+            self.bar(cell("Changed elsewhere, too", Tone.WARN))
             return await self.app.push_screen_wait(conflict_dialog(conflict, draft.field_at(conflict.key)))
 
         async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
@@ -173,13 +173,13 @@ class Saves:
                 self.app.session.server.doubt()  # it may be another one
         else:
             tone = Tone.GOOD if result.saved else Tone.MUTED
-            self.say(text.line(self._until_when(result)), Tone.PLAIN)
+            self.say(self._until_when(result), Tone.PLAIN)
         self.bar(((Shown(f"{now:%H:%M} "), Tone.MUTED), (said, tone)))
         if result.complaints:
             self.form.complain(result.complaints)
         if result.seen is not None and result.seen.differences:
             lines = words.difference_lines(result.seen.differences)
-            self.app.push_screen(PageDialog(Shown("What the server holds is not what was saved"), lambda: lines))
+            self.app.push_screen(PageDialog("What the server holds is not what was saved", lambda: lines))
 
     def _until_when(self, result: SaveResult) -> str:
         """Return who uses what was saved, and from when on."""

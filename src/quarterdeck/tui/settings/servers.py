@@ -27,8 +27,8 @@ from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.rows import CheckResult, row_of
 
 DISABLED = "Disabled at the next save: kept on this machine, not on the service. ctrl+z takes it back."
-DISABLED_TITLE = Shown("Disabled MCP server: kept here, with what you type")
-UNTOLD = Shown("The service does not tell its key and hidden values: if it has any, type them when you enable it.")
+DISABLED_TITLE = "Disabled MCP server: kept here, with what you type"
+UNTOLD = "The service does not tell its key and hidden values: if it has any, type them when you enable it."
 KEPT, BARE, LEAVE = "with its secrets", "without them", "leave it"
 """The two ways to disable a server, and not to."""
 AT_ONCE = 8
@@ -48,7 +48,7 @@ class ServerList:
 
     app: Deck
     form: SettingsForm
-    say: Callable[[Shown, Tone], None]
+    say: Callable[[str, Tone], None]
 
     @property
     def _entry(self) -> Entry:
@@ -66,8 +66,8 @@ class ServerList:
             Item[type[McpServer]](((Shown(f"{model.kind:<7}"), Tone.STRONG), (Shown(said), Tone.MUTED)), model)
             for model, said in _KINDS.items()
         ]
-        dialog = PickDialog[type[McpServer]](Shown("Add an MCP server"), items)
-        await ask(self.app, dialog, lambda model: self._fill_in(Shown(f"New {model.kind} server"), empty_server(model)))
+        dialog = PickDialog[type[McpServer]]("Add an MCP server", items)
+        await ask(self.app, dialog, lambda model: self._fill_in(f"New {model.kind} server", empty_server(model)))
 
     async def edit(self) -> None:
         """Edit the server under the cursor, or add the first one."""
@@ -75,16 +75,16 @@ class ServerList:
         if entry is None:
             await self.action_add()
         else:
-            await self._fill_in(DISABLED_TITLE if entry.disabled else Shown("MCP server"), entry.server, entry=entry)
+            await self._fill_in(DISABLED_TITLE if entry.disabled else "MCP server", entry.server, entry=entry)
 
     async def action_copy_server(self) -> None:
         """Add a copy of the server below it."""
         entry = self._entry
         copy = copy_of(entry.server, self.form.draft.servers)
-        await self._fill_in(Shown("Copy of an MCP server"), copy, after=entry.row)
+        await self._fill_in("Copy of an MCP server", copy, after=entry.row)
 
     async def _fill_in(
-        self, title: Shown, server: McpServer, *, entry: Entry | None = None, after: int | None = None
+        self, title: str, server: McpServer, *, entry: Entry | None = None, after: int | None = None
     ) -> None:
         """Edit the server of an entry, or, without one, fill in a new one to be placed `after` a row."""
 
@@ -142,11 +142,11 @@ class ServerList:
             await disable(KEPT)
             return
         about = [
-            cell(text.line(words.server_title(entry.server)), Tone.STRONG),
-            cell(Shown("After the next save this machine keeps it, not the service, until you enable it.")),
+            cell(words.server_title(entry.server), Tone.STRONG),
+            cell("After the next save this machine keeps it, not the service, until you enable it."),
             *([cell(UNTOLD, Tone.WARN)] if bare(entry.server) == entry.server else ()),
         ]
-        dialog = PickDialog(Shown("Disable an MCP server"), choices, said=about)
+        dialog = PickDialog("Disable an MCP server", choices, said=about)
         await ask(self.app, dialog, disable)
 
     async def action_convert(self) -> None:
@@ -175,17 +175,17 @@ class ServerList:
         async def pasted_in(taken: MergedPaste) -> None:
             said = f"{taken.words}; ctrl+s reviews and saves, ctrl+z takes it back."
             if await self.form.take_over(self.form.draft.set(MCP, taken.servers)):
-                self.say(text.line(said), Tone.GOOD)
+                self.say(said, Tone.GOOD)
             if len(taken.notes) > MOST_NOTES:
-                notes = [cell(text.line(note)) for note in taken.notes]
-                await self.app.push_screen(PageDialog(Shown("Notes on what was pasted"), lambda: notes))
+                notes = [cell(note) for note in taken.notes]
+                await self.app.push_screen(PageDialog("Notes on what was pasted", lambda: notes))
 
         dialog = PasteServersDialog(self.form.draft.servers, nested=self.form.view.hides_secrets)
         await ask(self.app, dialog, pasted_in)
 
     async def _change(self, change: Callable[[Servers], Servers], said: str, tone: Tone = Tone.PLAIN) -> None:
         if await self.form.change(lambda draft: draft.change_servers(change)):
-            self.say(text.line(said), tone)
+            self.say(said, tone)
 
     # Copying and writing the list
 
@@ -200,15 +200,14 @@ class ServerList:
     def _copy(self, entries: Sequence[Entry]) -> None:
         copied = without_secrets(entry.server for entry in entries)
         name = words.server_title(entries[0].server) if len(entries) == 1 else words.counted(len(entries), "server")
-        said = self.app.copy_text(f"{name} as JSON without secrets", copied, "; f2 writes a file")
-        self.say(said, Tone.PLAIN)
+        self.say(self.app.copy_text(f"{name} as JSON without secrets", copied, "; f2 writes a file"), Tone.PLAIN)
 
     async def action_servers_file(self) -> None:
         """Write the server under the cursor, or all of them if there is none, to a file as JSON without secrets."""
         here = self.form.row.entry
         entries = (here,) if here is not None else self.form.draft.servers.entries
         written = text.escaped(without_secrets(entry.server for entry in entries)) + "\n"
-        said = [cell(Shown(f"{words.counted(len(entries), 'MCP server')} as JSON. No secret is in it."))]
+        said = [cell(f"{words.counted(len(entries), 'MCP server')} as JSON. No secret is in it.")]
         dialog = save_dialog(self.app, "MCP servers to a file", said, Path("mcp-servers.json"), lambda _: written)
         await ask(self.app, dialog, lambda said: self.say(said, Tone.GOOD))
 
@@ -233,7 +232,7 @@ class ServerList:
 
         def show() -> None:
             done = sum(each.tone is not Tone.BUSY for each in found.values())
-            self.say(Shown(f"Checking MCP servers: {done:,} of {len(found):,}"), Tone.BUSY)
+            self.say(f"Checking MCP servers: {done:,} of {len(found):,}", Tone.BUSY)
             self.form.show_checks(found)
 
         show()
@@ -243,13 +242,13 @@ class ServerList:
         self.form.show_checks(found)
         if len(entries) == 1:
             result = found[entries[0].row]
-            self.say(text.line(result.words), Tone.PLAIN if result.tone is Tone.GOOD else Tone.WARN)
+            self.say(result.words, Tone.PLAIN if result.tone is Tone.GOOD else Tone.WARN)
             return
         told = []
         for is_command, what in ((False, "addresses good"), (True, "commands of good form")):
             tones = [each.tone for each in found.values() if isinstance(each.server, StdioServer) is is_command]
             told += [f"{tones.count(Tone.GOOD):,} of {len(tones):,} {what}"] if tones else []
-        self.say(Shown(f"From this machine: {', '.join(told)}. A sandbox's network may differ."), Tone.PLAIN)
+        self.say(f"From this machine: {', '.join(told)}. A sandbox's network may differ.", Tone.PLAIN)
 
 
 async def _checked(client: Client | None, entry: Entry) -> CheckResult:
@@ -273,13 +272,13 @@ def _disable_choices(entry: Entry, *, hidden: bool) -> list[Item[str]]:
 
     `hidden` means that the service returns no secrets of its servers.
     """
-    leave = choice(LEAVE, "n", Shown("Leave it"), Shown("it stays as it is"))
+    leave = choice(LEAVE, "n", "Leave it", "it stays as it is")
     if bare(entry.server) != entry.server:
         return [
             leave,
-            choice(KEPT, "s", Shown("With secrets"), Shown("kept in a private file on this machine (0600)")),
-            choice(BARE, "w", Shown("Without them"), Shown("to be typed again when it is enabled")),
+            choice(KEPT, "s", "With secrets", "kept in a private file on this machine (0600)"),
+            choice(BARE, "w", "Without them", "to be typed again when it is enabled"),
         ]
     if hidden and entry.was is not None and not words.has_secret(entry.server):
-        return [leave, choice(KEPT, "d", Shown("Disable it"), Shown("what is known of it is kept here"))]
+        return [leave, choice(KEPT, "d", "Disable it", "what is known of it is kept here")]
     return []

@@ -12,7 +12,6 @@ from quarterdeck.settings.changes import KeptChanges, not_stored, restored
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.kept import Run, UnsavedEdits, ended, left_behind, with_run, without_run
 from quarterdeck.settings.words import counted
-from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.page import PageDialog
@@ -20,7 +19,6 @@ from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.processes import is_running, this_process
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.record import Record
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
 
 STORED_AFTER = 1.0
@@ -40,7 +38,7 @@ class KeptEdits:
     app: Deck
     record: Record
     form: SettingsForm
-    say: Callable[[Shown, Tone], None]
+    say: Callable[[str, Tone], None]
     none_left: bool = False
     """Whether it is known that no edits were left behind."""
     _run: str = field(default_factory=partial(token_hex, 8))
@@ -80,7 +78,7 @@ class KeptEdits:
         try:
             found = left_behind(await self.app.state.read(UnsavedEdits, self.record.endpoint.about), is_running)
         except ServiceError as error:
-            self.say(text.line(error.sentences), Tone.BAD)
+            self.say(error.sentences, Tone.BAD)
             return ()
         self.none_left = not found
         return found
@@ -95,7 +93,7 @@ class KeptEdits:
             left, when = not_stored(run, self.form.draft.discard()), words.when(run.at, self.app.clock())
             if not left.count:
                 await self._change(endpoint.about, partial(without_run, name=name))
-                self.say(text.line(f"The edits from {when} are stored."), Tone.PLAIN)
+                self.say(f"The edits from {when} are stored.", Tone.PLAIN)
                 continue
             answer = await self.app.push_screen_wait(_left_edits(left.count, when))
             if answer == DROP:
@@ -103,7 +101,7 @@ class KeptEdits:
             elif answer == RESTORE and endpoint == self.record.endpoint:
                 await self._restore(endpoint.about, name, left)
             else:
-                self.say(Shown("The edits stay kept; f2 has them restored."), Tone.PLAIN)
+                self.say("The edits stay kept; f2 has them restored.", Tone.PLAIN)
                 return
         await self.find()
 
@@ -115,12 +113,12 @@ class KeptEdits:
         draft = self.form.draft
         await self._change(about, lambda kept: self._with(draft, without_run(kept, name)))
         if changed:
-            self.say(Shown("Restored; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
+            self.say("Restored; ctrl+s shows the edits, ctrl+z takes them back.", Tone.GOOD)
         else:
-            self.say(Shown("There is nothing to restore."), Tone.PLAIN)
+            self.say("There is nothing to restore.", Tone.PLAIN)
         said = words.restored_lines(found, before)
         if said:
-            self.app.push_screen(PageDialog(Shown("Edits restored"), lambda: said))
+            self.app.push_screen(PageDialog("Edits restored", lambda: said))
 
     # The stored edits
 
@@ -149,7 +147,7 @@ class KeptEdits:
         try:
             await self.app.state.change(UnsavedEdits, about, change)
         except ServiceError as error:
-            self.say(text.line(error.sentences), Tone.BAD)
+            self.say(error.sentences, Tone.BAD)
             return False
         return True
 
@@ -158,12 +156,12 @@ def _left_edits(count: int, when: str) -> PickDialog[str]:
     """Return the dialog that asks; escape means later."""
     edits = f"{counted(count, 'edit')} from {when} {'is' if count == 1 else 'are'}"
     said = [
-        cell(text.line(f"{edits} not stored, as far as can be read.")),
-        cell(Shown("Secrets that were typed are not kept: type them again."), Tone.MUTED),
+        cell(f"{edits} not stored, as far as can be read."),
+        cell("Secrets that were typed are not kept: type them again.", Tone.MUTED),
     ]
     choices = [
-        choice(RESTORE, RESTORE, Shown("Restore them"), Shown("they are edits again; nothing is sent")),
-        choice(LATER, LATER, Shown("Later"), Shown("they stay kept on this machine")),
-        choice(DROP, DROP, Shown("Drop them"), Shown("they are gone for good")),
+        choice(RESTORE, RESTORE, "Restore them", "they are edits again; nothing is sent"),
+        choice(LATER, LATER, "Later", "they stay kept on this machine"),
+        choice(DROP, DROP, "Drop them", "they are gone for good"),
     ]
-    return PickDialog(Shown("Edits left behind"), choices, said=said, leave="later")
+    return PickDialog("Edits left behind", choices, said=said, leave="later")

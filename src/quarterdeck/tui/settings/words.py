@@ -23,20 +23,19 @@ def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cel
     """Return why there are no settings to edit, and what can be done."""
     if error is not None:
         refused = error.kind in (ErrorKind.AUTH, ErrorKind.DENIED)
-        said = [cell(text.line(error.words), Tone.BAD), *([cell(text.line(error.advice))] if error.advice else ())]
+        said = [cell(error.words, Tone.BAD), *([cell(error.advice)] if error.advice else ())]
         what_to_do = "c enters a key." if refused else "ctrl+r tries again, c chooses a server."
-        return [*said, EMPTY, cell(Shown(what_to_do), Tone.MUTED)]
+        return [*said, EMPTY, cell(what_to_do, Tone.MUTED)]
     if session is not None and session.server.key_refused:
-        missing = Shown("The key is missing or not the right one.")
-        return [cell(missing, Tone.BAD), EMPTY, cell(Shown("c enters a key."))]
-    return [cell(Shown("Loading the settings…"), Tone.BUSY)]
+        return [cell("The key is missing or not the right one.", Tone.BAD), EMPTY, cell("c enters a key.")]
+    return [cell("Loading the settings…", Tone.BUSY)]
 
 
 def edited(view: FormView, *, tried: bool) -> Cell:
     """Return `3 edited · 1 error`, or that everything is as stored; `tried` means that it is said how a save ended."""
     if not view.draft.edited:
         known = view.draft.base is not None
-        return cell(Shown("As stored" if known else "Nothing stored yet: defaults apply until you save"), Tone.MUTED)
+        return cell("As stored" if known else "Nothing stored yet: defaults apply until you save", Tone.MUTED)
     count = (Shown(f"{view.draft.count:,} edited"), Tone.EDITED)
     if not view.errors:
         return (count,) if tried else (count, (Shown(" · not saved yet"), Tone.MUTED))
@@ -50,8 +49,7 @@ class LeaveDialog(PickDialog[str]):
         """Say how the save has ended, and how many edits are left; leave if it went well and none is."""
         if not edits and outcome[-1][1] is Tone.GOOD:
             self.close("d")
-        ended = cell(Shown(f"The save has ended, with {counted(edits, 'edit')} left:"))
-        self.introduce([ended, outcome])
+        self.introduce([cell(f"The save has ended, with {counted(edits, 'edit')} left:"), outcome])
 
 
 def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> LeaveDialog:
@@ -60,27 +58,26 @@ def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> LeaveDialo
     `why_not` says why they cannot be saved, if so; while a save has no response yet, saving again is not offered.
     """
     known = "whose save is not answered yet: it may still happen" if saving else "that the server does not know of"
-    said = cell(Shown(f"You have {counted(edits, 'edit')} {known}."))
-    then = text.line(why_not or "review and save them, then leave")
-    save = choice("s", "s", Shown("Save"), then, works=why_not is None)
+    said = cell(f"You have {counted(edits, 'edit')} {known}.")
+    save = choice("s", "s", "Save", why_not or "review and save them, then leave", works=why_not is None)
     choices = [
-        choice("k", "k", Shown("Keep editing"), Shown("stay here, nothing is sent")),
+        choice("k", "k", "Keep editing", "stay here, nothing is sent"),
         *([] if saving else [save]),
-        choice("l", "l", Shown("Leave"), Shown("keep them here, but no secret, for Restore edits")),
-        choice("d", "d", Shown("Discard"), Shown("drop them and leave")),
+        choice("l", "l", "Leave", "keep them here, but no secret, for Restore edits"),
+        choice("d", "d", "Discard", "drop them and leave"),
     ]
-    return LeaveDialog(Shown("Unsaved settings"), choices, said=[said], leave="keep editing")
+    return LeaveDialog("Unsaved settings", choices, said=[said], leave="keep editing")
 
 
 def whose_dialog(loaded: Settings | None, found: Settings | None) -> ConfirmDialog:
     """Return the dialog that asks whether edits made on one record are meant for another one."""
     was, now = (record.email if record is not None else None for record in (loaded, found))
     said = (
-        cell(text.line(f"They were made on the settings of {was or 'somebody'}.")),
-        cell(text.line(f"This key reads those of {now or 'somebody else'}.")),
-        cell(Shown("y keeps them as edits of these; n drops them, and ctrl+z takes them back."), Tone.MUTED),
+        cell(f"They were made on the settings of {was or 'somebody'}."),
+        cell(f"This key reads those of {now or 'somebody else'}."),
+        cell("y keeps them as edits of these; n drops them, and ctrl+z takes them back.", Tone.MUTED),
     )
-    return ConfirmDialog(Shown("Are the edits meant for these settings?"), said)
+    return ConfirmDialog("Are the edits meant for these settings?", said)
 
 
 def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
@@ -99,7 +96,7 @@ def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
 def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
     """Return which save is undone, and which parts of it stay as they are."""
     does = "This takes back" if undo.draft.edited else "It is"
-    takes_back = cell(Shown(f"{does} the save of {when(saved.when, now)}."), Tone.STRONG)
+    takes_back = cell(f"{does} the save of {when(saved.when, now)}.", Tone.STRONG)
     gone, moved = "Cannot be brought back, for it is not kept", "Changed again since, and left alone"
     return [takes_back, *_named((gone, undo.left_out), (moved, undo.moved))]
 
@@ -116,7 +113,7 @@ def restored_lines(restored: Restored, before: Draft) -> list[Cell]:
 
 
 def _named(*said: tuple[str, Sequence[str]]) -> list[Cell]:
-    return [cell(text.line(f"{what}: {', '.join(names)}."), Tone.WARN) for what, names in said if names]
+    return [cell(f"{what}: {', '.join(names)}.", Tone.WARN) for what, names in said if names]
 
 
 def when(moment: datetime, now: datetime) -> str:

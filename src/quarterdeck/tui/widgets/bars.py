@@ -15,9 +15,9 @@ from textual.widget import Widget
 
 from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Place, named_key, shown_key
-from quarterdeck.tui.paint import band, content, plain
+from quarterdeck.tui.paint import band, content
 from quarterdeck.tui.text import Shown
 
 TABS = {Place.CONVERSATIONS: "1 Conversations", Place.SANDBOXES: "2 Sandboxes", Place.SETTINGS: "3 Settings"}
@@ -86,9 +86,9 @@ class Header(Widget):
     def render(self) -> Content:
         """Tabs on the left, the state of the connection on the right."""
         name = text.line(self.state.connection.name)
-        brand = BRAND if self.size.width >= WITH_BRAND else Shown(" ")
+        brand = content(((BRAND if self.size.width >= WITH_BRAND else Shown(" "), Tone.EDITED),))
         for labels in (self.size.width >= WITH_LABELS, False):
-            left = plain(brand, Tone.EDITED) + Content("").join(self._tab(place, labels=labels) for place in TABS)
+            left = brand + Content("").join(self._tab(place, labels=labels) for place in TABS)
             room = self.size.width - left.cell_length
             right = right_side(self.state, room - 1)
             if all(part in right.plain for part in (name, content(self.state.health).plain)):
@@ -122,7 +122,7 @@ def right_side(state: HeaderState, room: int) -> Content:
 class Said(Message, bubble=False):
     """A sentence for the message line of the screen that is shown, or for the dialog above it."""
 
-    words: Shown
+    words: str
 
 
 class MessageLine(Widget):
@@ -138,11 +138,11 @@ class MessageLine(Widget):
         """The message if there is one, otherwise the resting line."""
         return content(self.message or self.resting)
 
-    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN, *, passing: bool = False) -> None:
+    def say(self, sentence: str, tone: Tone = Tone.PLAIN, *, passing: bool = False) -> None:
         """Show a sentence, a `passing` one until somebody goes on; an empty one returns to the resting line."""
         if self._clearing is not None:
             self._clearing.stop()
-        self.message = ((sentence, tone),) if sentence else ()
+        self.message = cell(sentence, tone) if sentence else ()
         self._is_old = passing
         self._clearing = self.set_timer(STAYS, self.clear if tone is not Tone.BAD else self._grow_old)
 

@@ -54,7 +54,7 @@ class FilterBar(Vertical):
     def compose(self) -> ComposeResult:
         """The counts, the filter, and its matches."""
         yield self._counts
-        mark = Static(plain(Shown("/"), Tone.KEY), id="filter-mark")
+        mark = Static(plain("/", Tone.KEY), id="filter-mark")
         yield Horizontal(mark, self._field, self._found, id="filter-line")
 
     @property
@@ -80,9 +80,9 @@ class FilterBar(Vertical):
         width = self._counts.size.width
         self._counts.paint([self._problem or (whole_counts(self._all_counts, width) if width else self._all_counts)])
 
-    def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
+    def say_found(self, shown: int, known: int, problems: tuple[str, ...]) -> None:
         """Show how many rows match, what is wrong with the filter, and its tokens while it is typed and short."""
-        chip = cell(Shown(f" {shown:,} of {known:,} "), Tone.EDITED) if known and self.words.strip() else ()
+        chip = ((Shown(f" {shown:,} of {known:,} "), Tone.EDITED),) if known and self.words.strip() else ()
         typing = self.screen.focused is self._field
         kept = cell_len(self.words) >= LONG or not (problems or typing)
         self._problem = cell(problems[0], Tone.BAD) if problems else ()

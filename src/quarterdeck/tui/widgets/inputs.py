@@ -136,7 +136,7 @@ class LineInput(Input):
             self._typing = typing
         if self._noticed:
             self._noticed = False
-            self.screen.post_message(Said(Shown("")))
+            self.screen.post_message(Said(""))
 
     def action_step(self, step: int) -> None:
         """Undo the last change, or redo the next one."""
@@ -159,7 +159,7 @@ class LineInput(Input):
     def notice(self, words: str) -> None:
         """Say what happened to a text."""
         self._noticed = True
-        self.screen.post_message(Said(text.line(words)))
+        self.screen.post_message(Said(words))
 
 
 class PlainArea(TextArea):
@@ -197,7 +197,7 @@ class PlainArea(TextArea):
             said = ""
         except CannotRunError as error:
             said = str(error)
-        self.screen.post_message(Said(text.line(said)))
+        self.screen.post_message(Said(said))
 
 
 class ChoiceLine(Widget, can_focus=True):
@@ -348,7 +348,7 @@ class FormRow(Vertical):
         self.control = control
         self._label = label
         self._below = below
-        self._hint = Shown(hint)
+        self._hint = hint
         self._problem: Problem | None = None
         self.note = Static(classes="row-note")
 
@@ -382,7 +382,7 @@ class FormRow(Vertical):
             self.note.display = problem is not None
             if problem is not None:
                 sign, tone = ("!", Tone.BAD) if problem.stops else ("·", Tone.WARN)
-                self.note.update(plain(text.line(f"{sign} {problem.words}"), tone))
+                self.note.update(plain(f"{sign} {problem.words}", tone))
 
     @on(Input.Changed)
     @on(TextArea.Changed)

@@ -87,7 +87,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         self._range_from = ""
         """The id that was marked last, where a range of marks begins."""
         self._sorted: tuple[str | None, bool] = (None, False)
-        self._empty = (Shown(""), Shown(""))
+        self._empty = ("", "")
         self._widest: dict[str, int] = {}
         """Width of the widest text so far in each column; columns only grow, so that they do not jump."""
         self._places: tuple[Placed, ...] = ()
@@ -162,7 +162,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         self._measure_all()
         self.redraw_changed()
 
-    def say_empty(self, title: Shown, hint: Shown) -> None:
+    def say_empty(self, title: str, hint: str) -> None:
         """Set what is shown if there are no rows."""
         if self._empty != (title, hint):
             self._empty = (title, hint)
@@ -377,7 +377,8 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
                 title = f"{clip(title, place.width - ARROW)[0]} {DOWN if reverse else UP}"
                 style = header + Style(reverse=True)
             line.append(Segment(" " * (place.x - end), header))
-            line += [Segment(part, style) for part, _ in fit_cell(cell(Shown(title)), place.width, right=column.right)]
+            shown = fit_cell(((Shown(title), Tone.PLAIN),), place.width, right=column.right)
+            line += [Segment(part, style) for part, _ in shown]
             end = place.x + place.width
         return Strip(filter(None, line)).adjust_cell_length(self.size.width, header).simplify()
 

@@ -32,13 +32,13 @@ class WatchStrip(Widget):
         self.display = bool(by_urgency)
         if by_urgency:
             first, *others = by_urgency
-            more = cell(Shown(f" +{len(others)}"), Tone.KEY) if others else ()
+            more = ((Shown(f" +{len(others)}"), Tone.KEY),) if others else ()
             self.watched = text.line(first.title) or text.line(first.id), (*state_words(first, now), *more)
 
     def render(self) -> Content:
         """The line; a long title is cut, the status never."""
         title, said = self.watched
-        label, rest = content(cell(Shown("watching: "), Tone.MUTED)), content(said)
+        label, rest = content(((Shown("watching: "), Tone.MUTED),)), content(said)
         room = max(SHORTEST, self.size.width - (label + rest).cell_length)
         return label + content(cell(title, Tone.STRONG)).truncate(room, ellipsis=True) + rest
 
@@ -46,7 +46,7 @@ class WatchStrip(Widget):
 def state_words(watched: Watched, now: datetime) -> Cell:
     """Return the status, and how long it has lasted if that is known."""
     if watched.state is None:
-        return cell(Shown(" - not read yet"), Tone.MUTED)
+        return ((Shown(" - not read yet"), Tone.MUTED),)
     said: Cell = ((Shown(" - "), Tone.MUTED), *signed(watched.state.word))
     if not watched.since:
         return said

@@ -112,7 +112,7 @@ class TextEditor(FieldEditor):
         wanted = "" if self._field.untouched else self._field.value.strip().casefold()
         found = [value for value in self._suggested if wanted in value.casefold()]
         self._offered = sorted(found, key=lambda value: not value.casefold().startswith(wanted))[:MOST]
-        self._choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._offered])
+        self._choices.set_options([plain(value) for value in self._offered])
         self._choices.highlighted = None
         self.on_resize()
         self._choices.display = bool(self._offered)

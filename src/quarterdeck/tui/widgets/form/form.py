@@ -228,7 +228,7 @@ class SettingsForm(Vertical):
         """Discard the edit of the row under the cursor; a new MCP server is deleted."""
         entry, key = self.row.entry, self.row.name
         if entry is not None and entry.before is None:
-            self.screen.post_message(Said(Shown("Deleted; ctrl+z takes it back.")))
+            self.screen.post_message(Said("Deleted; ctrl+z takes it back."))
         await self.change(lambda draft: draft.revert(key, None if entry is None else entry.row))
 
     async def action_unset(self) -> None:

@@ -75,16 +75,16 @@ def _title_and_help(view: FormView, row: Row) -> tuple[Shown, Shown]:
 
 def _problem(view: FormView, row: Row) -> tuple[Cell, ...]:
     problem = view.problems.get(row.id)
-    return () if problem is None else (cell(line(problem.words), Tone.BAD if problem.stops else Tone.WARN),)
+    return () if problem is None else (cell(problem.words, Tone.BAD if problem.stops else Tone.WARN),)
 
 
 def _notes(view: FormView, row: Row) -> Iterator[Cell]:
     if row.id in view.contested:
-        yield cell(Shown("It was changed elsewhere, too; a save shows both and asks."), Tone.WARN)
+        yield cell("It was changed elsewhere, too; a save shows both and asks.", Tone.WARN)
     elif view.is_news(row):
-        yield cell(Shown("It has changed on the server since you loaded it; you see the new value."), Tone.WARN)
+        yield cell("It has changed on the server since you loaded it; you see the new value.", Tone.WARN)
     if row.entry is not None and (tried := view.check_of(row.entry)) is not None:
-        yield cell(line(f"Check: {tried.brief}."), tried.tone)
+        yield cell(f"Check: {tried.brief}.", tried.tone)
     if row.field is None:
         return
     if row.field.absent:
@@ -96,7 +96,7 @@ def _notes(view: FormView, row: Row) -> Iterator[Cell]:
         yield cell(brief(f"It has no effect while {off.label} is {now}; its value is kept."), Tone.REST)
     effect = effect_of(row.name, view.server)
     if effect:
-        yield cell(Shown(effect), Tone.REST)
+        yield cell(effect, Tone.REST)
 
 
 def _field_facts(view: FormView, row: Row, entry: Field) -> Iterator[Cell]:
@@ -113,8 +113,8 @@ def _field_facts(view: FormView, row: Row, entry: Field) -> Iterator[Cell]:
 
 def _to_type_again(view: FormView, entry: Entry) -> Iterator[Cell]:
     if view.hides_secrets and entry.was is not None and not words.has_secret(entry.server):
-        yield cell(Shown("This service tells no key and no variable of it, and loses them when MCP servers are saved."))
-        yield cell(Shown("Type them again (enter) to keep them."), Tone.MUTED)
+        yield cell("This service tells no key and no variable of it, and loses them when MCP servers are saved.")
+        yield cell("Type them again (enter) to keep them.", Tone.MUTED)
 
 
 def _server_facts(view: FormView, entry: Entry) -> Iterator[Cell]:

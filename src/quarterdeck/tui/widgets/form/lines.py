@@ -44,7 +44,7 @@ class FormLine:
     struck: bool = False
 
 
-NO_MATCH = FormLine(((cell(Shown("Nothing matches; esc shows all fields."), Tone.MUTED), 0),))
+NO_MATCH = FormLine(((cell("Nothing matches; esc shows all fields.", Tone.MUTED), 0),))
 
 
 def brief(value: str) -> Shown:
@@ -71,10 +71,10 @@ def form_lines(view: FormView, width: int) -> Sequence[FormLine]:
 def _heading(view: FormView, group: str) -> FormLine:
     """Return the heading of a group, with the number of its edits and errors."""
     edits, errors = view.counts(group)
-    counted = [cell(Shown(f"{edits:,} edited"), Tone.EDITED)] if edits else []
-    counted += [cell(Shown(words.counted(errors, "error")), Tone.BAD)] if errors else []
-    chip = _joined(GAP, *counted) if group not in AT_ONCE else cell(Shown("changes act at once"), Tone.MUTED)
-    return FormLine(((cell(line(group), Tone.KEY), 0),), chip)
+    counted = [cell(f"{edits:,} edited", Tone.EDITED)] if edits else []
+    counted += [cell(words.counted(errors, "error"), Tone.BAD)] if errors else []
+    chip = _joined(GAP, *counted) if group not in AT_ONCE else cell("changes act at once", Tone.MUTED)
+    return FormLine(((cell(group, Tone.KEY), 0),), chip)
 
 
 def _joined(between: tuple[Shown, Tone], *cells: Cell) -> Cell:
@@ -90,7 +90,7 @@ def _lines(view: FormView, row: Row, width: int) -> Iterator[FormLine]:
         label = cell(brief(row.field.label), Tone.MUTED if dim else Tone.PLAIN)
         value, state = _stands(view, row.field)
         effect = effect_word(row.field, view.server)
-        chip = _change_chip(view, row) or _joined(DOT, state, cell(Shown(effect), Tone.REST) if effect else EMPTY)
+        chip = _change_chip(view, row) or _joined(DOT, state, cell(effect, Tone.REST) if effect else EMPTY)
         if sum(len(said) for said, _ in (*value, *chip)) > width - LABEL_WIDTH - EDGES:
             chip = chip[-1:]  # the value goes before the first of two remarks
         yield FormLine(((label, LABEL_WIDTH), (value, 0)), chip, row.id)
@@ -103,7 +103,7 @@ def _lines(view: FormView, row: Row, width: int) -> Iterator[FormLine]:
     else:
         tones = (Tone.PLAIN, Tone.GOOD) if row.at_once else (Tone.MUTED, Tone.MUTED)
         named = (cell(brief(row.name), tones[0]), LABEL_WIDTH), (cell(brief(row.about), Tone.MUTED), 0)
-        yield FormLine(named, cell(Shown(row.stands), tones[1]), row.id)
+        yield FormLine(named, cell(row.stands, tones[1]), row.id)
 
 
 def _problem_lines(view: FormView, row: Row, indent: int, width: int) -> Iterator[FormLine]:
@@ -114,7 +114,7 @@ def _problem_lines(view: FormView, row: Row, indent: int, width: int) -> Iterato
     mark, tone = ("! ", Tone.BAD) if problem.stops else ("· ", Tone.WARN)
     said = wrap(line(problem.words), max(width - indent - EDGES, SHORTEST), initial_indent=mark, subsequent_indent="  ")
     for part in said:
-        yield FormLine((((), indent), (cell(Shown(part), tone), 0)), row=row.id)
+        yield FormLine((((), indent), (((Shown(part), tone),), 0)), row=row.id)
 
 
 def _spans(*spans: tuple[str, Tone]) -> Cell:
@@ -134,9 +134,9 @@ _ADDS = {
 def _why_empty(view: FormView, row: Row) -> Cell:
     trouble = view.lists.trouble.get(row.group)
     if trouble:
-        return cell(line(trouble), Tone.WARN)
+        return cell(trouble, Tone.WARN)
     if row.stands:
-        return cell(Shown(row.stands), Tone.MUTED)
+        return cell(row.stands, Tone.MUTED)
     untold = row.kind is RowKind.TOKEN and view.draft.base is None
     none = "Not told before settings are saved. " if untold else "None yet. "
     said = _spans((none, Tone.MUTED), ("a", Tone.KEY), (_ADDS[row.kind], Tone.MUTED))
@@ -154,24 +154,24 @@ def _stands(view: FormView, entry: Field) -> tuple[Cell, Cell]:
     former = brief(words.former(draft, key))
     unset = (line(entry.default) or NOTHING, Tone.MUTED)
     if key in draft.edits:
-        value, state = (brief(words.after_save(draft, key)), Tone.STRONG), cell(Shown("edited"), Tone.EDITED)
+        value, state = (brief(words.after_save(draft, key)), Tone.STRONG), cell("edited", Tone.EDITED)
         if draft.edits[key] is None:
-            value, state = unset, cell(Shown("will be cleared"), Tone.WARN) if entry.secret else state
+            value, state = unset, cell("will be cleared", Tone.WARN) if entry.secret else state
         elif entry.secret:
-            value, state = (NEW, Tone.EDITED), cell(Shown("new value"), Tone.EDITED)
+            value, state = (NEW, Tone.EDITED), cell("new value", Tone.EDITED)
         untold = entry.secret and draft.stored(key) is None
         return (value, *(() if untold else (GAP, (brief(f"was {former}"), Tone.MUTED)))), state
     if entry.absent:
         here = "not on this server" if entry.absent == NOT_HERE else "not for this agent"
-        return cell(NOTHING, Tone.MUTED), cell(Shown(here), Tone.MUTED)
+        return cell(NOTHING, Tone.MUTED), cell(here, Tone.MUTED)
     value, state = (former, Tone.MUTED if off else Tone.PLAIN), EMPTY
     if entry.secret:
         held = draft.stored(key)
         value, state = (HIDDEN if held else NOTHING, Tone.MUTED), cell(former, Tone.GOOD if held else Tone.MUTED)
     elif draft.was(key) is None:
-        value, state = unset, cell(Shown("server default" if entry.default else "not set"), Tone.MUTED)
+        value, state = unset, cell("server default" if entry.default else "not set", Tone.MUTED)
     elif draft.base is None:
-        state = cell(Shown("server default"), Tone.MUTED)
+        state = cell("server default", Tone.MUTED)
     return (value,), cell(brief(f"needs {off.label}"), Tone.MUTED) if off else state
 
 
@@ -179,8 +179,8 @@ def _change_chip(view: FormView, row: Row) -> Cell:
     """Return the chip with the highest priority: an error, or a change by somebody else."""
     problem = view.problems.get(row.id)
     if problem is not None and problem.stops:
-        return cell(Shown("error"), Tone.BAD)
-    return cell(Shown("changed on server"), Tone.WARN) if view.is_news(row) else EMPTY
+        return cell("error", Tone.BAD)
+    return cell("changed on server", Tone.WARN) if view.is_news(row) else EMPTY
 
 
 # MCP servers: the same columns for all three transports; the width decides which are shown
@@ -216,7 +216,7 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[FormLine
     name_width = 0 if shared < LEAST_SHARED else min(max(longest, LEAST_NAME), int(shared * NAME_SHARE))
     titles = [("state", STATE), ("type", KIND), ("key", KEY), ("name or address", name_width)]
     titles += [("details", 0)] if name_width else []
-    yield FormLine(tuple((cell(Shown(title), Tone.MUTED), cells) for title, cells in titles))
+    yield FormLine(tuple((cell(title, Tone.MUTED), cells) for title, cells in titles))
     twice = frozenset(row for group in groups for row in group)
     for row, entry in zip(rows, entries, strict=True):
         chip = _server_chip(view, row, entry, twice=entry.row in twice)
@@ -234,7 +234,7 @@ def _columns(view: FormView, entry: Entry, name_width: int, room: int) -> tuple[
     Without a column of its own (`name_width` 0), it shares that of the details.
     """
     place = words.entry_place_word(entry)
-    state = cell(Shown(place), Tone.REST if entry.was is None else Tone.GOOD) if place else cell(NOTHING, Tone.MUTED)
+    state = cell(place, Tone.REST if entry.was is None else Tone.GOOD) if place else cell(NOTHING, Tone.MUTED)
     rests = entry.removed or entry.disabled
     called = brief(words.server_name(entry.server))
     name = cell(end_of(called, room), Tone.MUTED if rests else Tone.PLAIN)
@@ -242,20 +242,20 @@ def _columns(view: FormView, entry: Entry, name_width: int, room: int) -> tuple[
     said = " · ".join(filter(None, (words.server_details(entry.server), ", ".join(unknown))))
     details = cell(brief(said), Tone.MUTED) if said and (name_width or len(called) < room - len(GAP[0])) else EMPTY
     rest = ((name, name_width), (details, 0)) if name_width else ((_joined(GAP, name, details), 0),)
-    kind = cell(line(entry.server.kind), Tone.MUTED)
+    kind = cell(entry.server.kind, Tone.MUTED)
     return ((state, STATE), (kind, KIND), (_key(entry, hidden=view.hides_secrets), KEY), *rest)
 
 
 def _key(entry: Entry, *, hidden: bool) -> Cell:
     """Return whether a server has a key; `hidden` means that the service does not tell."""
     word = words.entry_key_words(entry, hidden=hidden)
-    return cell(Shown(word) if word else NOTHING, _KEY_TONES.get(word, Tone.MUTED))
+    return cell(word or NOTHING, _KEY_TONES.get(word, Tone.MUTED))
 
 
 def _server_chip(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Cell:
     """Return the result of a check, and what is wrong with a server or what a save does with it."""
     tried = view.check_of(entry)
-    checked = cell(line(tried.brief), tried.tone) if tried is not None else EMPTY
+    checked = cell(tried.brief, tried.tone) if tried is not None else EMPTY
     return _joined(DOT, checked, _server_stands(view, row, entry, twice=twice))
 
 
@@ -266,7 +266,7 @@ def _server_stands(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Ce
     if entry.state in CHIPS:
         return (CHIPS[entry.state],)
     if entry.disabled:
-        return cell(Shown("kept here"), Tone.REST)
+        return cell("kept here", Tone.REST)
     if problem is None:
         return EMPTY
-    return cell(Shown("twice" if twice else f"{_MEMBERS.get(problem.member, problem.member)}?"), Tone.WARN)
+    return cell("twice" if twice else f"{_MEMBERS.get(problem.member, problem.member)}?", Tone.WARN)
