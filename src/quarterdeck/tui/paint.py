@@ -7,11 +7,7 @@ criteria 1.4.11 and 1.4.3); a test computes it. The name says the same without c
 from collections.abc import Iterable
 
 from textual.content import Content
-from textual.css.styles import RulesMap
 from textual.geometry import Size
-from textual.strip import Strip
-from textual.style import Style
-from textual.visual import RenderOptions, Visual
 
 from quarterdeck.config.connections import Colour
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
@@ -46,32 +42,6 @@ def cut(said: Content, size: Size) -> Content:
     if len(kept) < len(wrapped):
         kept[-1] = Content.assemble(kept[-1].rstrip(), "…").truncate(size.width, ellipsis=True)
     return Content("\n").join(kept)
-
-
-class Hanging(Visual):
-    """A label and a text, whose further lines begin below its first."""
-
-    def __init__(self, label: Cell, said: Cell) -> None:
-        self._label = content(label)
-        self._indent = content((Shown(" " * self._label.cell_length), tone) for _, tone in label[-1:])
-        self._said = content(said)
-
-    def _wrapped(self, width: int) -> Content:
-        hang = self._label.cell_length
-        first, *others = self._said.wrap(max(width - hang, 1)) or [Content("")]
-        return Content("\n").join([self._label + first, *(self._indent + each for each in others)])
-
-    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        """Return the lines at a width."""
-        return self._wrapped(width).render_strips(width, height, style, options)
-
-    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """Return the width of label and text on one line."""
-        return (self._label + self._said).get_optimal_width(rules, container_width)
-
-    def get_height(self, rules: RulesMap, width: int) -> int:
-        """Return how many lines they take at a width."""
-        return self._wrapped(width).get_height(rules, width)
 
 
 # The colour of a connection

@@ -16,10 +16,10 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, bindings, shown_key
 from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.paint import Hanging, content, plain
+from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
-from quarterdeck.tui.widgets.choices import ChoiceList
+from quarterdeck.tui.widgets.choices import ChoiceList, Hanging
 from quarterdeck.tui.widgets.inputs import LineInput
 from quarterdeck.tui.widgets.lines import Lines
 

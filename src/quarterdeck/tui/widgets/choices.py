@@ -4,10 +4,17 @@ from typing import Literal
 
 from textual import events
 from textual.command import CommandPalette
+from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.strip import Strip
 from textual.style import Style
+from textual.visual import RenderOptions, Visual
 from textual.widgets import OptionList
 
+from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.commands import bindings
+from quarterdeck.tui.paint import content, lines
+from quarterdeck.tui.widgets.strips import hanging
 
 
 async def page(options: OptionList, direction: str) -> None:
@@ -25,6 +32,29 @@ class Palette(CommandPalette):
     async def action_page(self, direction: str) -> None:
         """Move a page up or down."""
         await page(self.query_one(OptionList), direction)
+
+
+class Hanging(Visual):
+    """A label and a text, whose further lines begin below its first."""
+
+    def __init__(self, label: Cell, said: Cell) -> None:
+        self._label = label
+        self._said = said
+
+    def _wrapped(self, width: int) -> Content:
+        return lines(hanging(self._label, self._said, width))
+
+    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
+        """Return the lines at a width."""
+        return self._wrapped(width).render_strips(width, height, style, options)
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """Return the width of label and text on one line."""
+        return content((*self._label, *self._said)).get_optimal_width(rules, container_width)
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """Return how many lines they take at a width."""
+        return self._wrapped(width).get_height(rules, width)
 
 
 class ChoiceList(OptionList):

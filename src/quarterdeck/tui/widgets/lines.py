@@ -9,9 +9,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import ThemedWidget, fit_cell, joined, selectable, selected_text, wrap
+from quarterdeck.tui.cells import Cell
+from quarterdeck.tui.widgets.strips import ThemedWidget, fit_cell, hanging, joined, selectable, selected_text, wrap
 
 
 class TextScroll(VerticalScroll):
@@ -110,6 +109,4 @@ class Lines(CellLines):
     def _lines_of(self, cell: Cell, width: int) -> list[Cell]:
         if not cell or not cell_len(cell[0][0]) == self._hang < width:
             return wrap(cell, width)
-        first, *others = wrap(cell[1:], width - self._hang)
-        indent = Shown(" " * self._hang), Tone.PLAIN
-        return [(cell[0], *first), *((indent, *each) for each in others)]
+        return hanging(cell[:1], cell[1:], width)

@@ -113,6 +113,13 @@ def wrap(spans: Cell, width: int) -> list[Cell]:
     ]
 
 
+def hanging(label: Cell, said: Cell, width: int) -> list[Cell]:
+    """Return a label and a text, wrapped, whose further lines begin below its first."""
+    indent = cell_length(label)
+    first, *others = wrap(said, width - indent)
+    return [(*label, *first), *(((Shown(" " * indent), Tone.PLAIN), *each) for each in others)]
+
+
 def cell_length(cell: Cell) -> int:
     """Return how many cells of the screen the spans of a cell take."""
     return sum(cell_len(text) for text, _ in cell)
