@@ -75,7 +75,10 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         super().__init__(id=id)
         self._columns = tuple(columns)
         self._clock = clock
-        self._ids: list[str] = []
+        self.ids: Sequence[str] = ()
+        """The ids of all rows in display order."""
+        self.visible_ids: tuple[str, ...] = ()
+        """The ids of the visible rows, from the top."""
         self._by_id: Mapping[str, R] = {}
         self._cursor = 0
         self._at = ""
@@ -94,7 +97,6 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         self._lines: list[tuple[Cell, ...]] = []
         """The cells of all columns of each visible row, from the top; none for a row that is gone."""
         self._highlighted: str | None = None
-        self._seen: tuple[str, ...] = ()
 
     # Methods for the owner
 
@@ -104,13 +106,13 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         The list of ids must not be mutated; the owner may change the rows, and then calls `redraw_changed`. If the
         cursor's row is gone, the cursor stays on its line.
         """
-        top, were_rows = self.scroll_offset.y, bool(self._ids)
+        top, were_rows = self.scroll_offset.y, bool(self.ids)
         line = self._cursor - top
         self._moved = bool(rows) and (self._moved or top > 0)
         sinks = not self._moved and self._at in ids[self._page :]  # a key may be on its way to the cursor's row
         if (self._moved or sinks) and not anew:
-            ids, top = held(ids, self._ids, self._cursor, top, self._page)
-        self._ids, self._by_id = ids, rows
+            ids, top = held(ids, self.ids, self._cursor, top, self._page)
+        self.ids, self._by_id = ids, rows
         found = self._number(self._at)
         self._put_cursor(top + line if found is None else found)
         if were_rows != bool(ids):
@@ -127,7 +129,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
 
     def redraw_changed(self) -> None:
         """Redraw what changed in any visible row, also by time alone; of one that stays, only the part that changed."""
-        before, self._lines = self._lines, self._cells_now(self._seen)
+        before, self._lines = self._lines, self._cells_now(self.visible_ids)
         pairs = enumerate(zip_longest(before, self._lines, fillvalue=()), HEADER)
         changed = [self._difference(y, old, new) for y, (old, new) in pairs if old != new]
         self._measure(self._lines)
@@ -184,7 +186,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         if frozenset(ids) != self.marks:
             turned, self.marks = self.marks ^ frozenset(ids), frozenset(ids)
             top = self.scroll_offset.y
-            self._redraw_rows(number for number, row_id in enumerate(self._seen, top) if row_id in turned)
+            self._redraw_rows(number for number, row_id in enumerate(self.visible_ids, top) if row_id in turned)
             self.post_message(self.Marked())
 
     @property
@@ -193,24 +195,14 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         return self._range_from in self.marks and self._number(self._range_from) is not None
 
     @property
-    def ids(self) -> Sequence[str]:
-        """The ids of all rows in display order."""
-        return self._ids
-
-    @property
     def cursor_id(self) -> str | None:
         """The id under the cursor, None if there are no rows."""
-        return self._ids[self._cursor] if self._ids else None
+        return self.ids[self._cursor] if self.ids else None
 
     @property
     def cursor_row(self) -> R | None:
         """The row under the cursor, None if there are no rows."""
-        return self._by_id.get(self._ids[self._cursor]) if self._ids else None
-
-    @property
-    def visible_ids(self) -> tuple[str, ...]:
-        """Ids of the visible rows, from the top."""
-        return self._seen
+        return self._by_id.get(self.ids[self._cursor]) if self.ids else None
 
     # Keys and mouse
 
@@ -228,7 +220,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
 
     def action_last(self) -> None:
         """Move to the last row."""
-        self._go(len(self._ids) - 1)
+        self._go(len(self.ids) - 1)
 
     def action_mark(self) -> None:
         """Mark or unmark the row, and move to the next one."""
@@ -240,12 +232,12 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
     def action_mark_range(self) -> None:
         """Mark the rows from the last mark to the cursor."""
         if self.range_begun:
-            first, last = sorted((self._ids.index(self._range_from), self._cursor))
-            self.set_marks(self.marks.union(self._ids[first : last + 1]))
+            first, last = sorted((self.ids.index(self._range_from), self._cursor))
+            self.set_marks(self.marks.union(self.ids[first : last + 1]))
 
     def action_mark_all(self) -> None:
         """Mark every row that is shown."""
-        self.set_marks(self.marks.union(self._ids))
+        self.set_marks(self.marks.union(self.ids))
 
     def action_mark_none(self) -> None:
         """Remove all marks, including those of hidden rows."""
@@ -257,11 +249,11 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
             self._click_title(event.x)
             return
         number = self.scroll_offset.y + event.y - HEADER
-        if number >= len(self._ids):
+        if number >= len(self.ids):
             return
         self._go(number)
         if event.x < GUTTER:
-            self._turn_mark(self._ids[number])
+            self._turn_mark(self.ids[number])
         elif event.chain == 2:
             self.post_message(self.Chosen())
 
@@ -285,7 +277,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
 
     def _number(self, row_id: str) -> int | None:
         """Return the index of an id in the list."""
-        return self._ids.index(row_id) if row_id in self._ids else None
+        return self.ids.index(row_id) if row_id in self.ids else None
 
     def _go(self, number: int) -> None:
         self._moved = True
@@ -295,11 +287,11 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
 
     def _put_cursor(self, number: int) -> None:
         """Move the cursor to an index, or to the nearest one; without rows it keeps its id."""
-        before, self._cursor = self._cursor, max(0, min(number, len(self._ids) - 1))
+        before, self._cursor = self._cursor, max(0, min(number, len(self.ids) - 1))
         if self._cursor != before:
             self._redraw_rows((before, self._cursor))
-        if self._ids:
-            self._at = self._ids[self._cursor]
+        if self.ids:
+            self._at = self.ids[self._cursor]
 
     def _reveal(self) -> None:
         """Scroll just enough to show the cursor."""
@@ -319,20 +311,20 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
 
     def _report_visible(self) -> None:
         top = self.scroll_offset.y
-        visible = tuple(self._ids[top : top + self._page])
-        if visible != self._seen:
-            self._seen = visible
+        visible = tuple(self.ids[top : top + self._page])
+        if visible != self.visible_ids:
+            self.visible_ids = visible
             self.post_message(self.Seen())
 
     def _redraw(self) -> None:
         """Recompute and redraw every line."""
-        self._lines = self._cells_now(self._seen)
+        self._lines = self._cells_now(self.visible_ids)
         self._measure(self._lines)
         self._place()
 
     def on_resize(self) -> None:
         """Recompute the visible rows; a visible cursor stays visible."""
-        if not self._seen or self.cursor_id in self._seen:
+        if not self.visible_ids or self.cursor_id in self.visible_ids:
             self._reveal()
         self._report_visible()
         self._redraw()
@@ -355,7 +347,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         at = y - HEADER
         if at < 0:
             return self._header_line()
-        if not self._ids:
+        if not self.ids:
             return self._empty_line(at)
         if at >= len(self._lines) or not self._lines[at]:
             return Strip.blank(self.size.width, self.tones()[Tone.PLAIN])
@@ -384,7 +376,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
 
     def _row_line(self, at: int) -> Strip:
         """Return the line of a visible row."""
-        at_cursor, marked = self.scroll_offset.y + at == self._cursor, self._seen[at] in self.marks
+        at_cursor, marked = self.scroll_offset.y + at == self._cursor, self.visible_ids[at] in self.marks
         line: list[Span] = [(CURSOR if at_cursor else BLANK, Tone.BUSY), (MARK if marked else BLANK, Tone.EDITED)]
         end = len(line)
         for place in self._places:
