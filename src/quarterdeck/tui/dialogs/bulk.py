@@ -245,11 +245,7 @@ def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
     workspaces = "The workspace and all files in it" if len(rows) == 1 else "The workspaces and all files in them"
     said = [cell(f"{workspaces} are deleted too. They cannot be restored.")]
     if titles:
-        said += [
-            EMPTY,
-            *stranding(rows, ""),
-            cell("Conversations that live there stay listed, without a sandbox:"),
-        ]
+        said += [EMPTY, *stranding(rows, ""), cell("Conversations that live there stay listed, without a sandbox:")]
         said += titles_listed(titles)
     return said
 

@@ -20,7 +20,7 @@ from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.commands import bindings
-from quarterdeck.tui.connections import Connections, Verdict, check
+from quarterdeck.tui.connections import Verdict, check
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.connection import HEADERS, Filled, KeyChoice, ask_key, edit_connection, moves_key
@@ -80,10 +80,6 @@ class ConnectionsDialog(Dialog[Connection]):
         self._revealed = (0, 0)
         """The line of the cursor in the body, and how many lines the body shows, when it was scrolled for them."""
 
-    @property
-    def _connections(self) -> Connections:
-        return self.app.connections
-
     def body(self) -> Iterable[Widget]:
         """What is wrong, and the list."""
         yield from super().body()
@@ -120,11 +116,11 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _as_open(self, connection: Connection) -> Connection:
         """Return a connection as it is open, or as it would be opened."""
-        return self.app.endpoint if self._is_open(connection) else self._connections.opened_as(connection)
+        return self.app.endpoint if self._is_open(connection) else self.app.connections.opened_as(connection)
 
     def _is_changed(self, connection: Connection) -> bool:
         """Whether a connection is open otherwise than it would be opened now."""
-        now, is_open = self._connections.opened_as(connection), self._as_open(connection)
+        now, is_open = self.app.connections.opened_as(connection), self._as_open(connection)
         return connections.members(now) != connections.members(is_open)
 
     def _list_them(self, at: Connection) -> None:
@@ -239,7 +235,7 @@ class ConnectionsDialog(Dialog[Connection]):
             yield cell("The key is missing or not the right one. K: enter it.", Tone.BAD)
         elif error := self.app.trouble or (session.server.trouble if session is not None else None):
             yield cell(error.sentences, Tone.WARN)
-        folder = f"{self._connections.file.parent}/"
+        folder = f"{self.app.connections.file.parent}/"
         yield from (cell(f"{problem.removeprefix(folder)}.", Tone.WARN) for problem in problems[:1])
         if (count := len(problems) + sum(len(each.remarks) for each in known)) > len(problems[:1]):
             yield cell(f"Remarks on the file: {count}; `quarterdeck doctor` says all.", Tone.WARN)
@@ -247,7 +243,7 @@ class ConnectionsDialog(Dialog[Connection]):
     @work(exclusive=True, group="keys")
     async def _find_keys(self) -> None:
         for each in self._listed:
-            self._keys[each] = await self._connections.keys.source(each)
+            self._keys[each] = await self.app.connections.keys.source(each)
             self._show()
 
     # Open, check, delete
@@ -272,7 +268,7 @@ class ConnectionsDialog(Dialog[Connection]):
             return
         self._verdicts[connection] = ASKING
         self._show()
-        self._verdicts[connection] = await check(self._connections.client_of(connection))
+        self._verdicts[connection] = await check(self.app.connections.client_of(connection))
         self._find_keys()
 
     def action_delete(self) -> None:
@@ -294,11 +290,11 @@ class ConnectionsDialog(Dialog[Connection]):
         if not await self.app.push_screen_wait(question):
             return None
         await self._forget_key(connection)  # first: what cannot be deleted must stay in sight
-        await asyncio.to_thread(edit.delete_table, self._connections.file, connections.TABLE, connection.name)
+        await asyncio.to_thread(edit.delete_table, self.app.connections.file, connections.TABLE, connection.name)
         return connection
 
     async def _forget_key(self, connection: Connection) -> None:
-        if not await self._connections.keys.forget(connection):
+        if not await self.app.connections.keys.forget(connection):
             self.say(f"{connection.name}: {KEYRING_SILENT}", Tone.WARN)
 
     @work(group="change")
@@ -321,7 +317,7 @@ class ConnectionsDialog(Dialog[Connection]):
                 self.complain(error.sentence)
                 at = self._chosen
         if at is not None:
-            self._read = await self._connections.read()
+            self._read = await self.app.connections.read()
             self._list_them(at)
 
     # Add and edit
@@ -340,7 +336,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
         async def write(filled: Filled) -> Filled:
             moves = await moves_key(self.app, old, filled)
-            await asyncio.to_thread(edit.save_connection, self._connections.file, filled.connection, instead_of)
+            await asyncio.to_thread(edit.save_connection, self.app.connections.file, filled.connection, instead_of)
             return replace(filled, moves_key=moves)
 
         filled = await self.app.push_screen_wait(edit_connection(old, taken, write))
@@ -348,7 +344,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def _saved(self, old: Connection, filled: Filled) -> Connection:
         """Set the key as chosen, and open the connection again if it is open."""
-        keys, new, was_open = self._connections.keys, filled.connection, self._is_open(old)
+        keys, new, was_open = self.app.connections.keys, filled.connection, self._is_open(old)
         if filled.key is KeyChoice.NONE:
             await self._forget_key(old)
         else:

@@ -39,10 +39,7 @@ def conflict_dialog(conflict: Conflict, entry: Field) -> PickDialog[Side]:
         cell("It was changed elsewhere since you loaded it. Which value is to be kept?", Tone.MUTED),
         ((text.line(label), Tone.STRONG), (Shown("  "), Tone.PLAIN), (text.line(was), Tone.MUTED)),
     )
-    choices = [
-        choice(Side.MINE, "m", "Mine", mine),
-        choice(Side.THEIRS, "t", "Theirs", theirs),
-    ]
+    choices = [choice(Side.MINE, "m", "Mine", mine), choice(Side.THEIRS, "t", "Theirs", theirs)]
     return PickDialog("Changed here and elsewhere", choices, said=said, leave="go on editing")
 
 

@@ -55,10 +55,8 @@ class Creation:
 
     async def ask(self) -> None:
         """Open the form; what applies on this server is said in it as soon as it is known."""
-        known = self.session.server.kind is not None
         await self.screen.app.push_screen(self._dialog, self._closed)
-        if not known:  # while it was made; it may be by now
-            self._dialog.set_interval(KNOWN_EVERY, self._introduce)
+        self._dialog.set_interval(KNOWN_EVERY, self._introduce)
 
     def _beginning(self) -> NewConversation:
         if self._unsent is not None:
