@@ -104,13 +104,9 @@ class ChoiceList(OptionList):
 
     def action_step(self, step: int) -> None:
         """Move to the next or previous line; as in the lists, nothing comes after the last."""
-        before = self.highlighted
-        if step > 0:
-            self.action_cursor_down()
-        else:
-            self.action_cursor_up()
-        if before is not None and self.highlighted is not None and (self.highlighted - before) * step < 0:
-            self.highlighted = before
+        numbers, at = range(len(self.options))[::step], self.highlighted
+        ahead = numbers if at is None else numbers[numbers.index(at) + 1 :]
+        self.highlighted = next((number for number in ahead if not self.options[number].disabled), at)
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """A key that the dialog treats as an answer does not move the cursor."""
