@@ -116,9 +116,7 @@ class PickDialog(Dialog[T]):
 
     def foot(self) -> Iterable[Widget]:
         """The field for the filter."""
-        field = LineInput(id="filter", placeholder="only lines with")
-        field.display = False
-        yield field
+        yield LineInput(id="filter", placeholder="only lines with")
 
     @property
     def value(self) -> T | None:

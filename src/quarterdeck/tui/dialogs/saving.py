@@ -74,9 +74,7 @@ class ReviewDialog(Dialog[bool]):
     def body(self) -> Iterable[Widget]:
         """Places for the changes and for the request."""
         yield Lines(hang=LABEL_WIDTH, id="changes")
-        request = Static(id="request")
-        request.display = False
-        yield request
+        yield Static(id="request")
 
     @property
     def waits(self) -> bool:
