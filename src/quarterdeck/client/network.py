@@ -88,6 +88,8 @@ CONNECTIONS = 8
 UNTRUSTED = "quarterdeck_untrusted"
 """Request extension for an address that the server did not name: the server's own CA file is not used there."""
 _READ_AGAIN = "Read again, or check that the server is up."
+_NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For plain http."""
 _WHICH_SCHEME = "Check the port and whether it is http:// or https://."
 
 
@@ -101,7 +103,6 @@ class Network(httpx.AsyncBaseTransport):
 
     def __init__(self, url: str, ca_file: str | None, limits: Limits, app: App | None = None) -> None:
         self._url = parsed(url)
-        self._app = app
         self._kept = limits.kept
         self._certificates = _certificates(url, ca_file)
         inside = app and httpx.ASGITransport(app, raise_app_exceptions=False)
@@ -122,14 +123,10 @@ class Network(httpx.AsyncBaseTransport):
         await self._reads.aclose()
         await self._writes.aclose()
 
-    def in_process(self, url: httpx.URL) -> bool:
-        """Whether an address is answered by the app in this process."""
-        return self._app is not None and same_origin(url, self._url)
-
     async def trusted(self, url: httpx.URL, *, untrusted: bool = False) -> ssl.SSLContext:
         """Return the certificates to trust at an address; at addresses that the server named, those of the server."""
         if url.scheme != "https":
-            return _no_certificates()
+            return _NO_CERTIFICATES
         if self._url.scheme == "https" and not untrusted:
             return self._certificates
         return await asyncio.to_thread(_usual_certificates)
@@ -147,7 +144,7 @@ class Network(httpx.AsyncBaseTransport):
 def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
     """Return the certificates to trust at the server's address: those of a CA file, otherwise the usual ones."""
     if not url.startswith("https:"):
-        return _no_certificates()
+        return _NO_CERTIFICATES
     if ca_file is None:
         return _usual_certificates()
     path = Path(ca_file).expanduser()
@@ -164,12 +161,6 @@ def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
 def _usual_certificates() -> ssl.SSLContext:
     """Return the usual certificates; loading them takes 20 ms."""
     return httpx.create_ssl_context()
-
-
-@cache
-def _no_certificates() -> ssl.SSLContext:
-    """Return a context for plain http."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def proxy_for(url: str) -> str | None:

@@ -137,7 +137,7 @@ class Transport:
         Raises ServiceError(NOT_OFFERED) if the server is in this process or replaced.
         """
         url = parsed(self.url)
-        if self._network is None or self._network.in_process(url):
+        if self._network is None or self.access.app is not None:
             raise ServiceError(ErrorKind.NOT_OFFERED, "There are no sockets within this process.")
         return {
             "additional_headers": _key_headers(self._key, self.access.header),
