@@ -105,7 +105,7 @@ class Store:
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         self.changes = ChangeRunner()
-        self._open_connection: aiosqlite.Connection | None = connection
+        self._connection = connection
         self._writing = asyncio.Lock()
 
     @classmethod
@@ -131,17 +131,9 @@ class Store:
         return cls(connection)
 
     async def close(self) -> None:
-        """Finish the current changes and close; later requests raise `LocalServiceError`."""
+        """Finish the current changes and close."""
         await self.changes.close()
-        connection, self._open_connection = self._open_connection, None
-        if connection is not None:
-            await connection.close()
-
-    @property
-    def _connection(self) -> aiosqlite.Connection:
-        if self._open_connection is None:
-            raise LocalServiceError("This connection to the local service was closed. Open it again.")
-        return self._open_connection
+        await self._connection.close()
 
     async def select(self, table: str, condition: str = "1", parameters: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """Return the rows that meet a condition, which may include order and limit. Both texts must be constants."""
