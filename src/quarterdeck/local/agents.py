@@ -14,7 +14,7 @@ from typing import Literal
 from fastapi import HTTPException
 
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.local.events import DELTA, MessageBody, Policy, message, new_event, text_part
+from quarterdeck.local.events import DELTA, MessageBody, message, new_event, text_part
 from quarterdeck.local.records import Limit, Page
 from quarterdeck.local.runtime.simulated_agent import SimulatedAgent
 from quarterdeck.local.store import Record, Store
@@ -112,15 +112,6 @@ class Agents:
             for event in events:
                 if not queue.full():
                     queue.put_nowait(event)
-
-
-def state_told(status: str, policy: Policy, stats: Record) -> Record:
-    """Return the state of an agent, as its agent server sends it."""
-    return {
-        "execution_status": status,
-        "confirmation_policy": policy.model_dump(),
-        "stats": {"usage_to_metrics": stats},
-    }
 
 
 def _said(source: str, role: str, parts: Sequence[Record]) -> Record:

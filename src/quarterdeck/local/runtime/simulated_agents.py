@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from random import Random
 
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
-from quarterdeck.local.agents import Agents, state_told
+from quarterdeck.local.agents import Agents
 from quarterdeck.local.events import MessageBody, text_part
 from quarterdeck.local.runtime.seeding import SEED
 from quarterdeck.local.runtime.simulated_agent import SimulatedAgent
@@ -46,7 +46,11 @@ class SimulatedAgents(Agents):
     async def state(self, conversation_id: str) -> Record:
         """Return the state of the agent."""
         agent = self.by_conversation[conversation_id]
-        return state_told(agent.status, agent.policy, agent.stats)
+        return {
+            "execution_status": agent.status,
+            "confirmation_policy": agent.policy.model_dump(),
+            "stats": {"usage_to_metrics": agent.stats},
+        }
 
     async def send(self, conversation_id: str, body: MessageBody) -> None:
         """Store a message."""
