@@ -7,6 +7,7 @@ import pydantic
 from pydantic import InstanceOf, SecretStr, TypeAdapter, ValidationError
 
 from quarterdeck.client.errors import FieldProblem
+from quarterdeck.client.models.enums import Grouping
 from quarterdeck.client.models.server import FieldRules
 from quarterdeck.client.models.settings import Loss, Settings, SettingsChanges
 from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost
@@ -21,7 +22,6 @@ USUAL_KIND = "openhands"
 DIFFERS_AT_EACH_LOAD = f"{AGENT}.agent_context.current_datetime"
 """A leaf with a different value at every load."""
 
-Grouping = Literal["NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY"]
 Whole = Annotated[int, pydantic.Field(ge=-(2**53), le=2**53)]
 """Integers that every JSON parser represents exactly."""
 Secret = InstanceOf[SecretStr]

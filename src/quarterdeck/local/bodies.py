@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from quarterdeck.client.models.enums import is_mask
+from quarterdeck.client.models.enums import Grouping, is_mask
 
 _SCHEMES = frozenset({"http", "https", "ws", "wss"})
 
@@ -70,7 +70,6 @@ Secret = Annotated[
 """A secret in a body; dumping the body, which is done to store it, returns its value."""
 Trimmed = Annotated[str, StringConstraints(strip_whitespace=True)]
 Address = Annotated[Trimmed, AfterValidator(_check_address)]
-Grouping = Literal["NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY"]
 
 
 class SseBody(OpenBody):

@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from quarterdeck.local.bodies import Grouping
+from quarterdeck.client.models.enums import Grouping
 from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.secrets import providers_set
 from quarterdeck.local.store import Store

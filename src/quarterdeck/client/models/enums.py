@@ -2,6 +2,7 @@
 
 import re
 from enum import StrEnum
+from typing import Literal
 
 
 class SandboxStatus(StrEnum):
@@ -61,6 +62,9 @@ class GitProvider(StrEnum):
     AZURE_DEVOPS = "azure_devops"
     ENTERPRISE_SSO = "enterprise_sso"
 
+
+Grouping = Literal["NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY"]
+"""How a server that shares sandboxes chooses one for a new conversation."""
 
 _MASK = re.compile(r"[*∗⁎＊•●∙·]+|<(?:hidden|redacted|masked|secret)>|\[(?:hidden|redacted|masked)\]", re.I)
 
