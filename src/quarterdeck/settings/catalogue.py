@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from quarterdeck.client.flat import flat_rules
 from quarterdeck.client.models.server import FieldRules, Generation
@@ -42,12 +43,8 @@ GROUPINGS = {
 }
 FACTORS = {1: "the usual size", 2: "twice as large", 4: "four times", 8: "eight times"}
 
-
 WEB_ONLY = "Only the service's web pages use it."
-
-
-def _switch(key: str, label: str, words: str, *, default: str = "", nullable: bool = True) -> Field:
-    return Field(key, label, words, ON_OFF, default=default, nullable=nullable)
+_switch = partial(Field, kind=ON_OFF)
 
 
 BY_GROUP: Mapping[Group, tuple[Field, ...]] = {
