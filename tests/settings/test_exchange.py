@@ -187,9 +187,10 @@ def test_the_parts_of_a_server_that_differ_are_named_without_a_secret(now: McpSe
 
 
 def test_a_type_and_hidden_values_that_differ_are_named() -> None:
-    http = converted(TOOLS)
+    http, told = converted(TOOLS), TOOLS.model_copy(update={"transport": "sse"})
     assert http is not None
-    assert differences(TOOLS, http) == (["type SSE"], ["type HTTP", "time-out default"])
+    assert differences(told, http) == (["type SSE"], ["type HTTP", "time-out default"])
+    assert differences(http, told) == (["type HTTP", "time-out default"], ["type SSE"])
     now = DB.model_copy(update={"args": ("--token", "secret-c"), "env": {"L": SecretStr("secret-d")}})
     assert differences(DB, now) == ([], ["a hidden part of the command changed", "K removed", "L added"])
 

@@ -200,7 +200,7 @@ def _server_lines(draft: Draft, server: Server | None) -> Iterator[ReviewLine]:
         yield _server_line(entry, [*stays, *(added_again if group else ()), *stripped])
 
 
-_SAID = frozenset({"name", "command", "type", "address", "time-out", "transport"})
+_SAID = frozenset({"name", "command", "type", "address", "time-out"})
 """Parts of a server that its title and its details say."""
 
 

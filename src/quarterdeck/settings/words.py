@@ -186,7 +186,7 @@ def differences(was: McpServer, now: McpServer) -> tuple[list[str], list[str]]:
             continue
         before += [f"{name} {shown}"] if shown and shown != now_shown else []
         if now_value is None:
-            after.append(f"{name} removed")
+            after += [f"{name} removed"] if value or not shown else []  # a default goes without a word
         elif now_shown and shown != now_shown:
             after.append(f"{name} {now_shown}")
         elif now_shown:
@@ -211,7 +211,8 @@ def parts(server: McpServer) -> dict[str, tuple[str, Any]]:
         said = {"name": (name, name), "command": (command_line(server), command)}
         secret = members.pop("env", {})
     else:
-        said = {"type": (server.kind,) * 2, "address": (server_name(server), members.pop("url"))}
+        kind = server.kind, members.pop("transport", None)
+        said = {"type": (server.kind, kind), "address": (server_name(server), members.pop("url"))}
         if isinstance(server, ShttpServer):
             wait = members.pop("timeout", None)
             said["time-out"] = ("default" if wait is None else f"{wait} s", wait or "")
