@@ -238,8 +238,10 @@ class SettingsForm(Vertical):
 
     async def action_leave(self, step: int) -> None:
         """Stop editing and move the cursor by that many rows; what was typed is kept."""
+        before = self.list.cursor
         await self.stop_editing()
-        self.list.action_move(step)
+        if step < 1 or self.list.cursor == before:  # else the row is hidden again, and the next one in its place
+            self.list.action_move(step)
 
     async def action_go_on(self, step: int) -> None:
         """Edit the next or previous row instead, if it is edited in place."""
