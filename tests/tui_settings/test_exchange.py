@@ -76,12 +76,13 @@ async def test_what_of_a_file_cannot_be_taken_over_is_said_and_left_alone(seat: 
     await seat.sees("As stored")
     odd = {"max_iterations": "many", "agent": 5, "enable_sound_notifications": "yes", "llm_api_key": 5}
     known = {"language": "fr", "email": None} | odd
-    path = tmp_path / "odd.json"
-    path.write_text(json.dumps({"settings": {"shoe_size": 44, "x": {}, **known}, "not_set": ["y"], "stray": 3}))
+    path, always = tmp_path / "odd.json", "enable_default_condenser"
+    path.write_text(json.dumps({"settings": {"shoe_size": 44, "x": {}, **known}, "not_set": ["y", always], "stray": 3}))
     await import_from(seat, path)
     await seat.sees("Read from odd.json", "Left alone: max_iterations: This is not a whole")
     foreign = "shoe_size, x: this server does not have it, or lets nobody change it."
-    for each in (*(f"{key}: This is not" for key in odd), foreign, "stray: outside the table [settings]."):
+    said = (*(f"{key}: This is not" for key in odd), f"{always}: This server keeps the stored value")
+    for each in (*said, foreign, "stray: outside the table [settings]."):
         assert f"Left alone: {each}" in seat.unwrapped
     await seat.press("escape", sees="1 edited")
     assert seat.form.draft.changes == {"language": "fr"}

@@ -37,6 +37,7 @@ from quarterdeck.settings.words import few, server_title
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import line
 
+TAKE_OUT = "Take out of the file what is not to be changed, also from its `not_set`."
 UNCHANGED = "nothing to change: it is so already"
 
 
@@ -73,7 +74,7 @@ async def take(arguments: CommandLine, config: Config) -> int:
         except settings_files.ImportRefused as error:
             raise CommandError(str(error), "Nothing was changed.", status=2) from None
         if found.wrong:
-            raise CommandError(" ".join((*found.wrong, *found.left)), "Nothing was changed.", status=2)
+            raise CommandError(" ".join((*found.wrong, *found.left)), f"Nothing was changed. {TAKE_OUT}", status=2)
         for each in (*(f"Left alone: {each}" for each in found.left), *found.notes):
             note(each)
         return await _save(arguments, config, client, found.draft)
@@ -161,8 +162,7 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
             advice = "Take the save back in the deck, where they can be typed (Undo save, f2 in the settings)."
         raise CommandError(f"Nothing was saved: secrets are missing of {few(lacking, '; ')}.", advice, status=2)
     if said := _stops(draft, client.server):
-        advice = "Take out of the file what is not to be changed, also from its `not_set`." if arguments.file else ""
-        raise CommandError(" ".join(said), advice, status=2)
+        raise CommandError(" ".join(said), TAKE_OUT if arguments.file else "", status=2)
 
     async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
         if arguments.dry_run:

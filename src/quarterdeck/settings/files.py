@@ -23,6 +23,7 @@ from quarterdeck.settings.fields import LIST, OBJECT, TEXT, Control, Field, Unre
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import ON_HERE, PasteError, merge_pasted, pasted, without_secrets
 from quarterdeck.settings.mcp_server import holds_hidden, missing
+from quarterdeck.settings.review import ALWAYS_SET
 
 VERSION = 2
 READ = (1, 2)
@@ -167,6 +168,9 @@ def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], left: list[
         return {entry.key: draft.was(entry.key)}
     if holds_hidden(value):
         left.append(f"{entry.key}: This has a hidden part.")
+        return {}
+    if value is None and not (entry.secret or entry.can_unset):
+        wrong.append(f"{entry.key}: {ALWAYS_SET}")
         return {}
     if value is None:
         return {} if entry.secret else {entry.key: entry.unset_to}

@@ -48,6 +48,7 @@ def _is_used(entry: Field, server: Server) -> bool:
     return entry.key == MCP or (entry.group not in _NOT_OF_CONVERSATIONS and not effect(entry.key, server))
 
 
+ALWAYS_SET = "This server keeps the stored value when it is cleared; replace it instead."
 UNKNOWN = "this server's release is not known, and a save may erase what it does not tell."
 
 
@@ -60,7 +61,7 @@ def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
         elif AGENT_KIND in draft.edits and _goes_with_kind(key):
             yield _at(draft, key, "It belongs to the old kind of agent: save the new kind first, or drop this edit.")
         if value is None and not server.rules(key).clearable:
-            yield Problem("This server keeps the stored value when it is cleared; replace it instead.", key=key)
+            yield Problem(ALWAYS_SET, key=key)
 
 
 def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
