@@ -150,8 +150,8 @@ async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(sit: Sit
 
 async def test_headers_are_typed_anew_where_the_service_tells_none(nested: FormSeat) -> None:
     await nested.go_to("mcp:1", "enter", sees=("The service tells nothing", "Headers"))
-    await nested.press("tab", "tab", "tab", *"X-Team: sentinel-team", sees="X-Team")
-    await nested.press("ctrl+s", sees="edited")
+    await nested.press("tab", "tab", "tab", *"X-Team:", "ctrl+s", sees=("X-Team", "! A header has no value"))
+    await nested.press("tab", *"sentinel-team", "ctrl+s", sees="edited")
     body = nested.body_of(nested.form.draft.changes)
     await nested.press("ctrl+s", sees="Review the changes")
     await nested.press("y", sees="Saved · 1 accepted")

@@ -73,6 +73,8 @@ def _at_members(server: McpServer) -> Iterator[tuple[str, Problem | None]]:
         if holds_hidden(value):
             hidden = f"{member} contains something hidden; delete this server and add it again."
             yield member, error("The value of a header is hidden; type it again." if member == "headers" else hidden)
+        elif member == "headers" and isinstance(value, dict) and not all(value.values()):
+            yield member, error("A header has no value: type one, or empty its name.")
 
 
 def url(value: str, model: type[McpServer]) -> Problem | None:
