@@ -157,8 +157,7 @@ async def test_headers_are_typed_anew_where_the_service_tells_none(nested: FormS
     await nested.press("y", sees="Saved · 1 accepted")
     for sent in (body, nested.body_of({"mcp_config": nested.form.draft.servers.config()})):
         servers = sent["agent_settings_diff"]["mcp_config"].values()
-        headers = [server["headers"] for server in servers if "headers" in server]
-        assert headers == [{"X-Team": SecretStr("sentinel-team")}]
+        assert [each["headers"] for each in servers if "headers" in each] == [{"X-Team": SecretStr("sentinel-team")}]
 
 
 async def test_a_field_longer_than_its_line_stays_whole_unless_all_of_it_is_typed(sit: Sit) -> None:

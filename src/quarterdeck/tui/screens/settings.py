@@ -56,7 +56,7 @@ class SettingsScreen(DeckScreen):
         self.notice = Static(id="settings-notice")
         self.record = Record(self.app, self.form, self.app.endpoint)
         self.servers = ServerList(self.app, self.form, self.say)
-        self.at_once = AtOnceActions(self.app, self._acted)
+        self.at_once = AtOnceActions(self.app, self.form, self._acted)
         self.saves = Saves(self.app, self.record, self.form, self._show_outcome, self.say)
         self.kept = KeptEdits(self.app, self.record, self.form, self.say)
         files = SettingsFiles(self.app, self.form, self.say)

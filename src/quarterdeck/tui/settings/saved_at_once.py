@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import SecretStr
@@ -23,6 +24,7 @@ from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, Typed
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
 
 SUGGESTIONS = {
@@ -39,6 +41,7 @@ RECREATED = (
 HELD, NOT_HELD = Shown("token stored; a new one replaces it"), Shown("")
 TYPED = "{name}"
 """Placeholder in a sentence for the typed name."""
+_SECRET, _PROFILE = f"{RowKind.SECRET}{TYPED}", f"{RowKind.PROFILE}{TYPED}"
 NAME_RULE = "letters, digits and _; sandboxes get a variable of this name"
 PROFILE_RULE = "1 to 64 letters, digits, dots, dashes and _"
 Done = Callable[[str | None, Tone], None]
@@ -63,9 +66,10 @@ async def read_lists(client: Client) -> Lists:
 
 @dataclass(frozen=True)
 class AtOnceActions:
-    """The commands on rows that are saved at once; `done` is called with each result."""
+    """The commands on rows of the form that are saved at once; `done` is called with each result."""
 
     app: Deck
+    form: SettingsForm
     done: Done
 
     async def act(self, command: str, view: FormView, row: Row) -> None:
@@ -98,7 +102,8 @@ class AtOnceActions:
             case RowKind.PROFILE, "rename":
                 title, renamed = f"Rename the profile {name}", f"The profile is called {TYPED}."
                 fields = (_profile_name(view, name),)
-                await self._ask(title, fields, lambda typed: profiles.rename(name, typed["name"]), renamed)
+                rename = partial(profiles.rename, name)
+                await self._ask(title, fields, lambda typed: rename(typed["name"]), renamed, row=_PROFILE)
             case RowKind.PROFILE, "edit":
                 said = "It takes the place of the LLM settings now stored, and of their key."
                 active = f"The profile {name} is active."
@@ -120,7 +125,7 @@ class AtOnceActions:
 
         about = InputField("description", "Description", None, "what it is for")
         fields = (_secret_name(), _value_field("Value"), about)
-        await self._ask("New secret", fields, create, f"The secret {TYPED} is stored.")
+        await self._ask("New secret", fields, create, f"The secret {TYPED} is stored.", row=_SECRET)
 
     async def _describe_secret(self, client: Client, secret: Row) -> None:
         def describe(typed: Typed) -> Awaitable[object]:
@@ -128,7 +133,7 @@ class AtOnceActions:
 
         fields = (InputField("description", "Description", secret.about), _secret_name(secret.name))
         said = ["Its value stays as it is; f2 in the list gives it a new one."]
-        await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said)
+        await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said, row=_SECRET)
 
     async def _give_new_value(self, client: Client, secret: Row, *, in_place: bool) -> None:
         """Replace the value in place, or delete the secret once and create it, as often as that is tried."""
@@ -194,7 +199,8 @@ class AtOnceActions:
         )
         done = f"The token of {provider} is stored."
         tone = Tone.WARN if view.draft.base is None else Tone.MUTED
-        await self._ask(f"Token of {provider}", fields, store, done, said, blamed="token", tone=tone)
+        row = f"{RowKind.TOKEN}{provider}"
+        await self._ask(f"Token of {provider}", fields, store, done, said, row=row, blamed="token", tone=tone)
 
     # LLM profiles
 
@@ -205,7 +211,8 @@ class AtOnceActions:
             f"A server keeps {MOST_PROFILES} profiles; there is room for {room}.",
         )
         title, done = "Save the LLM settings as a profile", f"The profile {TYPED} is saved."
-        await self._ask(title, (_profile_name(view),), lambda typed: client.profiles.save(typed["name"]), done, said)
+        fields = (_profile_name(view),)
+        await self._ask(title, fields, lambda typed: client.profiles.save(typed["name"]), done, said, row=_PROFILE)
 
     # Dialogs and requests
 
@@ -217,6 +224,7 @@ class AtOnceActions:
         done: str,
         said: Sequence[str] = (),
         *,
+        row: str = "",
         blamed: str = "name",
         tone: Tone = Tone.MUTED,
     ) -> None:
@@ -228,7 +236,9 @@ class AtOnceActions:
                 if error.outcome is Outcome.UNKNOWN:
                     self.done(None, Tone.PLAIN)  # the list behind the form then tells
                 raise
-            return done.replace(TYPED, typed.get("name", ""))
+            name = typed.get("name", "")
+            self.form.awaited = row.replace(TYPED, name)
+            return done.replace(TYPED, name)
 
         above = [cell(words, tone) for words in said]
         dialog = FormDialog(title, fields, sends, said=above, verb="do it at once", blamed=blamed)

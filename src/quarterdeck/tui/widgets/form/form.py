@@ -100,6 +100,8 @@ class SettingsForm(Vertical):
         """The server's suggestions by field."""
         self._visited = ""
         """The row under the cursor, if a person has seen it there."""
+        self.awaited = ""
+        """A row to go to once it is read, unless the cursor is moved before."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The form's own keys work only while an editor is open."""
@@ -293,7 +295,7 @@ class SettingsForm(Vertical):
             await self.stop_editing()
         if self._visited in self.view.arrived:
             self._set_view(replace(self.view, arrived=self.view.arrived - {self._visited}))
-        self._visited = self.row.id
+        self._visited, self.awaited = self.row.id, ""
         self._paint_around()
 
     # Painting
@@ -305,6 +307,9 @@ class SettingsForm(Vertical):
     def _set_view(self, view: FormView) -> None:
         self.view = view
         self._paint()
+        if self.awaited in view.rows:
+            self.list.move_to(self.awaited)
+            self.awaited = ""
 
     def _paint(self) -> None:
         if self.help_short.is_mounted:  # otherwise it is not mounted yet, or the deck was left
