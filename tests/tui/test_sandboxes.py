@@ -181,7 +181,7 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
         await seat.press("I", sees=(f"2 would be paused{cost.format(4)}", "20h00m", "2h00m", "1 left out", "untold"))
         listed = seat.text.partition("what would be paused")[2]
         assert listed.index("Yesterday's work") < listed.index("Lunch"), "the longest first"
-        await seat.retype("soon", "enter", sees="Write a time like 30m")
+        await seat.press("end", "ctrl+u", *"soon", "enter", sees="Write a time like 30m", lacks="2 would be")
         await seat.retype("3h", sees=f"1 would be paused{cost.format(2)}")
         assert fleet.orders == []
         await seat.press("enter", sees=("Pause 1 sandbox?", "old1"))

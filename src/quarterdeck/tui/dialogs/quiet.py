@@ -1,5 +1,6 @@
 """Quiet sandboxes: since when nothing happened in them and what they cost, before anything is paused."""
 
+import math
 from collections.abc import Callable, Iterable
 
 from textual import on
@@ -34,6 +35,7 @@ class QuietDialog(Dialog[QuietSandboxes]):
         super().__init__("Quiet sandboxes: what would be paused", wide=True)
         self._rows = rows
         self._threshold = THRESHOLD
+        """Seconds; endless where what is typed is no time."""
         self._found = QuietSandboxes()
         self._table = Table(chosen(COLUMNS, SHOWN), clock=self.app.clock, id="found")
         self._table.can_focus = False
@@ -55,8 +57,8 @@ class QuietDialog(Dialog[QuietSandboxes]):
         rows = {row.id: row for row in self._found.rows}
         self._table.show(list(rows), rows, anew=True)
         self.hint(self.HINTS if rows else self.HINTS[-1:])
-        if not rows:
-            self._table.say_empty("Nothing has been quiet for so long.", "A shorter time may find some.")
+        nothing = ("Nothing has been quiet for so long.", "A shorter time may find some.")
+        self._table.say_empty(*(nothing if self._threshold < math.inf else ("", "")))
         self.query_one("#total", Static).update(lines(self._total()))
 
     def _total(self) -> list[Cell]:
@@ -74,11 +76,8 @@ class QuietDialog(Dialog[QuietSandboxes]):
     def _typed(self, event: LineInput.Changed) -> None:
         event.stop()
         seconds = _seconds(event.value)
-        if seconds is None:
-            self.complain(f"Write a time like {example(Kind.DURATION)}.")
-            return
-        self.complain(None)
-        self._threshold = seconds
+        self.complain(f"Write a time like {example(Kind.DURATION)}." if seconds is None else None)
+        self._threshold = math.inf if seconds is None else seconds
         self._refresh()
 
     @on(LineInput.Submitted)
