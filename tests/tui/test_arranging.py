@@ -87,7 +87,7 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
 async def test_sorted_by_addresses_are_those_that_are_shown(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=(200, 50)) as seat:
         await seat.go_to("run0", "p", sees="3 Paused")
-        await seat.press(*"ssssssssssS", sees="Sorted by urls, reversed")
+        await seat.press(*"ssssssssssS", sees="Sorted by URLS, reversed")
         assert set(seat.table.ids[:3]) == {"run1", "run2", "run3"}
 
 
@@ -232,7 +232,7 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
         fleet.add(f"more{number}")
     async with at_sandboxes(fleet, size=(60, 20)) as seat:
         await seat.sees("STATUS", "SANDBOX", "CONVERSATION", "FOR", "24 Running", "2 Paused", "live", lacks="SPEC")
-        await seat.press(*("s",) * 8, sees=("Sorted by spec", "SPEC ▲"))
+        await seat.press(*("s",) * 8, sees=("Sorted by SPEC", "SPEC ▲"))
         await seat.press("asterisk", "slash", *"run0", "enter", sees="esc show all")
         await seat.press("p", sees=("1 will be paused", "y do it", "scroll", "h hidden ones too, or not"))
         await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))

@@ -100,8 +100,9 @@ class Arranging(Generic[R]):
     def sort(self, key: str | None, *, reverse: bool) -> None:
         """Sort as a person requested, and show a message."""
         self._sort_by(key, reverse=reverse)
-        by = "by what needs a look first" if key is None else f"by {key}"
-        self.screen.say(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far.")
+        titles = {column.key: column.title for column in self.listing.definition.columns}
+        by = titles.get(key or "", "what needs a look first")
+        self.screen.say(f"Sorted by {by}{', reversed' if reverse else ''}: these rows, as read so far.")
         self.keep()
 
     def _sort_by(self, key: str | None, *, reverse: bool) -> None:
