@@ -312,9 +312,10 @@ async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFl
         await seat.press("escape", sees=("5 stopped", "1 skipped", "esc close"))
         assert fleet.orders == [("pause", "box00")]
         await seat.press("R", sees="R tries again what is left, once all have ended.")
-        await seat.press("j", "enter", sees=": Stopped before its turn.")
+        await seat.press("j", "j", "enter", sees=": Stopped before its turn.")
         fleet.add("box00", "PAUSED")
         await seat.sees("1 done", "R retry the rest", ": Stopped before its turn.")
+        await seat.press("enter", sees="▌  box02")
         await seat.press("R", sees=("5 waiting", "the server asked to wait"))
         await seat.press("escape", sees="5 stopped")
         await seat.press("escape", until=lambda: not seat.deck.screen.is_modal)

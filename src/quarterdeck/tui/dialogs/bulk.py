@@ -120,9 +120,11 @@ class ProgressDialog(Dialog[Copyable]):
         saved = Shown(f"  {job.saved}" if ended else " ")
         self.query_one("#counts", Static).update(content((*counts_cell(job), (saved, Tone.STRONG))))
         if ended and not self._ended:
+            went = table.cursor_id != table.ids[0]  # a person did, and reads there
             ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # problems first
             table.show(ids, job.rows, anew=True)
-            table.move_to(ids[0])
+            if not went:
+                table.move_to(ids[0])
         self._ended = ended
         self.hint(self._hints_now())
 
