@@ -2,15 +2,16 @@
 
 from typing import Literal
 
-from textual import events
+from textual import events, on
 from textual.command import CommandPalette
 from textual.content import Content
 from textual.css.styles import RulesMap
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
+from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.paint import content, lines
@@ -32,6 +33,10 @@ class Palette(CommandPalette):
     async def action_page(self, direction: str) -> None:
         """Move a page up or down."""
         await page(self.query_one(OptionList), direction)
+
+    @on(Input.Changed)
+    def _leave_out_what_acts(self, event: Input.Changed) -> None:
+        event.input.value = text.editable_line(event.value)
 
 
 class Hanging(Visual):
