@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.events import Key, ScreenResume
+from textual.events import Key, Paste, ScreenResume
 from textual.screen import ModalScreen
 from textual.widget import AwaitMount, Widget
 from textual.widgets import Static
@@ -127,6 +127,12 @@ class Dialog(ModalScreen[Result | None]):
             self.app.action_help_quit()
         elif key := unused_key(event):
             self.say(f"{key} does nothing here; the keys are below.", Tone.WARN)
+
+    @on(Paste)
+    def _say_not_taken(self) -> None:
+        """Say that pasted text does nothing where no field takes it, in place of anything but what is waited for."""
+        if not self._waits:
+            self.say("Pasted text does nothing here.", Tone.WARN)
 
     def action_cancel(self) -> None:
         """Close without an answer."""
