@@ -356,7 +356,7 @@ class ListScreen(DeckScreen, Generic[R]):
             case "mark_none" if not marks:
                 return "Nothing is marked; space marks a row."
             case "statuses" if not self.rows:
-                return f"No {self.definition.about} are there, so there is no status to choose."
+                return "There are no rows, so there is no status to choose."
             case "mark_all" | "mark_range" | "mark_read" if self.listing.filter.problems:
                 return "The filter is not understood whole; / changes it, so that only what is meant is taken."
             case "show_all" if not self.filter_bar.words:
