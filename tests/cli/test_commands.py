@@ -16,8 +16,9 @@ from quarterdeck.settings.catalogue import CATALOGUE
 from quarterdeck.tui.commands import COMMANDS, Place, command_at
 from tests.cli.conftest import Run
 from tests.cli.serving import Program, at_an_address
-from tests.client.fakes import NO_ROUTE, Answer, Asked
+from tests.client.fakes import Answer, Asked
 from tests.conftest import Home
+from tests.fleet.agent import ID, C, FakeAgent
 
 FILES = {"name": "files", "command": "npx", "args": ["-y", "--token", "sentinel-1"], "env": {"PASS": "sentinel-2"}}
 TOOLS = {"url": "https://me:sentinel-3@tools.example/sse?key=sentinel-4", "api_key": "sentinel-5"}
@@ -289,21 +290,21 @@ sys.exit(main(["settings", "show"]))
         ("doctor", "GET /api/v1/app-conversations/search", ""),
         ("conversations create", "POST /api/v1/app-conversations", "The server may go on and create it."),
         ("sandboxes start", "POST /api/v1/sandboxes", "The server may go on and start one."),
+        (f"conversations send {ID} hello", f"POST {C}/events", f"not known. `quarterdeck conversations show {ID}`"),
     ],
 )
 def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said: str) -> None:
-    programs: list[Program] = []
-    settings = {"/api/settings": Answer({}), "/api/v1/settings": NO_ROUTE}
+    programs, agent = list[Program](), FakeAgent()
 
     def answer(asked: Asked) -> Answer | Exception:
         if f"{asked.method} {asked.path}" != at:
-            return settings.get(asked.path, Answer({"items": []}))
+            return agent(asked)
         programs[0].process.send_signal(signal.SIGINT)
         programs[0].process.wait(20)
         return ConnectionError()
 
-    with at_an_address(answer) as url:
-        programs.append(Program(*words.split(), "--url", url))
+    with at_an_address(answer) as agent.host:
+        programs.append(Program(*words.split(), "--url", agent.host))
         status, err = programs[0].ended()
     assert (status, said in err, err.count("\n")) == (130, True, 1 if said else 0)
 

@@ -129,6 +129,10 @@ class Conversation:
             if error.kind is not ErrorKind.CONFLICT:
                 raise
             return self.refuse(words_of(error), error.advice)
+        except asyncio.CancelledError:
+            shows = f"`quarterdeck conversations show {self.following.conversation_id}` tells."
+            note("Whether it arrived is not known.", shows)
+            raise
         return None
 
     def refuse(self, words: str, advice: str) -> int:
