@@ -87,10 +87,11 @@ def test_a_question_whose_answer_is_not_in_the_log_yet_is_not_asked_again(run: R
 
 def test_a_no_says_why_and_the_agent_goes_on_with_that(talk: Run) -> None:
     one = one_whose_agent(talk, "waiting_for_confirmation")
-    talk("send", one, "--reject", "Not over what others have pushed.")
-    texts = [event["llm_message"]["content"] for event in log(talk, one) if event["kind"] == "MessageEvent"]
-    assert texts[-1][0]["text"] == "Not over what others have pushed."
-    assert "UserRejectObservation" in {event["kind"] for event in log(talk, one)}
+    sent = talk("send", one, "--reject", "Not over what others have pushed.", "--json").json
+    assert sent == {"id": one, "status": "running", "question": []}
+    told = {event["kind"]: event for event in log(talk, one)}
+    assert told["MessageEvent"]["llm_message"]["content"][0]["text"] == "Not over what others have pushed."
+    assert "UserRejectObservation" in told
     talk("wait", one, "--timeout", "0.2", status=6)
 
 

@@ -233,6 +233,8 @@ async def send(arguments: CommandLine, config: Config) -> int:
             return refused
         if arguments.wait:
             return await conversation.wait(seconds=arguments.timeout, begins_within=BEGINS_WITHIN, accepted=named)
+        if arguments.json:
+            conversation.tell(conversation.result or Result(transcript.status, 0))
         return NEEDS_SOMEONE if transcript.waiting and not arguments.accept else 0
 
 
