@@ -24,15 +24,15 @@ from quarterdeck.fleet.ages import utc_now
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, STATE_WORDS
 from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.start_tasks import FAILED, start_state
-from quarterdeck.fleet.writes import AskedTitles
 from quarterdeck.tui.text import line
 
 PATIENCE = 180.0
 """Seconds that a start task may take: servers wait up to 120 for a sandbox."""
 EVERY = 0.5
 """Seconds between two polls of a start task."""
-NAMED_AGAIN = 15.0
-"""Seconds within which servers give their own title after the first message (SERVERS.md: creating a conversation)."""
+NAMED_AGAIN = (15.0, 4.0)
+"""Seconds within which servers give their own title after the first message, and once more after a fast answer
+(SERVERS.md: creating a conversation)."""
 
 
 async def show(arguments: CommandLine, config: Config) -> int:
@@ -114,21 +114,21 @@ async def _read(client: Client, conversation_id: str) -> Conversation:
 
 
 async def _titled(client: Client, conversation: Conversation, new: NewConversation) -> Conversation:
-    """Rename a conversation if the server did not take the title, and once more if it replaces that."""
-    loop, titles = asyncio.get_running_loop(), AskedTitles(utc_now)
-    titles.ask(conversation.id, new.title)
-    until = loop.time()
-    for _ in range(2 if new.message else 1):
-        while not (asked := titles.not_given([conversation])) and loop.time() < until:
+    """Rename a conversation if the server did not take the title, and again if it replaces that."""
+    loop, title = asyncio.get_running_loop(), (new.title or "").strip() or conversation.title
+    for seconds in (0.0, *(NAMED_AGAIN if new.message else ())):
+        until = loop.time() + seconds
+        while conversation.title == title and loop.time() < until:
             await asyncio.sleep(EVERY)
             conversation = await _read(client, conversation.id)
+        if title is None or conversation.title == title:
+            break
         try:
-            for conversation_id, title in asked:
-                await client.conversations.rename(conversation_id, title)
-                conversation, until = replace(conversation, title=title), loop.time() + NAMED_AGAIN
+            await client.conversations.rename(conversation.id, title)
         except ServiceError as error:
             note(f"It is called {conversation.title or 'nothing'}: {error.sentences}")
             break
+        conversation = replace(conversation, title=title)
     return conversation
 
 
