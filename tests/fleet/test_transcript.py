@@ -136,13 +136,16 @@ def test_a_message_that_came_while_the_last_answer_was_written_is_noticed() -> N
     done = _event(id="f", kind="ConversationStateUpdateEvent", key="execution_status", value="finished")
     ran = _event(id="a", kind="ActionEvent", source="agent", tool_name="terminal", action={"command": "ls"})
     log = [said("user", "wait"), said("agent", "all done"), done]
-    overheard, seen, later = Transcript(), Transcript(), Transcript()
+    ran_again = _event(id="r", kind="ConversationStateUpdateEvent", key="execution_status", value="running")
+    overheard, seen, later, answered = Transcript(), Transcript(), Transcript(), Transcript()
     told(overheard, delta("all "), *log)
     told(seen, *log)
+    told(answered, delta("all "), log[0])
+    answered.catch_up([log[1], log[0], ran_again, said("agent", "here I am"), done])
     later.overheard = overheard.overheard
     for transcript in (overheard, seen, later):
         transcript.catch_up(log)
-    assert seen.unanswered is None
+    assert (seen.unanswered, answered.unanswered) == (None, None)
     for transcript in (overheard, later):
         assert transcript.unanswered
         assert transcript.unanswered.text == "wait"

@@ -163,6 +163,8 @@ class Transcript:
                 self._log[event.id] = event
                 self._entries.add(event)
                 self._note(event)
+                if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
+                    self.overheard = "" if self.overheard in self._log else self.overheard  # a run reads it first
 
     def copied(self, page: EventPage, *, older: bool = False) -> None:
         """Add a page of the app server's copy, newest first; the copy is ordered by time, and its pages shift.
