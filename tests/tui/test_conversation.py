@@ -513,9 +513,9 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
         assert composer(seat).text == "r"
         await seat.press("escape", sees="a draft, not sent")
         await seat.press("r", sees=("Resume its sandbox?", "You can write to its agent again once it runs."))
-        await seat.press("escape")
-        assert "first wish" in seat.text
-        assert "not sent" in seat.text
+        await seat.press("escape", sees=("first wish", "not sent"))
+        agent.sandbox = "MISSING"
+        await seat.press("ctrl+r", sees="it can only be read", lacks="Pause agent")
 
 
 async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(agent: FakeAgent, seat: Seat) -> None:
@@ -527,9 +527,8 @@ async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(
     assert seat.deck.focused is log(seat)
     agent.sandbox = None
     await seat.press("ctrl+r", sees="The server does not have this conversation any more.")
-    await seat.press("m", sees="The server does not have this conversation any more.")
+    await seat.press("m", sees="The server does not have this conversation any more.", lacks="Needs you")
     assert seat.deck.focused is log(seat)
-    assert "Needs you" not in seat.text
 
 
 async def test_a_question_that_cannot_be_answered_now_says_so_and_names_no_keys(agent: FakeAgent) -> None:

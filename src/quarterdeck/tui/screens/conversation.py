@@ -227,7 +227,7 @@ class ConversationScreen(DeckScreen):
         if (reason := super().why_not(command)) is not None:
             return reason
         match command.name:
-            case "message" | "go_on" if self._following.only_read:
+            case "message" | "go_on" | "stop" | "send_on" if self._following.only_read:
                 return self._following.note
             case "answer" if not self._question.actions:
                 reading = self._following.origin is Origin.OPENING
