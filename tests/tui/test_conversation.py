@@ -504,7 +504,7 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
         await seat.press("ctrl+r", sees=("● Working", "  terminal"))
         assert "terminal" in seat.line(1)
         agent.sandbox, agent.unreached = "PAUSED", True
-        await seat.press("ctrl+r", sees=("sandbox paused, as of", "r resumes it"))
+        await seat.press("ctrl+r", sees=("sandbox paused, log as of", "r resumes it"))
         assert "terminal" not in seat.line(1)
         await seat.press("p", sees="The agent does not work now.")
         await seat.press("f2", "3", sees="Its sandbox is paused.")

@@ -39,7 +39,7 @@ def origin_cell(following: Following, now: datetime) -> Cell:
         since = f", to {at.astimezone():%H:%M}" if at is not None else ""
     else:
         old = age_of(following.as_of, now)
-        since = f", as of {old if old == JUST_NOW else f'{old} ago'}" if following.as_of is not None else ""
+        since = f", log as of {old if old == JUST_NOW else f'{old} ago'}" if following.as_of is not None else ""
     return cell(f"{origin}{since}", Tone.WARN)
 
 
