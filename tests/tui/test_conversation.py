@@ -508,8 +508,8 @@ async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: Fak
         assert "terminal" not in seat.line(1)
         await seat.press("p", sees="The agent does not work now.")
         await seat.press("f2", "3", sees="Its sandbox is paused.")
-        await seat.press("escape", "m", "r", "ctrl+s")
-        await seat.sees("Its sandbox is paused. Nothing was sent; esc, then r resumes it.")
+        await seat.press("escape", "m", "r", sees="Its sandbox is paused. esc, then r resumes it.")
+        await seat.press("ctrl+s", sees="Its sandbox is paused. Nothing was sent; esc, then r resumes it.")
         assert composer(seat).text == "r"
         await seat.press("escape", sees="a draft, not sent")
         await seat.press("r", sees=("Resume its sandbox?", "You can write to its agent again once it runs."))

@@ -188,8 +188,9 @@ class ConversationScreen(DeckScreen):
     def resting_line(self) -> Cell:
         """Why the agent server is not the source, or which message the agent did not read."""
         if note := self._following.note or self._talk.answering.note:
-            advice = " r resumes it." if self._following.origin is Origin.SANDBOX_PAUSED else ""
-            return cell(f"{note}{advice}", Tone.WARN)
+            resumes = "esc, then r resumes it." if self._composer.has_focus else "r resumes it."
+            advice = resumes if self._following.origin is Origin.SANDBOX_PAUSED else ""
+            return cell(f"{note} {advice}", Tone.WARN)
         if self._following.transcript.unanswered is not None:
             return cell("The agent ended without reading your last message; R sends it again.", Tone.WARN)
         return ()
