@@ -273,6 +273,11 @@ def goes_on(agent: FakeAgent) -> None:
     agent.run()
 
 
+def refuse_late(agent: FakeAgent) -> None:
+    agent.run()
+    agent.add("UserRejectObservation", tool_name="terminal", tool_call_id="call0")  # as real servers do
+
+
 @pytest.mark.parametrize(
     ("before", "meanwhile", "say", "words", "ran", "sent"),
     [
@@ -281,7 +286,7 @@ def goes_on(agent: FakeAgent) -> None:
         ("/confirmation_policy", goes_on, ALL, "something else", ["one"], ["/confirmation_policy"] * 2),
         # the opposite one
         (ANSWER, FakeAgent.reject, Answering.accept, "Somebody else rejected", [], [ANSWER]),
-        (ANSWER, FakeAgent.run, partial(Answering.reject, reason="use git"), "was not rejected", ["one"], [ANSWER]),
+        (ANSWER, refuse_late, partial(Answering.reject, reason="use git"), "was not rejected", ["one"], [ANSWER]),
         # another question than the one shown
         *(("", goes_on, say, "something else", ["one"], []) for say in (Answering.accept, Answering.reject, ALL)),
         # one that came while words were sent along
