@@ -26,6 +26,7 @@ from quarterdeck.tui.dialogs.form import FormDialog, InputField, Typed
 from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.widgets.bars import Hints
 
+STILL_WAITS = "Reading whether it still waits for this…"
 Tell = Callable[[], Awaitable[str]]
 """Sends something to the agent and returns a sentence about the result; raises ServiceError."""
 
@@ -157,7 +158,7 @@ class Talk:
         if not shown:
             return
         if answer == "accept":
-            self.screen.say("Reading whether it still waits for this…", Tone.BUSY)
+            self.screen.say(STILL_WAITS, Tone.BUSY)
             self._tell(lambda: answering.accept(shown))
         elif not self.question.answerable:
             read_only = self.screen.app.endpoint.read_only
@@ -238,6 +239,8 @@ class Talk:
             return str(typed["reason"])
 
         def rejected(reason: str | None) -> None:
+            if reason is not None:
+                self.screen.say(STILL_WAITS, Tone.BUSY)
             if reason:
                 self._send(reason, lambda: self.answering.reject(shown, reason))
             elif reason is not None:
