@@ -46,8 +46,8 @@ def _block(node: SyntaxTreeNode, width: int) -> list[Cell]:
         case "blockquote":
             return _behind("▏ ", "▏ ", node, width)
         case "fence" | "code_block":
-            code = text.whole(node.content.rstrip("\n")).split("\n")
-            return [line for each in code for line in wrap((BAR, (Shown(each), Tone.PLAIN)), width)]
+            code = plain_lines(text.whole(node.content.rstrip("\n")), width - len(BAR[0]))
+            return [(BAR, *line) for line in code]
         case "hr":
             return [cell("─" * 12, Tone.MUTED)]
         case "table":
