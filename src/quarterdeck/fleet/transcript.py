@@ -163,8 +163,6 @@ class Transcript:
                 self._log[event.id] = event
                 self._entries.add(event)
                 self._note(event)
-                if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
-                    self.overheard = "" if self.overheard in self._log else self.overheard  # a run reads it first
 
     def copied(self, page: EventPage, *, older: bool = False) -> None:
         """Add a page of the app server's copy, newest first; the copy is ordered by time, and its pages shift.
@@ -210,6 +208,8 @@ class Transcript:
             self.outgoing.pop(arrived, None)
         elif isinstance(event, StateEvent):
             self.state(event.state)
+            if event.value == ExecutionStatus.RUNNING and self.overheard in self._log:
+                self.overheard = ""  # a run reads it first
         if _ends_an_answer(event) and (self._is_whole or event.id not in self._heard):
             self._written, self._is_whole = _NOTHING_WRITTEN, False
         self._heard.discard(event.id)

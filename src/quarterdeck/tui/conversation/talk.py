@@ -166,7 +166,7 @@ class Talk:
             self.screen.say(f"{why} No answer was sent.", Tone.WARN)
         elif answer == "reject":
             self._ask_why(shown)
-        else:
+        elif answer == "accept_all":
             words = "It does these actions, and all that follow without asking, "
             words += "until its agent server restarts or the menu (f2) says otherwise."
             accept = partial(answering.accept, shown, all_that_follow=True)
