@@ -115,11 +115,6 @@ class Transport:
         """Close all connections."""
         await self._http.aclose()
 
-    @property
-    def has_key(self) -> bool:
-        """Whether requests carry a key."""
-        return self._key is not None
-
     def for_address(self, url: str, key: SecretStr | None) -> "Transport":
         """Return a transport to an address that this server named, with that address's own key and never this server's.
 

@@ -40,7 +40,6 @@ class ProcessSandboxes(Sandboxes):
     def __init__(self, folder: Path, store: Store, specs: Sequence[Spec], ownership: Ownership) -> None:
         super().__init__(store, specs, Agents(store))
         self._folder = folder
-        self._addresses = {spec.id: spec.address for spec in specs}
         self._ownership = ownership
         self._silent_since: dict[int, float] = {}
         """Since when each port has not responded, on the monotonic clock; a responding port is not in it."""
@@ -63,7 +62,7 @@ class ProcessSandboxes(Sandboxes):
 
     def addresses(self, sandbox: Sandbox, _agent_server: str) -> list[ExposedUrl]:
         """Return the address that its spec declares, if any."""
-        name = self._addresses.get(sandbox.spec_id)
+        name = next((spec.address for spec in self.specs if spec.id == sandbox.spec_id), None)
         if name is None or sandbox.port is None:
             return []
         url = f"http://127.0.0.1:{sandbox.port}/?session_api_key={sandbox.key.get_secret_value()}"
