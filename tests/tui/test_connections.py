@@ -424,7 +424,7 @@ async def test_a_connection_is_deleted_with_its_key_but_neither_the_open_nor_the
         await seat.until(lambda: "check" not in seat.deck.export_screenshot())
         await seat.press("enter", sees=("Connections", "two", "t check"))
         await seat.press("d", sees="Delete the connection two?")
-        await seat.press("y", sees=("Connections", "one"), until=lambda: "two" not in seat.text)
+        await seat.press("y", sees=("Connections", "one", "sent as"), until=lambda: "two" not in seat.text)
     assert desk.keyring.held == {}
     assert desk.file.read_text().endswith('colour = "teal"\n\n# careful with this one\n')
 

@@ -124,12 +124,14 @@ class ConnectionsDialog(Dialog[Connection]):
         return connections.members(now) != connections.members(is_open)
 
     def _list_them(self, at: Connection) -> None:
-        """List all connections again, with the cursor on one."""
-        known, _ = self._read
+        """List all connections again, with the cursor on one, or where it was if that one is gone."""
+        (known, _), before = self._read, self._list.highlighted or 0
         self._listed = known if any(map(self._is_open, known)) else (*known, replace(self.app.endpoint, remarks=()))
         with self.prevent(OptionList.OptionHighlighted):  # what was said stays: the cursor is not moved by a person
             self._list.set_options([self._line(each) for each in self._listed])
-            self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
+            places = [each.place for each in self._listed]
+            gone = min(before, len(places) - 1)
+            self._list.highlighted = places.index(at.place) if at.place in places else gone
         self._show()
         self._find_keys()
 
