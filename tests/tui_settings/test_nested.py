@@ -8,7 +8,7 @@ from tests.client.fakes import Answer, FakeServer, Gated, to
 from tests.client.settings_servers import LOST, FlatServer, NestedServer
 from tests.conftest import Home
 from tests.servers import Mode
-from tests.tui.seat import WIDE
+from tests.tui.seat import WIDE, Words
 from tests.tui_settings.conftest import FULL, FormSeat, Sit
 
 VERIFICATION = "agent_settings.verification"
@@ -162,10 +162,10 @@ async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, st
         assert await seat.client.secrets.list() == ()
 
 
-async def set_token(seat: FormSeat, downs: int, token: str) -> None:
+async def set_token(seat: FormSeat, downs: int, token: str, *, sees: Words = ()) -> None:
     await seat.press("a", sees="Set the token of a git provider")
     await seat.press(*["down"] * downs, "enter", sees="Token of")
-    await seat.type(token, "enter")
+    await seat.type(token, "enter", sees=sees)
 
 
 @pytest.mark.parametrize("store", ["replace", "nested"])
@@ -175,8 +175,7 @@ async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cle
         await set_token(seat, 0, "refused")
         await seat.sees("! A provider did not confirm its token: github.", "stores it and asks no provider.")
         await seat.retype("sentinel-one", "enter", sees=("The token of github is stored.", "token stored"))
-        await set_token(seat, 1, "sentinel-two")
-        await seat.sees("The token of gitlab is stored.", "▌ gitlab")
+        await set_token(seat, 1, "sentinel-two", sees=("The token of gitlab is stored.", "▌ gitlab"))
         await seat.press("enter", sees="•••• kept; type anew")
         await seat.press("tab", *"git.example.org", "enter", sees=("git.example.org", "github"))
         await seat.press("d", sees="All of them go: github, gitlab.")

@@ -104,7 +104,7 @@ class Network(httpx.AsyncBaseTransport):
     def __init__(self, url: str, ca_file: str | None, limits: Limits, app: App | None = None) -> None:
         self._url = parsed(url)
         self._kept = limits.kept
-        self._certificates = _certificates(url, ca_file)
+        self._certificates = certificates(url, ca_file)
         inside = app and httpx.ASGITransport(app, raise_app_exceptions=False)
         self._reads = inside or self._pool(url, self._certificates, kept=CONNECTIONS)
         self._writes = inside or self._pool(url, self._certificates, kept=0)
@@ -141,7 +141,7 @@ class Network(httpx.AsyncBaseTransport):
             raise unusable(words, advice) from None
 
 
-def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
+def certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
     """Return the certificates to trust at the server's address: those of a CA file, otherwise the usual ones."""
     if not url.startswith("https:"):
         return _NO_CERTIFICATES

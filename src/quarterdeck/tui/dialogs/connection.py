@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import KeyState
-from quarterdeck.client.network import origin_of
+from quarterdeck.client.network import certificates, origin_of
 from quarterdeck.config.connections import COLOURS, Connection, check_member, check_name, check_url
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.keys import KeyringUnavailableError, Keys
@@ -136,6 +137,10 @@ def _problem_with_file(path: str) -> str | None:
         return None
     if not Path(path).expanduser().is_file():
         return "The CA file is not there: give the whole path of a PEM file, or leave it empty."
+    try:
+        certificates("https:", path)
+    except ServiceError as error:
+        return error.sentences
     return _checked(partial(check_member, "ca_file"))(path)
 
 
