@@ -221,9 +221,9 @@ class Session:
         if changes.all_known and changes.added:
             self.start_tasks.refresh()  # starts tell whose it is: a conversation is listed only later
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
-        self._publish_other_list(
-            About.CONVERSATIONS, self.by_sandbox.ids_in(came_or_went | unsettled), changes, self.sandboxes
-        )
+        self._check_server(changes, self.sandboxes)
+        counterparts = self.by_sandbox.ids_in(came_or_went | unsettled)
+        self._publish_counterparts(About.CONVERSATIONS, counterparts, self.sandboxes)
         for news in self.displacement.read(now):
             self._publish(news)
         if (found := self._starts.find_lost(self.sandboxes)) is not None:
@@ -257,7 +257,8 @@ class Session:
         self._publish(
             News(About.CONVERSATIONS, other.union(changes.gone, marked, kept, starts, self.by_sandbox.ids_in(settled)))
         )
-        self._publish_other_list(About.SANDBOXES, touched, changes, self.conversations)
+        self._check_server(changes, self.conversations)
+        self._publish_counterparts(About.SANDBOXES, touched, self.conversations)
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
         before, tasks = self._beginning, self.start_tasks.records
@@ -265,8 +266,8 @@ class Session:
         self._beginning = frozenset(tasks[each].sandbox_id for each in going_on)
         if not (going_on or self.start_tasks.health.incomplete):
             self._gone &= {task.app_conversation_id for task in tasks.values()}
-        touched = filter(None, before ^ self._beginning)
-        self._publish_other_list(About.SANDBOXES, touched, changes, self.start_tasks)
+        self._check_server(changes, self.start_tasks)
+        self._publish_counterparts(About.SANDBOXES, filter(None, before ^ self._beginning), self.start_tasks)
         for task in changes.read:
             if task.id in self._starts.followed and task.app_conversation_id and task.request:
                 self._titles.ask(task.app_conversation_id, task.request.title)
@@ -285,12 +286,8 @@ class Session:
             words = "The answer was lost, but it was created: its start is followed in the list."
             self._publish(News(About.CONVERSATIONS, frozenset({found}), words=words, wanted=found))
 
-    def _publish_other_list(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
-        """Publish what a reading of one list means for the rows of the other, and doubt a server that was away.
-
-        If this list has just become complete (or incomplete), that concerns all rows of the other list: only a complete
-        list shows which of them have no counterpart.
-        """
+    def _check_server(self, changes: Changes[Any], watch: Watch[Any]) -> None:
+        """Read everything again where a reading looks as if another server answered, or as if a server was away."""
         refused = {watch} if watch.health.state is HealthState.REFUSED else set()
         if changes.gone and watch.records.keys() <= changes.added:
             self.refresh()  # no list may show rows of the server before beside those of another one
@@ -300,6 +297,13 @@ class Session:
                 if other.health.failures and (error := other.health.error) and error.retry_after is None:
                     other.refresh()  # until its own next try it would say that nothing answers
         self._refused = self._refused - {watch} | refused
+
+    def _publish_counterparts(self, about: About, ids: Iterable[str], watch: Watch[Any]) -> None:
+        """Publish the rows of one list that show something of what was read for another.
+
+        If that list has just become complete (or incomplete), these are all rows: only a complete list shows which of
+        them have no counterpart.
+        """
         if completed := (watch in self._whole) is not watch.health.whole:
             self._whole ^= {watch}
         if (touched := frozenset(ids)) or completed:
