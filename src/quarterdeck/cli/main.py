@@ -8,7 +8,7 @@ from quarterdeck import __version__
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit status: 0 done and verified, 1 failed, 2 wrong usage, 3 no match."""
+    """Run a command line and return its exit status (the README lists them)."""
     words = sys.argv[1:] if argv is None else argv
     if list(words) == ["--version"]:
         print(f"quarterdeck {__version__}")

@@ -225,8 +225,8 @@ def _warn(review: Review, arguments: CommandLine) -> None:
         lost, keys = " ".join(loss.words for loss in review.losses), review.to_give_again
         advice = "Add --accept-losses to save all the same."
         if keys and (arguments.assignments or arguments.file):
-            from_input = arguments.assignments and len(keys) == 1
-            given = f"{keys[0]}=- too" if from_input else f"{', '.join(keys)} in a file of `settings import`"
+            by_assignment = arguments.assignments and len(keys) == 1
+            given = f"{keys[0]}=- too" if by_assignment else f"{', '.join(keys)} in a file of `settings import`"
             advice = f"Give {given} to keep it, or add --accept-losses."
         raise CommandError(f"Nothing was saved, because this save loses something: {lost}", advice, status=2)
     for loss in review.losses:

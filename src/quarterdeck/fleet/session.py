@@ -84,9 +84,9 @@ class Session:
         self._deleting: dict[str, bool] = {}
         """Conversations whose deletion was requested, and whether the server has answered; a reading ends it."""
         self._gone: set[str] = set()
-        """Conversations that were listed and are no more: the start of one is over, even where it is still listed.
+        """Conversations that are listed no more: the start of one is over, even where the server still lists it.
 
-        Only those with a start in that list are kept, once none goes on that could turn out to be of another one."""
+        Once no start is in progress, which might be of one of these, only those that a start names are kept."""
         self._total: int | None = None
         """How many conversations there were at first; None if there is only one page or the server does not tell."""
         self._begun = False

@@ -26,9 +26,9 @@ class Viewports:
     starting: frozenset[str] = frozenset()
     """The start tasks that, when last read, could still end soon."""
     unsettled: dict[str, bool] = field(default_factory=dict)
-    """Sandboxes that changed, and whose conversations may not have been read since; whether one reading has come, which
-    may have begun before.
-    """
+    """Sandboxes that changed, until their conversations were read twice since.
+
+    The first reading, once it has come (true), may have begun before the change."""
 
     def changed(self, sandbox_ids: Iterable[str]) -> None:
         """Note that sandboxes changed."""

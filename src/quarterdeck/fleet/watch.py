@@ -58,21 +58,21 @@ class Changes(NamedTuple, Generic[R]):
 class Store(Generic[R]):
     """The records of one list, by id.
 
-    A record that reads equal is not replaced, so identity (`is`) shows that nothing changed. `carry` returns the record
+    A record that reads equal is not replaced, so identity (`is`) shows that nothing changed. `merge` returns the record
     to store, given the stored one and the one just read.
     """
 
-    def __init__(self, carry: Callable[[R, R], R] = lambda held, read: read) -> None:
+    def __init__(self, merge: Callable[[R, R], R] = lambda held, read: read) -> None:
         self.by_id: dict[str, R] = {}
         """Records by id in the server's order; a new record comes last until the whole list has been read."""
-        self._carry = carry
+        self._merge = merge
 
     def take(self, records: Iterable[R], unknown: Iterable[str] = ()) -> Changes[R]:
         """Store records as they were read, and remove the `unknown` ones, which the server does not know."""
         read, added, changed = list[R](), set[str](), set[str]()
         for told in records:
             held = self.by_id.get(told.id)
-            record = told if held is None else self._carry(held, told)
+            record = told if held is None else self._merge(held, told)
             if record != held:
                 (added if held is None else changed).add(told.id)
                 self.by_id[told.id] = record
@@ -154,15 +154,20 @@ class Watch(Generic[R]):
     def __post_init__(self) -> None:
         self.health = Health()
         """Whether the readings succeed, and how old they are."""
-        self._nap: asyncio.Future[None] | None = None
+        self._sleeping: asyncio.Future[None] | None = None
         self._by_batch = True
+        """Whether the server reads records by their ids, as far as is known."""
         self._one_page = False
+        """Whether the last full pass was of a single page."""
         self._pages_read = 0
         """How many pages the current reading has received."""
         self._ended_at = -math.inf
+        """When the last reading ended."""
         self._tick_at = -math.inf
+        """When the last tick began."""
         self._pass_took = 0.0
         self._asked = False
+        """Whether a reading of the whole list was requested."""
 
     @property
     def records(self) -> Mapping[str, R]:
@@ -182,8 +187,8 @@ class Watch(Generic[R]):
 
     def wake(self) -> None:
         """Decide anew when the next reading is due, because something else is looked at."""
-        if self._nap is not None:
-            self._nap.cancel()
+        if self._sleeping is not None:
+            self._sleeping.cancel()
 
     def take(self, records: Sequence[R]) -> None:
         """Store records that were read by another request, as if a reading had returned them."""
@@ -226,12 +231,12 @@ class Watch(Generic[R]):
         return max(ON_SCREEN, rest, PASS_REST * self._pass_took)
 
     async def _rest_until(self, due: float) -> None:
-        self._nap = asyncio.ensure_future(self.sleep(due - self.clock()))
+        self._sleeping = asyncio.ensure_future(self.sleep(due - self.clock()))
         try:
-            await asyncio.wait((self._nap,))
+            await asyncio.wait((self._sleeping,))
         finally:
-            self._nap.cancel()
-            self._nap = None
+            self._sleeping.cancel()
+            self._sleeping = None
         if self.clock() - due > 2 * self.look().interval:
             # The machine or the program was suspended: one whole reading replaces all that were missed.
             self.refresh()

@@ -162,7 +162,10 @@ class SettingsBody(OpenBody):
     sandbox_grouping_strategy: Grouping | None = "NO_GROUPING"
 
     def sent(self) -> dict[str, Any]:
-        """Return only the members in the body, with secrets in clear, as they are stored; also of the MCP lists."""
+        """Return only the members that the body had, with secrets in clear, as they are stored.
+
+        Of the MCP lists these are also only those that it had, but a server in them gets its defaults.
+        """
         sent = self.model_dump(mode="json", include=self.model_fields_set)
         if self.mcp_config is not None:
             sent["mcp_config"] = self.mcp_config.model_dump(mode="json", include=self.mcp_config.model_fields_set)

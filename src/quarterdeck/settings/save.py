@@ -41,7 +41,7 @@ class Caller:
     """Stores what is made of the journal of saves; may raise ServiceError."""
     clock: Callable[[], datetime]
     keep: Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]] | None = None
-    """Called with (gone, new): keeps `new` here and `gone` no longer; returns all kept ones, may raise ServiceError."""
+    """Stores the second servers on this machine, not the first any more; returns all stored. May raise ServiceError."""
     sending: Callable[[], AbstractContextManager[None]] = nullcontext
     """A context that is entered while a request is under way and its outcome is unknown."""
     tell: Callable[[str], None] = lambda step: None

@@ -172,7 +172,7 @@ class Deck(KeysInOrder):
         self.opened: list[OpenScreen] = []
         """The mounted screens of the deck; each adds itself."""
         self.wanted: str | None = None
-        """The id that a list should move its cursor to as soon as the row exists; one made up until an answer names it.
+        """The id that a list should move its cursor to as soon as the row exists; random until the server tells it.
 
         A cursor that somebody moved meanwhile stays there, and of several starts it goes to the last.
         """
