@@ -16,7 +16,7 @@ from textual.widgets import Static
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import MOVING, bindings
-from quarterdeck.tui.paint import lines, plain
+from quarterdeck.tui.paint import content, lines, plain
 from quarterdeck.tui.widgets.bars import Hints, KeyBar, Said, unused_key, working
 from quarterdeck.tui.widgets.lines import TextScroll
 
@@ -95,11 +95,11 @@ class Dialog(ModalScreen[Result | None]):
         """Show a sentence about what is wrong, or remove it."""
         self.say(problem or "", Tone.BAD)
 
-    def say(self, sentence: str, tone: Tone = Tone.PLAIN) -> None:
-        """Show a sentence above the hints."""
+    def say(self, sentence: str | Cell, tone: Tone = Tone.PLAIN) -> None:
+        """Show a sentence above the hints, or a cell as it is."""
         self._waits = tone is Tone.BUSY
         line = self.query_one("#problem", Static)
-        line.update(plain(sentence, tone))
+        line.update(plain(sentence, tone) if isinstance(sentence, str) else content(sentence))
         line.display = bool(sentence)
 
     @on(Said)

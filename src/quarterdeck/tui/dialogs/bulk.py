@@ -162,7 +162,7 @@ class ProgressDialog(Dialog[Copyable]):
     def action_why(self) -> None:
         """Say the whole name of the row, and the reason if there is one: its line may be too short for them."""
         if (row := self._job.rows.get(self.query_one(Table).cursor_id or "")) is not None:
-            self.say(name_of(self._job.named[row.id], row.words))
+            self.say(((name_of(self._job.named[row.id], row.words), Tone.PLAIN),))
 
     def action_copy(self) -> None:
         """Copy the result of each row."""
