@@ -165,7 +165,7 @@ def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path:
             '[settings]\nmax_iterations = "ten"\nnope = 1\nlanguage = "fr"\n[mcp.mcpServers.odd]\ncommand = 5\n',
             "max_iterations: This is not a whole number. "
             "MCP servers: odd: its command is missing or not of the right kind. "
-            "nope: this server does not have it, or lets nobody change it. Nothing was changed.\n",
+            "nope: this server does not have it, or lets nobody change it. Nothing was changed. Take",
         ),
     ):
         file.write_text(content)

@@ -39,7 +39,7 @@ class Desk:
     """The addresses of two servers."""
     keyring: Good = field(default_factory=Good)
     environ: dict[str, str] = field(default_factory=dict)
-    patience: float = 3.0
+    patience: float = 30.0
 
     @property
     def file(self) -> Path:
@@ -347,7 +347,7 @@ async def test_a_key_is_not_kept_where_the_environment_goes_before_it(desk: Desk
 async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> None:
     hanging = Hanging()
     hanging.go_on.set()
-    desk.keyring, desk.patience = hanging, 60
+    desk.keyring = hanging
     try:
         async with desk.sit(desk.connection("two"), sees=("Connections", "key needed", "key        none")) as seat:
             hanging.go_on.clear()

@@ -560,7 +560,7 @@ async def test_what_a_message_means_is_not_asked_any_more_once_no_answer_can_be_
         agent.sandbox, agent.unreached = "PAUSED", True
         await seat.reread()
         await seat.until(lambda: "accept and say" not in seat.text)
-        await seat.sees("Its sandbox is paused. r resumes it.", "why")
+        await seat.sees("Its sandbox is paused. esc, then r resumes it.", "why")
     assert agent.ran == []
     agent.sandbox, agent.unreached = "RUNNING", False
     async with opened(agent, sees="tab answers") as seat:
