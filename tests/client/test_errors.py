@@ -193,9 +193,7 @@ NOT_SENT, NOT_APPLIED, UNKNOWN = Outcome.NOT_SENT, Outcome.NOT_APPLIED, Outcome.
         (Answer(status=503, headers=dict.fromkeys(("Date", "Retry-After"), BEYOND_CLOCKS)), 3, 3, 1, UNKNOWN),
     ],
 )
-async def test_only_what_the_table_allows_is_sent_again(
-    fault: Lost, reads: int, watched: int, starts: int, outcome: Outcome
-) -> None:
+async def test_resends_follow_the_table(fault: Lost, reads: int, watched: int, starts: int, outcome: Outcome) -> None:
     client, server = client_of(lambda _: fault)
 
     async def asked(attempt: Awaitable[Any]) -> tuple[int, Outcome]:

@@ -147,9 +147,7 @@ OWN = "https://own.example"
         (OWN, {"llm_model": "m/x", "llm_base_url": None}, None),
     ],
 )
-async def test_no_address_stays_with_another_provider(
-    told: str | None, changes: dict[str, Any], after: str | None
-) -> None:
+async def test_an_address_goes_with_its_provider(told: str | None, changes: dict[str, Any], after: str | None) -> None:
     keeper = NestedServer()
     keeper.agent["llm"] |= {"model": "anthropic/claude", "base_url": told or ADDRESSES["anthropic"]}
     client, _ = client_to(keeper)

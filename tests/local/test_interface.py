@@ -213,9 +213,7 @@ async def three(caller: Caller) -> list[str]:
     return [task["app_conversation_id"] for task in tasks]
 
 
-async def test_lists_are_pages_newest_first_and_batches_take_ids_in_both_forms(
-    caller: Caller, three: list[str]
-) -> None:
+async def test_lists_are_pages_newest_first_and_batches_take_ids_in_two_forms(caller: Caller, three: list[str]) -> None:
     tasks = f"{PATH}/start-tasks"
     for path, member in ((PATH, "id"), (f"{PATH}/search", "id"), (f"{tasks}/search", "app_conversation_id")):
         page = await caller.get(path, limit=2)

@@ -406,9 +406,7 @@ async def test_leaving_does_not_end_what_is_sent_and_keeps_what_is_typed(agent: 
         await seat.until(lambda: composer(seat).text == "more")
 
 
-async def test_what_was_not_sent_is_a_draft(
-    agent: FakeAgent, state: KeptState, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_not_sent_is_a_draft(agent: FakeAgent, state: KeptState, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering_rules, "READ_WITHIN", 0.0)
     server = Gated(agent, to(EVENTS))
     async with opened(agent, state=state, server=server) as seat:

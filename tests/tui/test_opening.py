@@ -96,13 +96,11 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself(monkeypa
     async with seated(answering(server), PROD, size=(60, 20)) as seat:
         await seat.sees("prod", "server.test", "c chooses another server.")
         await seat.until(lambda: re.search(r"prod · (nothing read yet|offline), retry", seat.line(0)))
-        await seat.resize(80, 24)
-        await seat.until(lambda: re.search(r"\[1 Conversations\] 2 .* 3 .*prod · (nothing read|offline)", seat.line(0)))
+        tabs = r"\[1 Conversations\] 2 .* 3 .*prod · (nothing read|offline)"
+        await seat.resize(80, 24, until=lambda: re.search(tabs, seat.line(0)))
         assert "No conversations." not in seat.text
-        await seat.press("2", "n")
-        await seat.until(lambda: re.search(r"Start a sandbox(\n▌? *){2}\n▌ +[A-Z]", seat.text))
-        await seat.press("escape", "1")
-        await seat.press("escape", sees="No filter is set; / types one.")
+        await seat.press("2", "n", until=lambda: re.search(r"Start a sandbox(\n▌? *){2}\n▌ +[A-Z]", seat.text))
+        await seat.press("escape", "1", "escape", sees="No filter is set; / types one.")
         await seat.press("L", until=lambda: re.search(r"unreachable {2,4}\d+ ms {2}GET {4}/", seat.text))
         await seat.press("escape")
         up = True

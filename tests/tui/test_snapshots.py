@@ -97,7 +97,7 @@ def test_help(snap_compare: Compare, tmp_path: Path) -> None:
 
 WRITTEN = (
     "# Why\n\nThe *redirect* drops `query`, see [the docs](http://docs).\n\n- one\n- two\n  1. deep\n\n"
-    "```py\nprint(1)\n```\n\n> quoted\n\n| a | b |\n|---|---|\n| 1, 2 | 日本 |\n\n![a plot](http://plot)"
+    f"```py\n{'print(1) ' * 9}\n```\n\n> quoted\n\n| a | b |\n|---|---|\n| 1, 2 | 日本 |\n\n![a plot](http://plot)"
 )
 
 

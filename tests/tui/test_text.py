@@ -14,7 +14,7 @@ from textual.app import App
 from wcwidth import wcswidth, wcwidth
 
 from quarterdeck.tui import text
-from quarterdeck.tui.conversation.markdown import BAR, markdown_lines
+from quarterdeck.tui.conversation.markdown import markdown_lines
 from quarterdeck.tui.external import CannotRunError, edit, view
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import clip
@@ -116,10 +116,6 @@ def test_nothing_a_server_writes_acts_on_a_terminal_whatever_markdown_makes_of_i
     for line in markdown_lines(value, width):
         for part, _ in line:
             assert not {unicodedata.category(each) for each in part} & CONTROLS, (value, part)
-
-
-def test_code_that_is_wrapped_has_its_bar_on_each_line() -> None:
-    assert [line[0] for line in markdown_lines(f"    {'word ' * 9}", 20)] == [BAR] * 3
 
 
 class Lending(App[None]):

@@ -216,9 +216,7 @@ async def test_all_that_is_told_of_a_line_is_in_sight_also_where_the_one_before_
         await seat.press("j", sees=("--with-a-flag", "environment"))
 
 
-async def test_a_click_presses_a_hint_goes_to_a_line_chooses_it_and_turns_a_box(
-    dozen: FakeFleet,
-) -> None:
+async def test_a_click_presses_a_hint_goes_to_a_line_chooses_it_and_turns_a_box(dozen: FakeFleet) -> None:
     async with at_sandboxes(dozen) as seat:
         await seat.click("Help", sees=("Keys: sandboxes", "↑ ↓ scroll  esc close"))
         await seat.press("slash", sees="/ does nothing here; the keys are below.")

@@ -150,9 +150,7 @@ class Late(KeptState):
 
 
 @pytest.mark.parametrize(("kind", "why"), [(KeptState, "Not a directory."), (Late, "the disk does not answer.")])
-async def test_the_watch_works_without_a_file(
-    fleet: FakeFleet, tmp_path: Path, kind: type[KeptState], why: str
-) -> None:
+async def test_watching_works_without_a_file(fleet: FakeFleet, tmp_path: Path, kind: type[KeptState], why: str) -> None:
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "unread").write_text("no folder")
     async with at_conversations(fleet, state=kind(tmp_path / "state"), size=WIDE) as seat:

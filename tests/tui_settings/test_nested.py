@@ -279,9 +279,7 @@ async def test_after_a_lost_answer_the_list_behind_the_form_is_read_again(sit_be
         await seat.go_to("secret:LOST_ONE", "enter", sees="f2 in the list gives it a new one.")
 
 
-async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(
-    sit_before: Sit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_value_lost_halfway_is_made_by_trying_again(sit_before: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "STILL_TYPING", 30.0)
     held = Answer({"custom_secrets": [{"name": "API_TOKEN", "description": "d"}]})
     answers = {

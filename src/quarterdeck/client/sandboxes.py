@@ -41,11 +41,11 @@ class SandboxesResource(Records[Sandbox]):
 
     async def pause(self, sandbox_id: str) -> None:
         """Pause a sandbox; after a lost response it is read, and the request repeated once if it is not paused."""
-        await self._order(sandbox_id, "pause", done=_PAUSED, not_done=_UP)
+        await self._change_status(sandbox_id, "pause", done=_PAUSED, not_done=_UP)
 
     async def resume(self, sandbox_id: str) -> None:
         """Resume a sandbox; after a lost response it is read, and the request repeated once if it is still paused."""
-        await self._order(sandbox_id, "resume", done=_UP, not_done=_PAUSED)
+        await self._change_status(sandbox_id, "resume", done=_UP, not_done=_PAUSED)
 
     async def delete(self, sandbox_id: str) -> None:
         """Delete a sandbox; its id is sent in path and query, as servers need it (SERVERS.md: deleting a sandbox)."""
@@ -64,7 +64,7 @@ class SandboxesResource(Records[Sandbox]):
         """Read all specs; the first one is the server's default."""
         return await self._specs.whole()
 
-    async def _order(self, sandbox_id: str, verb: str, *, done: Set[str], not_done: Set[str]) -> None:
+    async def _change_status(self, sandbox_id: str, verb: str, *, done: Set[str], not_done: Set[str]) -> None:
         """Pause or resume a sandbox, once more if the server failed (SERVERS.md: pausing and resuming)."""
         request = Request("POST", f"{SANDBOXES}/{segment(sandbox_id)}/{verb}", item=True)
         for last in (False, True):

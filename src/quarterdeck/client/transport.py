@@ -148,7 +148,7 @@ class Transport:
         if self.access.read_only and not request.reads:
             words = "This connection is read-only: nothing was sent."
             raise ServiceError(ErrorKind.READ_ONLY, words, outcome=Outcome.NOT_SENT)
-        await self._turn(request)
+        await self._wait_for_turn(request)
         since, seconds = _now(), request.seconds or self.limits.total
         deadline, repeats = since + seconds, 0
         while True:
@@ -160,7 +160,7 @@ class Transport:
                 if wait is None or (request.reads and _now() + wait >= deadline):
                     raise _final(request, error) from None
             await asyncio.sleep(wait)
-            await self._turn(request)
+            await self._wait_for_turn(request)
             repeats += 1
             if not request.reads:
                 deadline = _now() + seconds
@@ -196,7 +196,7 @@ class Transport:
         async with self._answer(http_request, _now(), _now() + seconds) as answer:
             return answer.status_code
 
-    async def _turn(self, request: Request) -> None:
+    async def _wait_for_turn(self, request: Request) -> None:
         if self._rate_limiter is not None:
             await self._rate_limiter.turn(background=request.background)
 
