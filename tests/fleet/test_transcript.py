@@ -130,6 +130,7 @@ def test_words_that_are_being_written_stand_at_the_end_until_the_list_has_the_wh
     assert told(transcript)[-1] == "next", "the list tells of the one before"
     transcript.catch_up([said("agent", "next and last")])
     assert told(transcript)[-1] == "next and last", "also where no socket told"
+    assert told(transcript, delta("next "), said("agent", "next and last"))[-1] == "next and last", "or told it later"
 
 
 def test_a_message_that_came_while_the_last_answer_was_written_is_noticed() -> None:

@@ -345,9 +345,8 @@ async def test_a_key_is_not_kept_where_the_environment_goes_before_it(desk: Desk
 
 
 async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> None:
-    hanging = Hanging()
+    desk.keyring = hanging = Hanging()
     hanging.go_on.set()
-    desk.keyring = hanging
     try:
         async with desk.sit(desk.connection("two"), sees=("Connections", "key needed", "key        none")) as seat:
             hanging.go_on.clear()

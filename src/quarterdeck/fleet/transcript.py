@@ -189,6 +189,8 @@ class Transcript:
             if _ends_an_answer(event):
                 self._heard.add(event.id)
                 self._is_whole = True
+        elif _ends_an_answer(event):  # the list was faster than the words
+            self._written, self._is_whole = _NOTHING_WRITTEN, False
 
     def state(self, state: AgentState) -> None:
         """Apply the current state of the conversation."""
