@@ -234,8 +234,8 @@ def test_a_conversation_is_created_and_listed(run: Run) -> None:
 
 
 def test_a_read_only_connection_changes_nothing(run: Run) -> None:
-    for command in (("settings", "set", "language=fr"), ("sandboxes", "start"), ("conversations", "create")):
-        assert "read-only" in run("--read-only", *command, status=1).err
+    for command in ("settings set language=fr", "sandboxes start", "sandboxes delete nope", "conversations create"):
+        assert "read-only" in run("--read-only", *command.split(), status=1).err
     plan = run("--read-only", "sandboxes", "pause", "nope", "--dry-run", status=1)
     assert "read-only: without --dry-run nothing is done either." in plan.err
     assert run("sandboxes", "list", "--json").json == []

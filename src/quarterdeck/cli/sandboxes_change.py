@@ -70,18 +70,21 @@ async def run(arguments: CommandLine, config: Config) -> int:
 
 
 def _print_plan(job: BulkJob, session: Session, arguments: CommandLine) -> None:
-    """Print what would be done; raises CommandError (status 2) for a deletion without --yes."""
+    """Print what would be done; raises CommandError for a deletion without --yes (status 2, if --yes would help)."""
     verb, planned = arguments.verb, sum(row.state is RowState.WAITING for row in job.rows.values())
     cells = [
         (row.id, _word(session, row.id), verb if row.state is RowState.WAITING else "skip", row.words)
         for row in job.rows.values()
     ]
     answer(arguments, _plain(job, session), table(("ID", "STATUS", "PLAN", "WHY"), cells))
+    read_only = session.client.transport.access.read_only
+    if not arguments.dry_run and read_only:
+        raise CommandError("Nothing was deleted: this connection is read-only.")
     if not arguments.dry_run:
         words = f"Nothing was deleted; --yes deletes {planned} of {len(job.rows)}."
         advice = "A workspace goes with its sandbox; conversations stay listed without one."
         raise CommandError(words, advice, status=2)
-    if session.client.transport.access.read_only:
+    if read_only:
         note("This connection is read-only: without --dry-run nothing is done either.")
     else:
         note(f"Nothing was done; without --dry-run: {verb} {planned} of {len(job.rows)}.")
