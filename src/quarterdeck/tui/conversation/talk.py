@@ -27,6 +27,7 @@ from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.widgets.bars import Hints
 
 STILL_WAITS = "Reading whether it still waits for this…"
+SETTING = "Telling the agent when to ask…"
 Tell = Callable[[], Awaitable[str]]
 """Sends something to the agent and returns a sentence about the result; raises ServiceError."""
 
@@ -97,7 +98,7 @@ class Talk:
     def action_send_on(self) -> None:
         """Send a message again that the agent has not read; the draft stays."""
         if (entry := self.following.transcript.unanswered) is not None:
-            self._submit(entry.text, lambda words, tell: self._tell(tell), lambda typed: None)
+            self._submit(entry.text, lambda words, tell: self._tell("Sending it again…", tell), lambda typed: None)
 
     def _submit(self, words: str, send: Callable[[str, Tell], None], write: Callable[[str], object]) -> None:
         """Send a message; while the agent waits, first ask what to do with the shown actions.
@@ -158,8 +159,7 @@ class Talk:
         if not shown:
             return
         if answer == "accept":
-            self.screen.say(STILL_WAITS, Tone.BUSY)
-            self._tell(lambda: answering.accept(shown))
+            self._tell(STILL_WAITS, lambda: answering.accept(shown))
         elif not self.question.answerable:
             read_only = self.screen.app.endpoint.read_only
             why = "This connection is read-only." if read_only else self.following.note
@@ -170,12 +170,11 @@ class Talk:
             words = "It does these actions, and all that follow without asking, "
             words += "until its agent server restarts or the menu (f2) says otherwise."
             accept = partial(answering.accept, shown, all_that_follow=True)
-            self._confirm("Accept all that follow?", (words,), accept, otherwise=self._answer_after_all)
+            self._confirm("Accept all that follow?", (words,), STILL_WAITS, accept, otherwise=self._answer_after_all)
 
     def action_stop(self) -> None:
         """Stop the agent."""
-        self.screen.say("Stopping the agent…", Tone.BUSY)
-        self._tell(self.answering.stop)
+        self._tell("Stopping the agent…", self.answering.stop)
 
     def action_go_on(self) -> None:
         """Let the agent continue, or resume its sandbox if that is paused."""
@@ -184,8 +183,7 @@ class Talk:
         record = following.record or session.conversations.records.get(following.conversation_id)
         sandbox_id = record.sandbox_id if record is not None else None
         if record is None or sandbox_id is None or record.sandbox_status != SandboxStatus.PAUSED:
-            self.screen.say("Asking the agent to go on…", Tone.BUSY)
-            self._tell(self.answering.go_on)
+            self._tell("Asking the agent to go on…", self.answering.go_on)
             return
 
         async def resume() -> str:
@@ -195,23 +193,25 @@ class Talk:
 
         embedded = self.screen.app.endpoint.embedded
         words = "No agent runs in the local service." if embedded else "You can write to its agent again once it runs."
-        self._confirm("Resume its sandbox?", (words, session.displacement.forecast()), resume)
+        said = (words, session.displacement.forecast())
+        self._confirm("Resume its sandbox?", said, "Asking the server to resume its sandbox…", resume)
 
     def action_ask_always(self) -> None:
         """Make the agent ask before every action."""
-        self._tell(lambda: self.answering.set_policy(ALWAYS))
+        self._tell(SETTING, lambda: self.answering.set_policy(ALWAYS))
 
     def action_ask_risky(self) -> None:
         """Make the agent ask before risky actions only."""
-        self._tell(lambda: self.answering.set_policy(RISKY))
+        self._tell(SETTING, lambda: self.answering.set_policy(RISKY))
 
     def action_ask_never(self) -> None:
         """Make the agent never ask, after a confirmation."""
         words = "It does everything from now on without asking."
-        self._confirm("Never ask?", (words,), lambda: self.answering.set_policy(NEVER))
+        self._confirm("Never ask?", (words,), SETTING, lambda: self.answering.set_policy(NEVER))
 
-    def _tell(self, tell: Tell) -> None:
-        """Run a request to the agent in the background; leaving the screen does not end it."""
+    def _tell(self, doing: str, tell: Tell) -> None:
+        """Say what is under way, and run the request in the background; leaving the screen does not end it."""
+        self.screen.say(doing, Tone.BUSY)
         self.screen.app.run_worker(self._carry_out(tell), group="telling")
 
     async def _carry_out(self, tell: Tell) -> bool:
@@ -239,12 +239,11 @@ class Talk:
             return str(typed["reason"])
 
         def rejected(reason: str | None) -> None:
-            if reason is not None:
-                self.screen.say(STILL_WAITS, Tone.BUSY)
             if reason:
+                self.screen.say(STILL_WAITS, Tone.BUSY)
                 self._send(reason, lambda: self.answering.reject(shown, reason))
             elif reason is not None:
-                self._tell(lambda: self.answering.reject(shown))
+                self._tell(STILL_WAITS, lambda: self.answering.reject(shown))
             else:
                 self._answer_after_all()
 
@@ -258,11 +257,11 @@ class Talk:
         self.screen.call_later(self.screen.action_command, "answer")
 
     def _confirm(
-        self, title: str, said: tuple[str, ...], tell: Tell, otherwise: Callable[[], None] = lambda: None
+        self, title: str, said: tuple[str, ...], doing: str, tell: Tell, otherwise: Callable[[], None] = lambda: None
     ) -> None:
         def confirmed(yes: bool | None) -> None:
             if yes:
-                self._tell(tell)
+                self._tell(doing, tell)
             else:
                 otherwise()
 
