@@ -15,7 +15,7 @@ from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
-from tests.tui.seat import Seat, connecting, seated_at, served_by
+from tests.tui.user import User, connecting, seated_at, served_by
 from tests.tui_settings.conftest import FULL
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
@@ -34,8 +34,8 @@ Steps = tuple[tuple[str, str], ...]
 """Keys, and what is to be seen after them."""
 
 
-def picture(seat: Seat) -> str:
-    return INDENTED.sub(_begun_later, seat.deck.export_screenshot(title="quarterdeck", simplify=True))
+def picture(user: User) -> str:
+    return INDENTED.sub(_begun_later, user.deck.export_screenshot(title="quarterdeck", simplify=True))
 
 
 def _begun_later(text: re.Match[str]) -> str:
@@ -70,15 +70,15 @@ async def take(root: Path) -> None:
             await client.settings.store(None, FULL)
         for name, size, steps in SHOTS:
             deck = Deck(LOCAL, connecting(connect, KeptState(root / name)), clock=lambda: NOW, crash_folder=root)
-            async with seated_at(deck, size) as seat:
-                await seat.until(lambda: seat.deck.session is not None and seat.session.all_listed)
+            async with seated_at(deck, size) as user:
+                await user.until(lambda: user.deck.session is not None and user.session.all_listed)
                 # Rows that came one after the other are sorted now.
-                await seat.press("ctrl+r", until=lambda: not seat.session.conversations.health.refreshing)
-                await seat.sees("live now")
+                await user.press("ctrl+r", until=lambda: not user.session.conversations.health.refreshing)
+                await user.sees("live now")
                 for keys, words in steps:
-                    await seat.press(*keys.split(), sees=words)
-                await seat.pause()  # the side pane follows the cursor
-                (PICTURES / f"{name}.svg").write_text(picture(seat))
+                    await user.press(*keys.split(), sees=words)
+                await user.pause()  # the side pane follows the cursor
+                (PICTURES / f"{name}.svg").write_text(picture(user))
                 print(f"{name}.svg")
     finally:
         await service.aclose()

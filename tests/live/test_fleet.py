@@ -31,7 +31,7 @@ from tests.client.fakes import under_way
 from tests.live.conftest import Target
 from tests.live.kit import changed, delete_sandbox_left_by, ended, listed_tasks, refused, settings_of, started
 from tests.local.conftest import until
-from tests.tui.seat import Seat, connecting, seated_at
+from tests.tui.user import User, connecting, seated_at
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
@@ -286,34 +286,34 @@ async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target:
 
     before = await listed_tasks(client)
     deck = Deck(Connection(target.label, target.url), connecting(connect), crash_folder=tmp_path)
-    async with seated_at(deck) as seat:
-        await seat.sees("live now")
-        await seat.press("n", sees="First message")
-        seat.paste_at_once("stub:\nrun echo start\nrun! echo one\nrun! echo two\ntext unexpected")
-        await seat.press("ctrl+s", sees="Created.")
+    async with seated_at(deck) as user:
+        await user.sees("live now")
+        await user.press("n", sees="First message")
+        user.paste_at_once("stub:\nrun echo start\nrun! echo one\nrun! echo two\ntext unexpected")
+        await user.press("ctrl+s", sees="Created.")
         (started,) = await listed_tasks(client) - before
         task = await ended(client, started)
         assert task is not None
         if task.app_conversation_id is None:
             pytest.skip(f"no agent runs here: {task.detail}")
-        await seat.press("ctrl+r")
-        await seat.until(lambda: seat.list_screen.table.cursor_id == task.app_conversation_id)
-        await seat.press("enter", sees="m writes a message")
-        await answer(seat, "echo one", "tab", "y")
-        await answer(seat, "echo two", "tab", "n")
-        await seat.sees("Why")
-        seat.paste_at_once("no, do not")
-        await seat.press("enter", sees=("Rejected, and your reason sent.", "no, do not"))
-        await seat.sees("Finished")
-        await seat.press("m")
-        seat.paste_at_once("stub:\nrun sleep 20\ntext all done")
-        await seat.press("ctrl+s", "escape", sees=("Working", "◔ terminal", "sleep 20"))
-        await seat.press("p", sees=("Agent paused", "interrupted"))
-        await seat.press("r", sees=("Finished", "all done"))
+        await user.press("ctrl+r")
+        await user.until(lambda: user.list_screen.table.cursor_id == task.app_conversation_id)
+        await user.press("enter", sees="m writes a message")
+        await answer(user, "echo one", "tab", "y")
+        await answer(user, "echo two", "tab", "n")
+        await user.sees("Why")
+        user.paste_at_once("no, do not")
+        await user.press("enter", sees=("Rejected, and your reason sent.", "no, do not"))
+        await user.sees("Finished")
+        await user.press("m")
+        user.paste_at_once("stub:\nrun sleep 20\ntext all done")
+        await user.press("ctrl+s", "escape", sees=("Working", "◔ terminal", "sleep 20"))
+        await user.press("p", sees=("Agent paused", "interrupted"))
+        await user.press("r", sees=("Finished", "all done"))
     await delete_sandbox_left_by(client, started)
 
 
-async def answer(seat: Seat, command: str, *keys: str) -> None:
+async def answer(user: User, command: str, *keys: str) -> None:
     """Answer the question for that command, once it is asked."""
-    await seat.until(lambda: [each.title for each in seat.deck.screen.query_one(Question).actions] == [command])
-    await seat.press(*keys)
+    await user.until(lambda: [each.title for each in user.deck.screen.query_one(Question).actions] == [command])
+    await user.press(*keys)

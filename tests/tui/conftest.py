@@ -12,9 +12,9 @@ from quarterdeck.tui.glyphs import in_ascii
 from quarterdeck.tui.kept_state import KeptState
 from tests.local.conftest import folder as folder
 from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import Seat, local, seated
+from tests.tui.user import User, at_deck, local
 
-Sit = Callable[..., AbstractAsyncContextManager[Seat]]
+Decks = Callable[..., AbstractAsyncContextManager[User]]
 
 
 @pytest.fixture(autouse=True)
@@ -25,9 +25,9 @@ def _readings_follow_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def sit(folder: Path) -> Sit:
+def deck(folder: Path) -> Decks:
     """Opens decks on one embedded service, one after the other or side by side."""
-    return partial(seated, local(folder))
+    return partial(at_deck, local(folder))
 
 
 @pytest.fixture

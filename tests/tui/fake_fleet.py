@@ -8,7 +8,7 @@ from typing import Any
 
 from quarterdeck.config.connections import Connection
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
-from tests.tui.seat import Seat, Words, answering, seated
+from tests.tui.user import User, Words, answering, at_deck
 
 PROD = Connection("prod", "http://server.test")
 SANDBOXES = "/api/v1/sandboxes"
@@ -144,29 +144,29 @@ def page(items: Iterable[Record], more: str | None = None) -> Answer:
 @asynccontextmanager
 async def at_conversations(
     fleet: FakeFleet, *, server: FakeServer | None = None, endpoint: Connection = PROD, sees: Words = (), **more: Any
-) -> AsyncIterator[Seat]:
+) -> AsyncIterator[User]:
     """A deck on the fleet, or on what answers for it, at its conversations, once they and what answers are known."""
-    async with seated(answering(server or fleet.server), endpoint, **more) as seat:
-        await seat.until(lambda: len(seat.rows) >= len(fleet.conversations) and seat.session.server.kind)
-        await seat.until(lambda: len(seat.session.sandboxes.records) == len(fleet.sandboxes))
-        await seat.press(sees=sees)
-        yield seat
+    async with at_deck(answering(server or fleet.server), endpoint, **more) as user:
+        await user.until(lambda: len(user.rows) >= len(fleet.conversations) and user.session.server.kind)
+        await user.until(lambda: len(user.session.sandboxes.records) == len(fleet.sandboxes))
+        await user.press(sees=sees)
+        yield user
 
 
 @asynccontextmanager
-async def at_sandboxes(fleet: FakeFleet, *, sees: Words = (), **more: Any) -> AsyncIterator[Seat]:
-    """A deck on the fleet, at its sandboxes, once they are known; `more` is as for `seated`."""
-    async with seated(answering(fleet.server), PROD, **more) as seat:
-        await seat.until(lambda: seat.deck.session)
-        await seat.press("2", sees=sees, until=lambda: len(seat.rows) == len(fleet.sandboxes))
-        yield seat
+async def at_sandboxes(fleet: FakeFleet, *, sees: Words = (), **more: Any) -> AsyncIterator[User]:
+    """A deck on the fleet, at its sandboxes, once they are known; `more` is as for `at_deck`."""
+    async with at_deck(answering(fleet.server), PROD, **more) as user:
+        await user.until(lambda: user.deck.session)
+        await user.press("2", sees=sees, until=lambda: len(user.rows) == len(fleet.sandboxes))
+        yield user
 
 
-async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
+async def comes_to(user: User, fleet: FakeFleet, **outcomes: str) -> None:
     """Let agents come to something, and the deck read it."""
     for conversation_id, outcome in outcomes.items():
         fleet.conversations[conversation_id]["execution_status"] = outcome
-    await seat.press("ctrl+r")
-    records = seat.session.conversations.records
-    await seat.until(lambda: all(records[each].execution_status == outcome for each, outcome in outcomes.items()))
-    await seat.pause()
+    await user.press("ctrl+r")
+    records = user.session.conversations.records
+    await user.until(lambda: all(records[each].execution_status == outcome for each, outcome in outcomes.items()))
+    await user.pause()

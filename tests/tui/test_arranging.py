@@ -14,7 +14,7 @@ from quarterdeck.tui.lists.conversation_commands import title_words
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.conftest import Home
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, at_sandboxes, page
-from tests.tui.seat import WIDE, answering, seated
+from tests.tui.user import WIDE, answering, at_deck
 
 
 @pytest.fixture
@@ -29,142 +29,142 @@ def fleet() -> FakeFleet:
 
 
 async def test_a_long_filter_is_seen_while_it_is_typed_and_from_its_beginning_once_it_is_kept(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet, size=(60, 20)) as seat:
-        await seat.press("slash", *"!status:paused", sees="status:  spec:")
-        await seat.press(*",error build", sees="/ !status:paused,error build ", until=lambda: "spec:" not in seat.text)
-        await seat.resize(120, 36)
-        await seat.retype("build", sees="spec:")
-        await seat.resize(80, 24)
+    async with at_sandboxes(fleet, size=(60, 20)) as user:
+        await user.press("slash", *"!status:paused", sees="status:  spec:")
+        await user.press(*",error build", sees="/ !status:paused,error build ", until=lambda: "spec:" not in user.text)
+        await user.resize(120, 36)
+        await user.retype("build", sees="spec:")
+        await user.resize(80, 24)
         long = "!status:paused spec:default-spec"
-        await seat.retype(long, "enter", sees=(f"/ {long}", "4 of 6"))
-        await seat.press("slash", "end", *f" {long}", "enter", sees=f"/ {long} !status:paused spec:d…  4 of 6\n")
+        await user.retype(long, "enter", sees=(f"/ {long}", "4 of 6"))
+        await user.press("slash", "end", *f" {long}", "enter", sees=f"/ {long} !status:paused spec:d…  4 of 6\n")
 
 
 async def test_a_filter_lets_through_as_one_types_and_says_what_means_nothing(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet, size=WIDE, sees="Fix the build") as seat:
-        await seat.press("slash", sees=("status:", "enter keep it  esc show all"))
-        await seat.press(*"orphan status:paused", sees="2 of 6")
-        assert set(seat.table.ids) == {"off4", "off5"}
-        await seat.retype("!orphan spec:default cost>2 build:", sees="1 of 6")
-        assert seat.table.ids == ["run1"]
-        await seat.retype("!title:build", sees=("6 of 6", "title: is no token; quarterdeck help filters names them."))
+    async with at_sandboxes(fleet, size=WIDE, sees="Fix the build") as user:
+        await user.press("slash", sees=("status:", "enter keep it  esc show all"))
+        await user.press(*"orphan status:paused", sees="2 of 6")
+        assert set(user.table.ids) == {"off4", "off5"}
+        await user.retype("!orphan spec:default cost>2 build:", sees="1 of 6")
+        assert user.table.ids == ["run1"]
+        await user.retype("!title:build", sees=("6 of 6", "title: is no token; quarterdeck help filters names them."))
         fleet.talk("c2", "run2", "title:build")
-        await seat.press("enter", "ctrl+r", sees="5 of 6")
-        await seat.press("slash", until=lambda: "no token" not in seat.text)
-        await seat.retype("status:paused,error run", sees="0 of 6")
-        assert "No row has" not in seat.text
-        await seat.retype("status:bogus,error", sees=("0 of 6", "No row has the status bogus or error."))
-        await seat.retype("!status:bogus", sees=("6 of 6", "No status is called bogus."))
-        await seat.retype("idle>abc", sees="Write idle>30m, 2h or 1d, not abc", until=lambda: len(seat.table.ids) == 6)
-        await seat.press("enter", "asterisk", sees="The filter is not understood whole; / changes it")
-        assert not seat.table.marks
-        await seat.press("space", "G", "v", sees="The filter is not understood whole; / changes it")
-        assert len(seat.table.marks) == 1
-        await seat.press("minus", "slash")
-        await seat.retype("  ", "enter", until=lambda: not re.search("abc|\n /", seat.text))
+        await user.press("enter", "ctrl+r", sees="5 of 6")
+        await user.press("slash", until=lambda: "no token" not in user.text)
+        await user.retype("status:paused,error run", sees="0 of 6")
+        assert "No row has" not in user.text
+        await user.retype("status:bogus,error", sees=("0 of 6", "No row has the status bogus or error."))
+        await user.retype("!status:bogus", sees=("6 of 6", "No status is called bogus."))
+        await user.retype("idle>abc", sees="Write idle>30m, 2h or 1d, not abc", until=lambda: len(user.table.ids) == 6)
+        await user.press("enter", "asterisk", sees="The filter is not understood whole; / changes it")
+        assert not user.table.marks
+        await user.press("space", "G", "v", sees="The filter is not understood whole; / changes it")
+        assert len(user.table.marks) == 1
+        await user.press("minus", "slash")
+        await user.retype("  ", "enter", until=lambda: not re.search("abc|\n /", user.text))
 
 
 async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: FakeFleet) -> None:
-    async with at_sandboxes(FakeFleet()) as seat:
-        await seat.press("f", sees="There are no rows, so there is no status to choose.")
-    async with at_sandboxes(fleet) as seat:
-        await seat.press("f", sees=("Show rows by status", "[x] ● Running", "[x] ‖ Paused"))
-        await seat.press("space", "enter", sees=("status:paused", "2 of 6"))
-        await seat.press("f", sees=("[ ] ● Running", "[x] ‖ Paused"))
-        await seat.press("down", "space", "enter", sees="A list shows at least one status; d chooses all.")
-        await seat.press("d", "enter", until=lambda: len(seat.table.ids) == 6, lacks="status:")
-        await seat.press("slash", *"run status:error !idle>30m", "enter", "f", "space", sees="[x] ● Running")
-        await seat.press("enter", sees=("/ run !idle>30m status:running,error", "3 of 6"))
+    async with at_sandboxes(FakeFleet()) as user:
+        await user.press("f", sees="There are no rows, so there is no status to choose.")
+    async with at_sandboxes(fleet) as user:
+        await user.press("f", sees=("Show rows by status", "[x] ● Running", "[x] ‖ Paused"))
+        await user.press("space", "enter", sees=("status:paused", "2 of 6"))
+        await user.press("f", sees=("[ ] ● Running", "[x] ‖ Paused"))
+        await user.press("down", "space", "enter", sees="A list shows at least one status; d chooses all.")
+        await user.press("d", "enter", until=lambda: len(user.table.ids) == 6, lacks="status:")
+        await user.press("slash", *"run status:error !idle>30m", "enter", "f", "space", sees="[x] ● Running")
+        await user.press("enter", sees=("/ run !idle>30m status:running,error", "3 of 6"))
     fleet.talk("c2", "off4", "Asleep")
-    async with at_conversations(fleet) as seat:
-        await seat.press("slash", *"fix status:finished", "enter", sees="1 of 2")  # `state`, by its other name
-        await seat.press("f", sees=("[x] ✓ Finished", "[ ] ‖ Sandbox paused"))
-        await seat.press("d", "enter", until=lambda: len(seat.table.ids) == 1, sees="/ fix", lacks="status:")
+    async with at_conversations(fleet) as user:
+        await user.press("slash", *"fix status:finished", "enter", sees="1 of 2")  # `state`, by its other name
+        await user.press("f", sees=("[x] ✓ Finished", "[ ] ‖ Sandbox paused"))
+        await user.press("d", "enter", until=lambda: len(user.table.ids) == 1, sees="/ fix", lacks="status:")
 
 
 async def test_sorted_by_addresses_are_those_that_are_shown(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet, size=(200, 50)) as seat:
-        await seat.go_to("run0", "p", sees="3 Paused")
-        await seat.press(*"ssssssssssS", sees="Sorted by URLS, reversed")
-        assert set(seat.table.ids[:3]) == {"run1", "run2", "run3"}
+    async with at_sandboxes(fleet, size=(200, 50)) as user:
+        await user.go_to("run0", "p", sees="3 Paused")
+        await user.press(*"ssssssssssS", sees="Sorted by URLS, reversed")
+        assert set(user.table.ids[:3]) == {"run1", "run2", "run3"}
 
 
 async def test_equal_rows_stand_as_usual_and_so_do_all_once_the_column_of_their_order_is_hidden() -> None:
     fleet = FakeFleet()
     for hour, name in enumerate("bca"):
         fleet.talk(name, fleet.add(f"box{name}", "PAUSED"), name, updated_at=f"2026-03-14T1{hour}:00:00Z")
-    async with at_conversations(fleet) as seat:
+    async with at_conversations(fleet) as user:
         for key, order in {"s": "STATE ▲", "S": "STATE ▼"}.items():
-            await seat.press(key, sees=order, until=lambda: seat.table.ids == ["a", "c", "b"])
-        await seat.press("C", "space", "enter", sees="Sorted by what needs a look first")
-        await seat.press("S", sees="▼  TITLE")
-        await seat.press("s", sees="TITLE ▲", until=lambda: seat.table.ids == ["a", "b", "c"])
+            await user.press(key, sees=order, until=lambda: user.table.ids == ["a", "c", "b"])
+        await user.press("C", "space", "enter", sees="Sorted by what needs a look first")
+        await user.press("S", sees="▼  TITLE")
+        await user.press("s", sees="TITLE ▲", until=lambda: user.table.ids == ["a", "b", "c"])
 
 
 async def test_a_filter_that_hides_the_row_of_the_cursor_leads_to_the_first_it_lets_through() -> None:
     fleet = FakeFleet()
     for number in range(40):
         fleet.add(f"box{number:02}", "PAUSED" if number < 30 else "RUNNING")
-    async with at_sandboxes(fleet) as seat:
-        last = seat.table.ids[-1]
-        await seat.press("G", "slash", *"box0", sees="10 of 40")
-        await seat.press(*"zz", "enter", sees="0 of 40")
-        await seat.press("escape", until=lambda: any(line.startswith("▌") for line in seat.text.splitlines()))
-        assert seat.table.cursor_id == last
-        await seat.press("slash", *"status:running", "enter")
-        assert seat.table.cursor_id == seat.table.ids[0] == "box30"
-        await seat.press("escape")
-        assert seat.table.cursor_id == "box30"
+    async with at_sandboxes(fleet) as user:
+        last = user.table.ids[-1]
+        await user.press("G", "slash", *"box0", sees="10 of 40")
+        await user.press(*"zz", "enter", sees="0 of 40")
+        await user.press("escape", until=lambda: any(line.startswith("▌") for line in user.text.splitlines()))
+        assert user.table.cursor_id == last
+        await user.press("slash", *"status:running", "enter")
+        assert user.table.cursor_id == user.table.ids[0] == "box30"
+        await user.press("escape")
+        assert user.table.cursor_id == "box30"
 
 
 async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet) as seat:
-        await seat.press("v", sees="Mark a row with space first")
-        await seat.press("g", "space", "j", "j", "v", sees="4 marked")
-        await seat.press("minus", until=lambda: not seat.table.marks)
-        await seat.press("minus", sees="Nothing is marked")
-        await seat.press("slash", *"status:paused", "enter", "asterisk", lacks="Nothing is marked")
-        assert seat.table.marks == {"off4", "off5"}
+    async with at_sandboxes(fleet) as user:
+        await user.press("v", sees="Mark a row with space first")
+        await user.press("g", "space", "j", "j", "v", sees="4 marked")
+        await user.press("minus", until=lambda: not user.table.marks)
+        await user.press("minus", sees="Nothing is marked")
+        await user.press("slash", *"status:paused", "enter", "asterisk", lacks="Nothing is marked")
+        assert user.table.marks == {"off4", "off5"}
 
 
 async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, state: KeptState) -> None:
-    async with at_sandboxes(fleet, state=state) as seat:
-        assert "OWNER" not in seat.line(2)
-        await seat.press("C", sees="[x] OWNER")
-        await seat.press("end", *("K",) * 10, "down", "space", "enter")
-        await seat.until(lambda: seat.line(2).split()[0] == "OWNER")
-        await seat.press("C", "d", "enter", until=lambda: seat.line(2).split()[0] == "STATUS")
-        await seat.press("s", "s", "s", "S", "C", "down", "down", "down", "space", "enter", "slash")
-        await seat.press(*"status:running", "enter")
-        await seat.pause()
-    async with at_sandboxes(fleet, state=state, sees=("status:running", "4 of 6", "SANDBOX ▼")) as seat:
-        assert seat.table.ids == ["run3", "run2", "run1", "run0"]
-        assert "CONVERSATION" not in seat.line(3)
-        await seat.press("escape", until=lambda: len(seat.table.ids) == 6)
+    async with at_sandboxes(fleet, state=state) as user:
+        assert "OWNER" not in user.line(2)
+        await user.press("C", sees="[x] OWNER")
+        await user.press("end", *("K",) * 10, "down", "space", "enter")
+        await user.until(lambda: user.line(2).split()[0] == "OWNER")
+        await user.press("C", "d", "enter", until=lambda: user.line(2).split()[0] == "STATUS")
+        await user.press("s", "s", "s", "S", "C", "down", "down", "down", "space", "enter", "slash")
+        await user.press(*"status:running", "enter")
+        await user.pause()
+    async with at_sandboxes(fleet, state=state, sees=("status:running", "4 of 6", "SANDBOX ▼")) as user:
+        assert user.table.ids == ["run3", "run2", "run1", "run0"]
+        assert "CONVERSATION" not in user.line(3)
+        await user.press("escape", until=lambda: len(user.table.ids) == 6)
 
 
 async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, home: Home) -> None:
-    async with at_sandboxes(fleet) as seat:
-        await seat.go_to("run1", "y", sees=("Copy of run1", "agent URL", "http://box/run1", "OSC 52"))
-        assert "hush" not in seat.text
-        await seat.press("down", "down", "f", until=lambda: (home.state / "copied.txt").exists())
+    async with at_sandboxes(fleet) as user:
+        await user.go_to("run1", "y", sees=("Copy of run1", "agent URL", "http://box/run1", "OSC 52"))
+        assert "hush" not in user.text
+        await user.press("down", "down", "f", until=lambda: (home.state / "copied.txt").exists())
         saved = (home.state / "copied.txt").read_text()
         assert '"id": "run1"' in saved
         assert "hush" not in saved
         assert "sentinel" not in saved
-        await seat.press("p", sees="3 Paused")
-        await seat.press("y", sees="Copy of run1")
-        assert "agent URL" not in seat.text, "nothing answers there"
+        await user.press("p", sees="3 Paused")
+        await user.press("y", sees="Copy of run1")
+        assert "agent URL" not in user.text, "nothing answers there"
 
 
 async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Home) -> None:
     fleet = FakeFleet()
     title = "pay \u202e001\u202c \x9b5n \x1b[2J\n 👩\u200d💻"
     fleet.talk("c" * 32, "run1", title)
-    async with at_conversations(fleet, size=WIDE, sees="pay 001 5n ␛[2J 👩") as seat:
-        await seat.press("y", "down", "down", "enter", sees=("Copied the title", "u escapes"))
-        assert seat.deck.clipboard == r"pay \u202e001\u202c \u009b5n \u001b[2J" + " 👩\u200d💻"
-        await seat.press("y", "down", "down", "down", "f", until=lambda: (home.state / "copied.txt").exists())
+    async with at_conversations(fleet, size=WIDE, sees="pay 001 5n ␛[2J 👩") as user:
+        await user.press("y", "down", "down", "enter", sees=("Copied the title", "u escapes"))
+        assert user.deck.clipboard == r"pay \u202e001\u202c \u009b5n \u001b[2J" + " 👩\u200d💻"
+        await user.press("y", "down", "down", "down", "f", until=lambda: (home.state / "copied.txt").exists())
         saved = (home.state / "copied.txt").read_text()
         assert json.loads(saved)["title"] == title
         assert not {"\u202e", "\x9b", "\x1b"} & set(saved)
@@ -180,18 +180,18 @@ async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Ho
 async def test_without_a_browser_an_address_is_copied_and_what_it_holds_is_said(url: str, said: str) -> None:
     fleet = FakeFleet()
     fleet.talk("c" * 32, "run1", "Bug", conversation_url=url)
-    async with at_conversations(fleet, size=WIDE) as seat:
-        await seat.press("O", sees=f"No browser: copied {said}")
-        assert ("password" in seat.text) is ("password" in said)
-        assert "hush" not in seat.text
-        assert seat.deck.clipboard == url
+    async with at_conversations(fleet, size=WIDE) as user:
+        await user.press("O", sees=f"No browser: copied {said}")
+        assert ("password" in user.text) is ("password" in said)
+        assert "hush" not in user.text
+        assert user.deck.clipboard == url
 
 
 async def test_without_a_browser_the_address_of_an_agent_server_is_copied(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.go_to("run1", "O", sees="copied http://box/run1 with its password or token, if")
-        assert seat.deck.clipboard == "http://box/run1?key=hush"
-        await seat.go_to("off4", "O", sees="It has addresses only while it runs. r resumes it.")
+    async with at_sandboxes(fleet, size=WIDE) as user:
+        await user.go_to("run1", "O", sees="copied http://box/run1 with its password or token, if")
+        assert user.deck.clipboard == "http://box/run1?key=hush"
+        await user.go_to("off4", "O", sees="It has addresses only while it runs. r resumes it.")
 
 
 def test_a_browser_is_opened_only_where_one_would_show() -> None:
@@ -213,13 +213,13 @@ def elsewhere() -> Iterator[None]:
 @pytest.mark.usefixtures("elsewhere")
 async def test_times_of_day_are_those_of_the_person(fleet: FakeFleet) -> None:
     began = datetime.now().replace(microsecond=0)
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.press("L", sees=("/api/v1/sandboxes/search", "GET    /api/v1/app-conversations/start-tasks/search"))
-        asked = re.search(r"(\d\d:\d\d:\d\d) .*/api/v1/sandboxes/search", seat.text)
-        await seat.press("escape", "enter", "G", sees="Timeline")
-        seen = re.search(r"Timeline.*?(\d\d:\d\d:\d\d)", seat.text, re.DOTALL)
-        await seat.press("escape", "3", until=lambda: "read " in seat.line(0))
-        read = re.search(r"read (\d\d:\d\d)", seat.line(0))
+    async with at_sandboxes(fleet, size=WIDE) as user:
+        await user.press("L", sees=("/api/v1/sandboxes/search", "GET    /api/v1/app-conversations/start-tasks/search"))
+        asked = re.search(r"(\d\d:\d\d:\d\d) .*/api/v1/sandboxes/search", user.text)
+        await user.press("escape", "enter", "G", sees="Timeline")
+        seen = re.search(r"Timeline.*?(\d\d:\d\d:\d\d)", user.text, re.DOTALL)
+        await user.press("escape", "3", until=lambda: "read " in user.line(0))
+        read = re.search(r"read (\d\d:\d\d)", user.line(0))
     for found in (asked, seen, read):
         assert found is not None
         assert (datetime.strptime(f"{found[1]}:59"[:8], "%H:%M:%S") - began).seconds < 300
@@ -228,16 +228,16 @@ async def test_times_of_day_are_those_of_the_person(fleet: FakeFleet) -> None:
 async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
     for number in range(20):
         fleet.add(f"more{number}")
-    async with at_sandboxes(fleet, size=(60, 20)) as seat:
-        await seat.sees("STATUS", "SANDBOX", "CONVERSATION", "FOR", "24 Running", "2 Paused", "live", lacks="SPEC")
-        await seat.press(*("s",) * 8, sees=("Sorted by SPEC", "SPEC ▲"))
-        await seat.press("asterisk", "slash", *"run0", "enter", sees="esc show all")
-        await seat.press("p", sees=("1 will be paused", "y do it", "scroll", "h hidden ones too, or not"))
-        await seat.press("escape", "I", sees=("Quiet for at least", "would be paused"))
-        await seat.press("escape", "escape", until=lambda: "esc show all" not in seat.text)
-        await seat.resize(80, 24)
-        await seat.press("f2", sees="Open the address of the sandbox")
-        await seat.resize(60, 20, sees=f"Open the address of the\n▌{'sandbox':>33}\n")
+    async with at_sandboxes(fleet, size=(60, 20)) as user:
+        await user.sees("STATUS", "SANDBOX", "CONVERSATION", "FOR", "24 Running", "2 Paused", "live", lacks="SPEC")
+        await user.press(*("s",) * 8, sees=("Sorted by SPEC", "SPEC ▲"))
+        await user.press("asterisk", "slash", *"run0", "enter", sees="esc show all")
+        await user.press("p", sees=("1 will be paused", "y do it", "scroll", "h hidden ones too, or not"))
+        await user.press("escape", "I", sees=("Quiet for at least", "would be paused"))
+        await user.press("escape", "escape", until=lambda: "esc show all" not in user.text)
+        await user.resize(80, 24)
+        await user.press("f2", sees="Open the address of the sandbox")
+        await user.resize(60, 20, sees=f"Open the address of the\n▌{'sandbox':>33}\n")
 
 
 async def test_a_count_is_shown_whole_or_not_at_all() -> None:
@@ -245,11 +245,11 @@ async def test_a_count_is_shown_whole_or_not_at_all() -> None:
     for status in ("ERROR", "MISSING", "RUNNING", "STARTING", "PAUSED"):
         for number in range(10):
             fleet.add(f"{status.lower()}{number}", status)
-    async with at_sandboxes(fleet, size=(60, 20)) as seat:
-        await seat.until(lambda: seat.line(1).rstrip().endswith("10 Starting  …"))
+    async with at_sandboxes(fleet, size=(60, 20)) as user:
+        await user.until(lambda: user.line(1).rstrip().endswith("10 Starting  …"))
         for width in range(80, 60, -1):
-            await seat.resize(width, 24)
-            await seat.until(lambda: seat.line(1).rstrip().endswith(("‖ 10 Paused", "10 Starting  …")))
+            await user.resize(width, 24)
+            await user.until(lambda: user.line(1).rstrip().endswith(("‖ 10 Paused", "10 Starting  …")))
 
 
 OLD = {"id": "old", "title": "Port the old parser"}
@@ -277,11 +277,11 @@ async def test_a_long_list_says_how_much_is_read_and_what_was_found(answer: Answ
         return Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
 
     server = FakeServer(script)
-    async with seated(answering(server), PROD, size=WIDE, sees=("1 of 340 read", "(status 429)")) as seat:
-        await seat.press("slash", *"parser")
-        await seat.until(lambda: any(("title__contains", "parser") in each.query for each in server.asked))
-        await seat.sees(*words)
-        assert "so far" not in seat.text, "it is said above, where it is renewed"
+    async with at_deck(answering(server), PROD, size=WIDE, sees=("1 of 340 read", "(status 429)")) as user:
+        await user.press("slash", *"parser")
+        await user.until(lambda: any(("title__contains", "parser") in each.query for each in server.asked))
+        await user.sees(*words)
+        assert "so far" not in user.text, "it is said above, where it is renewed"
 
 
 def test_only_a_word_that_a_title_may_have_is_asked_for() -> None:

@@ -13,54 +13,54 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.lists.folding import Folding
 from tests.client.fakes import Answer
-from tests.tui.conftest import Sit
+from tests.tui.conftest import Decks
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, comes_to, start_task
-from tests.tui.seat import WIDE, answering, connecting, seated, seated_at
+from tests.tui.user import WIDE, answering, at_deck, connecting, seated_at
 
 
-async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_detail(sit: Sit) -> None:
-    async with sit(sees=("No conversations.", "n creates one")) as seat:
-        await seat.press("n", *"fix the bug", "ctrl+s", sees=("fix the bug", "1 Idle"))
-    async with sit(sees=("fix the bug", "1 Idle")) as seat:
-        (conversation,) = seat.session.conversations.records
-        await seat.press("i")
-        await seat.sees(conversation, "repository", "branch", "provider", "model", "trigger", "created", "updated")
-        await seat.press("pagedown", sees=("sandbox status", "RUNNING", "agent status", "idle"))
-        await seat.press("escape", "enter", sees=("○ Idle  fix the bug", "No agent runs here"), lacks=("ctx", "asks:"))
+async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_detail(deck: Decks) -> None:
+    async with deck(sees=("No conversations.", "n creates one")) as user:
+        await user.press("n", *"fix the bug", "ctrl+s", sees=("fix the bug", "1 Idle"))
+    async with deck(sees=("fix the bug", "1 Idle")) as user:
+        (conversation,) = user.session.conversations.records
+        await user.press("i")
+        await user.sees(conversation, "repository", "branch", "provider", "model", "trigger", "created", "updated")
+        await user.press("pagedown", sees=("sandbox status", "RUNNING", "agent status", "idle"))
+        await user.press("escape", "enter", sees=("○ Idle  fix the bug", "No agent runs here"), lacks=("ctx", "asks:"))
 
 
-async def test_title_and_sandbox_are_taken_as_typed_and_that_is_gone_to_paused_and_resumed_from_there(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.until(lambda: seat.deck.session)
-        sandbox = await seat.session.start("shell")
-        await seat.until(lambda: sandbox.id in seat.session.sandboxes.records)
-        await seat.press("n", sees="The local service keeps conversations", lacks="grouped")
-        await seat.press("tab", *"A title of mine", "enter", "tab", "tab", "enter", "down", "enter", "ctrl+s")
-        await seat.sees("A title of mine", "1 Idle")
-        (conversation,) = seat.session.conversations.records.values()
+async def test_title_and_sandbox_are_taken_as_typed_gone_to_paused_and_resumed_from_there(deck: Decks) -> None:
+    async with deck() as user:
+        await user.until(lambda: user.deck.session)
+        sandbox = await user.session.start("shell")
+        await user.until(lambda: sandbox.id in user.session.sandboxes.records)
+        await user.press("n", sees="The local service keeps conversations", lacks="grouped")
+        await user.press("tab", *"A title of mine", "enter", "tab", "tab", "enter", "down", "enter", "ctrl+s")
+        await user.sees("A title of mine", "1 Idle")
+        (conversation,) = user.session.conversations.records.values()
         assert (conversation.title, conversation.sandbox_id) == ("A title of mine", sandbox.id)
-        await seat.until(lambda: not seat.deck.screen.is_modal)
-        await seat.press("o", sees=("[2 Sandboxes]", "A title of mine"))
-        assert seat.table.cursor_id == sandbox.id
-        await seat.press("o", sees="[1 Conversations]")
-        assert seat.table.cursor_id == conversation.id
-        await seat.press("O", sees="Conversations of the local service have no address: it runs inside the deck.")
-        await seat.press("w", sees="Watching A title of mine, but no agent runs in the local service.")
+        await user.until(lambda: not user.deck.screen.is_modal)
+        await user.press("o", sees=("[2 Sandboxes]", "A title of mine"))
+        assert user.table.cursor_id == sandbox.id
+        await user.press("o", sees="[1 Conversations]")
+        assert user.table.cursor_id == conversation.id
+        await user.press("O", sees="Conversations of the local service have no address: it runs inside the deck.")
+        await user.press("w", sees="Watching A title of mine, but no agent runs in the local service.")
 
         def confirmed() -> bool:  # by the list of sandboxes, which goes before what conversations tell of one
-            return seat.session.memories.by_id[sandbox.id].asked is None
+            return user.session.memories.by_id[sandbox.id].asked is None
 
-        await seat.press("p", sees=("1 Sandbox paused", "asked for"), until=confirmed)
-        await seat.press("r", sees=("1 Idle", "asked for"), until=confirmed)
-        await seat.press("p", sees=("1 Sandbox paused", "asked for"), until=confirmed)
-        await seat.press("enter", sees="Its sandbox is paused. r resumes it.")
-        await seat.press("r", sees=("Resume its sandbox?", "No agent runs in the local service."))
-        await seat.press("y", sees="Resume of its sandbox asked for.")
-        await seat.press("q", sees="1 Idle")
-        await seat.press("D", sees="Its sandbox stays.")
-        await seat.press("escape", "o", "D", *short_id(sandbox.id), "enter", sees="No sandboxes.")
-        await seat.press("1", sees="1 Sandbox missing")
-        await seat.press("D", sees="Its sandbox is gone already.")
+        await user.press("p", sees=("1 Sandbox paused", "asked for"), until=confirmed)
+        await user.press("r", sees=("1 Idle", "asked for"), until=confirmed)
+        await user.press("p", sees=("1 Sandbox paused", "asked for"), until=confirmed)
+        await user.press("enter", sees="Its sandbox is paused. r resumes it.")
+        await user.press("r", sees=("Resume its sandbox?", "No agent runs in the local service."))
+        await user.press("y", sees="Resume of its sandbox asked for.")
+        await user.press("q", sees="1 Idle")
+        await user.press("D", sees="Its sandbox stays.")
+        await user.press("escape", "o", "D", *short_id(sandbox.id), "enter", sees="No sandboxes.")
+        await user.press("1", sees="1 Sandbox missing")
+        await user.press("D", sees="Its sandbox is gone already.")
 
 
 async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tmp_path: Path) -> None:
@@ -72,18 +72,18 @@ async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tm
     later = timedelta()
     connect = connecting(answering(fleet.server))
     deck = Deck(PROD, connect, clock=lambda: datetime.now(UTC) + later, crash_folder=tmp_path)
-    async with seated_at(deck, WIDE) as seat:
-        await seat.sees("2 Finished", "1 Sandbox paused")
-        await seat.go_to("deaf", "p", sees=("1 Sandbox pausing", "1 Finished"))
-        await seat.go_to("sleepy", "r", sees=("1 Sandbox resuming", "1 Sandbox pausing"))
-        await seat.go_to("bad", "p", until=lambda: ("pause", "bad") in fleet.orders)
-        await seat.sees("1 Finished", "1 Sandbox resuming", "1 Sandbox pausing")
+    async with seated_at(deck, WIDE) as user:
+        await user.sees("2 Finished", "1 Sandbox paused")
+        await user.go_to("deaf", "p", sees=("1 Sandbox pausing", "1 Finished"))
+        await user.go_to("sleepy", "r", sees=("1 Sandbox resuming", "1 Sandbox pausing"))
+        await user.go_to("bad", "p", until=lambda: ("pause", "bad") in fleet.orders)
+        await user.sees("1 Finished", "1 Sandbox resuming", "1 Sandbox pausing")
         fleet.sandboxes["deaf"]["status"] = fleet.conversations["deaf"]["sandbox_status"] = "PAUSED"
-        await seat.press("ctrl+r", sees=("1 Sandbox paused", "1 Sandbox resuming"))
+        await user.press("ctrl+r", sees=("1 Sandbox paused", "1 Sandbox resuming"))
         fleet.fails, fleet.deaf = set(), {"bad"}
-        await seat.go_to("bad", "p", sees="1 Sandbox pausing")
+        await user.go_to("bad", "p", sees="1 Sandbox pausing")
         later = timedelta(minutes=2)
-        await seat.until(lambda: "1 Finished" in seat.text and "pausing" not in seat.text)
+        await user.until(lambda: "1 Finished" in user.text and "pausing" not in user.text)
 
 
 @pytest.fixture
@@ -96,32 +96,32 @@ def fleet() -> FakeFleet:
 
 
 async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
-        await seat.go_to("c1", "e", sees=("Rename the conversation", "Talk 1"))
-        await seat.press("end", "ctrl+u", "enter", sees="A title has at least one letter.")
+    async with at_conversations(fleet) as user:
+        await user.go_to("c1", "e", sees=("Rename the conversation", "Talk 1"))
+        await user.press("end", "ctrl+u", "enter", sees="A title has at least one letter.")
         new = "Port the parser"
-        await seat.press(*new, "enter", sees=(f"It is called {new}.", f"Finished  {new}"))
+        await user.press(*new, "enter", sees=(f"It is called {new}.", f"Finished  {new}"))
         assert fleet.conversations["c1"]["title"] == new
         fleet.conversations["c1"]["title"] = "हिन्दी 👍🏽"
-        await seat.press("ctrl+r", until=lambda: new not in seat.text)
-        await seat.press("e", "end", "x", "enter", until=lambda: not seat.deck.screen.is_modal)
+        await user.press("ctrl+r", until=lambda: new not in user.text)
+        await user.press("e", "end", "x", "enter", until=lambda: not user.deck.screen.is_modal)
         assert fleet.conversations["c1"]["title"] == "हिन्दी 👍🏽x"
-        await seat.press("slash", *"talk", "enter", "e", "end", "ctrl+u", *"Mine", "enter")
-        await seat.sees("It is called Mine. The filter hides it; esc shows all.", "2 of 4")
+        await user.press("slash", *"talk", "enter", "e", "end", "ctrl+u", *"Mine", "enter")
+        await user.sees("It is called Mine. The filter hides it; esc shows all.", "2 of 4")
 
 
 async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None:
-    async with at_conversations(fleet) as seat:
+    async with at_conversations(fleet) as user:
         for key, said in (("w", "Watching Talk 3"), ("minus", "Nothing is marked")):
-            await seat.press(key, sees=said)
-            await seat.press("slash", lacks=said)
-            await seat.press("escape")
+            await user.press(key, sees=said)
+            await user.press("slash", lacks=said)
+            await user.press("escape")
         for key in ("%", "tab", "delete"):
-            await seat.press(key, sees=f"{key} does nothing here; ? shows the keys.")
-        await seat.press("j", lacks="does nothing here")
-        await seat.paste("words", sees="Pasted text does nothing here.")
-        await seat.press("i", sees="esc close")
-        await seat.paste("words", sees="▌  Pasted text does nothing here.")
+            await user.press(key, sees=f"{key} does nothing here; ? shows the keys.")
+        await user.press("j", lacks="does nothing here")
+        await user.paste("words", sees="Pasted text does nothing here.")
+        await user.press("i", sees="esc close")
+        await user.paste("words", sees="▌  Pasted text does nothing here.")
 
 
 @pytest.mark.parametrize("gone", [True, False])
@@ -131,34 +131,34 @@ async def test_drafts_go_with_conversations(fleet: FakeFleet, tmp_path: Path, st
     def drafts() -> str:
         return "".join(file.read_text() for file in (tmp_path / "state" / "drafts").glob("*.json"))
 
-    async with seated(answering(fleet.server), PROD, state=state) as seat:
+    async with at_deck(answering(fleet.server), PROD, state=state) as user:
         for move in ("down", "up"):
-            await seat.sees("Talk 3")
-            await seat.press(move, "enter", "m", *"half a thought", "escape", "q")
-        await seat.until(lambda: drafts().count("half a thought") == 2)
-        await seat.press("D", *"c3", "enter", sees="Delete of c3 asked for")
-        await seat.until(lambda: (drafts().count("half a thought") == 1) is gone)
+            await user.sees("Talk 3")
+            await user.press(move, "enter", "m", *"half a thought", "escape", "q")
+        await user.until(lambda: drafts().count("half a thought") == 2)
+        await user.press("D", *"c3", "enter", sees="Delete of c3 asked for")
+        await user.until(lambda: (drafts().count("half a thought") == 1) is gone)
 
 
 async def test_one_is_deleted_with_its_sub_conversations_once_its_short_id_was_typed(fleet: FakeFleet) -> None:
     fleet.talk("part", "box", "Write the tests", parent_conversation_id="c3")
-    async with at_conversations(fleet, sees="+1 Talk 3") as seat:
-        await seat.go_to("c3", "D")
-        await seat.sees("Delete conversation c3?", "sub-conversations are deleted with it:", "Write the tests")
-        await seat.sees("Others live in its sandbox, so that stays:", "Talk 2", "Type c3 to go on", lacks="goes too")
-        await seat.press(*"c3", "enter", sees="Delete of c3 asked for", until=lambda: "c3" not in fleet.conversations)
+    async with at_conversations(fleet, sees="+1 Talk 3") as user:
+        await user.go_to("c3", "D")
+        await user.sees("Delete conversation c3?", "sub-conversations are deleted with it:", "Write the tests")
+        await user.sees("Others live in its sandbox, so that stays:", "Talk 2", "Type c3 to go on", lacks="goes too")
+        await user.press(*"c3", "enter", sees="Delete of c3 asked for", until=lambda: "c3" not in fleet.conversations)
 
 
 async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet) -> None:
     fleet.fails, fleet.deaf = {"c1"}, {"c2"}
-    async with at_conversations(fleet) as seat:
-        await seat.go_to("c2", "space", "space", "D", sees="1 of them stays, because other conversations live there:")
-        await seat.press("escape", "asterisk", "D")
-        await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Their sandboxes go too", "Type 4")
-        await seat.press("4", "enter", sees=("CONVERSATION", "2 done", "1 failed", "1 asked for", "status 400"))
+    async with at_conversations(fleet) as user:
+        await user.go_to("c2", "space", "space", "D", sees="1 of them stays, because other conversations live there:")
+        await user.press("escape", "asterisk", "D")
+        await user.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Their sandboxes go too", "Type 4")
+        await user.press("4", "enter", sees=("CONVERSATION", "2 done", "1 failed", "1 asked for", "status 400"))
         del fleet.conversations["c2"]
-        await seat.reread(sees=("3 done", "1 failed"))
-        assert seat.states == {**dict.fromkeys(("c0", "c2", "c3"), RowState.DONE), "c1": RowState.FAILED}
+        await user.reread(sees=("3 done", "1 failed"))
+        assert user.states == {**dict.fromkeys(("c0", "c2", "c3"), RowState.DONE), "c1": RowState.FAILED}
         assert set(fleet.conversations) == {"c1"}
 
 
@@ -168,16 +168,16 @@ async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(fleet: F
     written = here / "trajectory-c1.zip"
     written.write_text("precious")
     read_only = Connection("127.0.0.1:3112", PROD.url, read_only=True)
-    async with at_conversations(fleet, size=(60, 20), endpoint=read_only) as seat:
-        await seat.until(lambda: "…7.0.0.1:3112 READ-ONLY · live now" in seat.line(0))
-        await seat.go_to("c1", "E", sees=("Trajectory of Talk 1", "trajectory-c1.zip"))
-        await seat.retype("nowhere/x.zip", "enter", sees=("Trajectory of Talk 1", "nowhere is no folder"))
-        await seat.retype("trajectory-c1.zip", "enter", sees="Write over the file?")
-        await seat.press("enter", sees="Trajectory of Talk 1")
+    async with at_conversations(fleet, size=(60, 20), endpoint=read_only) as user:
+        await user.until(lambda: "…7.0.0.1:3112 READ-ONLY · live now" in user.line(0))
+        await user.go_to("c1", "E", sees=("Trajectory of Talk 1", "trajectory-c1.zip"))
+        await user.retype("nowhere/x.zip", "enter", sees=("Trajectory of Talk 1", "nowhere is no folder"))
+        await user.retype("trajectory-c1.zip", "enter", sees="Write over the file?")
+        await user.press("enter", sees="Trajectory of Talk 1")
         assert written.read_text() == "precious"
-        await seat.press("enter", sees="Write over the file?")
-        await seat.press("y", sees=("Written to", ": 4 kB"))
-        assert str(written) in seat.text.replace("\n ", "")
+        await user.press("enter", sees="Write over the file?")
+        await user.press("y", sees=("Written to", ": 4 kB"))
+        assert str(written) in user.text.replace("\n ", "")
     assert written.read_bytes() == archive
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
 
@@ -186,21 +186,21 @@ async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(fleet: F
 async def test_a_title_that_a_server_does_not_apply_is_given_to_the_conversation(fleet: FakeFleet, takes: bool) -> None:
     fleet.deaf = set() if takes else {"new"}
     fleet.talk("other", fleet.add("other"), "[red]not[/] markup[/]")
-    async with at_conversations(fleet) as seat:
-        await seat.press("n", "tab", *"Mine", *["tab"] * 3, "enter", sees="[red]not[/] markup[/]")
-        await seat.press("enter", "ctrl+s", until=lambda: fleet.created)
+    async with at_conversations(fleet) as user:
+        await user.press("n", "tab", *"Mine", *["tab"] * 3, "enter", sees="[red]not[/] markup[/]")
+        await user.press("enter", "ctrl+s", until=lambda: fleet.created)
         fleet.tasks = [start_task("task1", "READY", app_conversation_id="new", request=fleet.created[0])]
-        await seat.press("ctrl+r", sees="ready")
+        await user.press("ctrl+r", sees="ready")
         fleet.talk("new", "box", "Conversation new")
         if not takes:
-            await seat.reread(sees="It is not called “Mine”: This server cannot rename conversations.")
+            await user.reread(sees="It is not called “Mine”: This server cannot rename conversations.")
             return
-        await seat.reread(sees="Finished  Mine")
+        await user.reread(sees="Finished  Mine")
         assert fleet.conversations["new"]["title"] == "Mine"
         fleet.conversations["new"]["title"] = "What the server makes of it"
-        await seat.reread(until=lambda: fleet.conversations["new"]["title"] == "Mine")
+        await user.reread(until=lambda: fleet.conversations["new"]["title"] == "Mine")
         fleet.conversations["new"]["title"] = "Named by somebody"
-        await seat.reread(sees="Named by somebody")
+        await user.reread(sees="Named by somebody")
         assert fleet.conversations["new"]["title"] == "Named by somebody"
 
 
@@ -217,12 +217,12 @@ async def test_what_a_server_lacks_is_found_out_and_the_key_says_so_from_then_on
     fleet: FakeFleet, here: Path, nested: bool, key: str, typed: str, words: str
 ) -> None:
     fleet.nested, fleet.deaf = nested, {"c3"}
-    async with at_conversations(fleet) as seat:
-        await seat.press(key, until=lambda: seat.deck.screen.is_modal)
-        await seat.press(*typed, "enter", sees=words)
-        await seat.press("escape", "escape", until=lambda: not seat.deck.screen.is_modal)
-        await seat.press(key, sees=words.partition(".")[0])
-        assert not seat.deck.screen.is_modal
+    async with at_conversations(fleet) as user:
+        await user.press(key, until=lambda: user.deck.screen.is_modal)
+        await user.press(*typed, "enter", sees=words)
+        await user.press("escape", "escape", until=lambda: not user.deck.screen.is_modal)
+        await user.press(key, sees=words.partition(".")[0])
+        assert not user.deck.screen.is_modal
     assert len(fleet.conversations) == 4
     assert list(here.glob("*.zip")) == []
 
@@ -234,13 +234,13 @@ async def test_what_a_server_lacks_is_found_out_and_the_key_says_so_from_then_on
 async def test_a_sandbox_that_is_not_listed_may_be_unread(fleet: FakeFleet, status: str | None, words: str) -> None:
     fleet.conversations.clear()
     fleet.talk("alone", "elsewhere", "Alone", sandbox_status=status)
-    async with at_conversations(fleet, sees="Alone") as seat:
+    async with at_conversations(fleet, sees="Alone") as user:
         for key in ("p", "o"):
-            await seat.press(key, sees=words)
+            await user.press(key, sees=words)
             assert fleet.orders == []
         gone = status == "MISSING"
-        await seat.press("w", sees="Its sandbox is gone, so nothing will happen in it." if gone else "Watching Alone")
-        await seat.press("D", sees="Its sandbox is gone already." if gone else "Its sandbox goes too")
+        await user.press("w", sees="Its sandbox is gone, so nothing will happen in it." if gone else "Watching Alone")
+        await user.press("D", sees="Its sandbox is gone already." if gone else "Its sandbox goes too")
 
 
 @pytest.fixture
@@ -255,34 +255,34 @@ def family() -> FakeFleet:
 
 
 async def test_parts_are_folded_under_their_parent_until_they_are_opened_or_found(family: FakeFleet) -> None:
-    async with at_conversations(family, size=(60, 20)) as seat:
-        assert seat.table.ids == ["zebra", "head", "apple"]
-        await seat.sees("+2 Plan the port", "5 Finished")
-        await seat.press("right", sees="Nothing is folded under it.")
-        await seat.go_to("head", "right")
-        assert seat.table.ids == ["zebra", "head", "one", "two", "apple"]
-        await seat.sees("└ Part one", lacks="+2")
-        await seat.press("down", "left")
-        assert seat.table.ids == ["zebra", "head", "apple"]
-        assert seat.table.cursor_id == "head"
-        await seat.press("left", sees="Nothing is open under it.")
-        await seat.press("slash", *"part one", until=lambda: seat.table.ids == ["head", "one"])
-        await seat.sees("1 of 5", "+1 Plan the port", "└ Part one")
-        await seat.press("enter", "right", sees="The filter decides which of them are shown")
-        await seat.press("escape", until=lambda: seat.table.ids == ["zebra", "head", "apple"])
+    async with at_conversations(family, size=(60, 20)) as user:
+        assert user.table.ids == ["zebra", "head", "apple"]
+        await user.sees("+2 Plan the port", "5 Finished")
+        await user.press("right", sees="Nothing is folded under it.")
+        await user.go_to("head", "right")
+        assert user.table.ids == ["zebra", "head", "one", "two", "apple"]
+        await user.sees("└ Part one", lacks="+2")
+        await user.press("down", "left")
+        assert user.table.ids == ["zebra", "head", "apple"]
+        assert user.table.cursor_id == "head"
+        await user.press("left", sees="Nothing is open under it.")
+        await user.press("slash", *"part one", until=lambda: user.table.ids == ["head", "one"])
+        await user.sees("1 of 5", "+1 Plan the port", "└ Part one")
+        await user.press("enter", "right", sees="The filter decides which of them are shown")
+        await user.press("escape", until=lambda: user.table.ids == ["zebra", "head", "apple"])
 
 
 async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_going_to_it_opens_that(family: FakeFleet) -> None:
     family.add("other")
     family.conversations["two"] |= {"execution_status": "waiting_for_confirmation", "sandbox_id": "other"}
-    async with at_conversations(family) as seat:
-        assert seat.table.ids == ["head", "zebra", "apple"]
-        await seat.sees("1 needs you", "+2! Plan the port")
-        await comes_to(seat, family, two="finished")
-        await seat.sees("+ 1 unread", "+2+ Plan the port")
-        await seat.press("2", until=lambda: len(seat.table.ids) == 2)
-        await seat.go_to("other", "o", sees=("[1 Conversations]", "└ Another part"))
-        assert seat.table.cursor_id == "two"
+    async with at_conversations(family) as user:
+        assert user.table.ids == ["head", "zebra", "apple"]
+        await user.sees("1 needs you", "+2! Plan the port")
+        await comes_to(user, family, two="finished")
+        await user.sees("+ 1 unread", "+2+ Plan the port")
+        await user.press("2", until=lambda: len(user.table.ids) == 2)
+        await user.go_to("other", "o", sees=("[1 Conversations]", "└ Another part"))
+        assert user.table.cursor_id == "two"
 
 
 NAMES = [f"n{number}" for number in range(7)]

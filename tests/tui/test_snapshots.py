@@ -20,7 +20,7 @@ from tests.client.fakes import FakeServer
 from tests.fleet.agent import FakeAgent, recorded
 from tests.servers import Mode
 from tests.tui.fake_fleet import PROD, FakeFleet
-from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, Words, answering, connecting, local
+from tests.tui.user import LOCAL, NARROW, WIDE, User, Words, answering, connecting, local
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
 RUNNING, PAUSED, MISSING = "7WNtsgQkXv2mB0aLdE1R", "mX2paaHhIiJjKkLlMmNn", "gN3ssiVvWwXxYyZz0011"
@@ -66,9 +66,9 @@ def pressing(*steps: tuple[str, Words]) -> Callable[[Pilot[int]], Awaitable[None
 
     async def press(pilot: Pilot[int]) -> None:
         assert isinstance(pilot.app, Deck)
-        seat = Seat(pilot.app, pilot)
+        user = User(pilot.app, pilot)
         for keys, sees in steps:
-            await seat.press(*keys.split(), sees=sees)
+            await user.press(*keys.split(), sees=sees)
 
     return press
 

@@ -12,7 +12,7 @@ from quarterdeck.tui.cells import EMPTY
 from quarterdeck.tui.lists import screen as list_screen
 from quarterdeck.tui.widgets.table_layout import GAP, GUTTER, MARGIN, Column, fit
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
-from tests.tui.seat import WIDE, Seat
+from tests.tui.user import WIDE, User
 
 TITLES = ("Fix login bug", "Migrate the schema to v2", "修复登录错误并添加测试 🎉", "Cafe\u0301 menu import")
 
@@ -24,116 +24,116 @@ def fleet_of(count: int) -> FakeFleet:
     return fleet
 
 
-def lines(seat: Seat) -> list[Strip]:
-    return seat.table.render_lines(seat.table.size.region)
+def lines(user: User) -> list[Strip]:
+    return user.table.render_lines(user.table.size.region)
 
 
 async def test_keys_move_the_cursor_the_wheel_leaves_it_and_it_stays_in_sight() -> None:
-    async with at_sandboxes(fleet_of(60)) as seat:
-        page = len(seat.table.visible_ids) - 1
+    async with at_sandboxes(fleet_of(60)) as user:
+        page = len(user.table.visible_ids) - 1
         pages = {"pagedown pagedown pageup": page, "ctrl+d ctrl+d ctrl+u": round(page / 2)}
         rows = {"down j j up k": 1, "up": 0, "end down": 59, "G g": 0, "G home": 0}
         for keys, cursor in {**rows, **pages}.items():
-            await seat.press("g", *keys.split())
-            assert seat.table.cursor_id == seat.table.ids[cursor], keys
-            assert seat.table.cursor_id in seat.table.visible_ids
-            assert f" {seat.table.cursor_id} " in seat.line_of("▌")
-        await seat.press("g", "j")
-        seat.table.scroll_to(y=30, animate=False)
-        await seat.pause()
-        assert (seat.table.cursor_id, seat.table.visible_ids[0]) == ("box01", "box30")
-        await seat.press("j")
-        assert "box02" in seat.table.visible_ids
-        await seat.press("G")
-        await seat.resize(80, 20, until=lambda: len(seat.table.visible_ids) == page + 1 - 4)
-        assert seat.table.cursor_id in seat.table.visible_ids
+            await user.press("g", *keys.split())
+            assert user.table.cursor_id == user.table.ids[cursor], keys
+            assert user.table.cursor_id in user.table.visible_ids
+            assert f" {user.table.cursor_id} " in user.line_of("▌")
+        await user.press("g", "j")
+        user.table.scroll_to(y=30, animate=False)
+        await user.pause()
+        assert (user.table.cursor_id, user.table.visible_ids[0]) == ("box01", "box30")
+        await user.press("j")
+        assert "box02" in user.table.visible_ids
+        await user.press("G")
+        await user.resize(80, 20, until=lambda: len(user.table.visible_ids) == page + 1 - 4)
+        assert user.table.cursor_id in user.table.visible_ids
 
 
 async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> None:
     fleet = fleet_of(9)
-    async with at_sandboxes(fleet, size=WIDE) as seat:
-        await seat.press("j", "j", sees="id              box02")
+    async with at_sandboxes(fleet, size=WIDE) as user:
+        await user.press("j", "j", sees="id              box02")
         del fleet.sandboxes["box02"]
-        await seat.press("ctrl+r", sees="id              box03")
-        assert (seat.table.cursor_id, seat.table.ids.index("box03")) == ("box03", 2)
+        await user.press("ctrl+r", sees="id              box03")
+        assert (user.table.cursor_id, user.table.ids.index("box03")) == ("box03", 2)
 
 
 async def test_a_click_moves_a_double_click_opens_the_gutter_marks_and_a_title_sorts() -> None:
-    async with at_sandboxes(fleet_of(9)) as seat:
-        await seat.pilot.click(seat.table, offset=(20, 5))
-        assert (seat.table.cursor_id, seat.deck.screen.is_modal) == (seat.table.ids[4], False)
-        await seat.pilot.double_click(seat.table, offset=(20, 6))
-        await seat.sees("Addresses")
-        await seat.press("escape")
-        assert seat.table.cursor_id == seat.table.ids[5]
-        await seat.pilot.click(seat.table, offset=(1, 2))
-        assert seat.table.marks == {seat.table.ids[1]}
-        await seat.pilot.click(seat.table, offset=(20, 15))
-        assert seat.table.cursor_id == seat.table.ids[1], "there is no row"
+    async with at_sandboxes(fleet_of(9)) as user:
+        await user.pilot.click(user.table, offset=(20, 5))
+        assert (user.table.cursor_id, user.deck.screen.is_modal) == (user.table.ids[4], False)
+        await user.pilot.double_click(user.table, offset=(20, 6))
+        await user.sees("Addresses")
+        await user.press("escape")
+        assert user.table.cursor_id == user.table.ids[5]
+        await user.pilot.click(user.table, offset=(1, 2))
+        assert user.table.marks == {user.table.ids[1]}
+        await user.pilot.click(user.table, offset=(20, 15))
+        assert user.table.cursor_id == user.table.ids[1], "there is no row"
         for order in ("▲", "▼"):
-            await seat.click("SANDBOX", sees=f"SANDBOX {order}")
+            await user.click("SANDBOX", sees=f"SANDBOX {order}")
 
 
 @pytest.mark.usefixtures("no_colour")
 async def test_without_colour_each_status_has_a_sign_in_ascii_and_cursor_and_order_stand_in_reverse_video() -> None:
-    async with at_sandboxes(fleet_of(9)) as seat:
-        await seat.press("s", sees=("STATUS ▲", "> Running", "> 9 Running"), lacks="●")
-        turned = [[piece for piece in strip if piece.style and piece.style.reverse] for strip in lines(seat)]
+    async with at_sandboxes(fleet_of(9)) as user:
+        await user.press("s", sees=("STATUS ▲", "> Running", "> 9 Running"), lacks="●")
+        turned = [[piece for piece in strip if piece.style and piece.style.reverse] for strip in lines(user)]
         assert [piece.text.strip() for piece in turned[0]] == ["STATUS ▲"]
         assert [number for number, pieces in enumerate(turned) if pieces] == [0, 1]
-        assert turned[1] == list(lines(seat)[1])
+        assert turned[1] == list(lines(user)[1])
 
 
 async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_screen, "AGED_AFTER", 1e9)
     fleet = fleet_of(9)
-    async with at_sandboxes(fleet, size=(66, 20), sees="Fix login bug") as seat:
-        narrow = seat.line_of("STATUS")
+    async with at_sandboxes(fleet, size=(66, 20), sees="Fix login bug") as user:
+        narrow = user.line_of("STATUS")
 
         async def become(status: str, word: str) -> str:
             fleet.sandboxes["box01"]["status"] = status
-            await seat.reread(sees=f" {word}\n")
-            return seat.line_of("STATUS")
+            await user.reread(sees=f" {word}\n")
+            return user.line_of("STATUS")
 
         wide = await become("HIBERNATING", "1 HIBERNATING")
         assert wide.index("SANDBOX") > narrow.index("SANDBOX")
         assert ("AGENT" in wide, "AGENT" in narrow) == (False, True)
         assert await become("RUNNING", "9 Running") == wide
-        await seat.press("slash", "z", "z", sees="0 of 9")
-        await seat.press("escape", sees="Fix login bug")
-        assert seat.line_of("STATUS") == wide, "a moment without rows changes nothing"
-        await seat.press("ctrl+r")
-        assert seat.line_of("STATUS") == narrow
+        await user.press("slash", "z", "z", sees="0 of 9")
+        await user.press("escape", sees="Fix login bug")
+        assert user.line_of("STATUS") == wide, "a moment without rows changes nothing"
+        await user.press("ctrl+r")
+        assert user.line_of("STATUS") == narrow
         assert await become("HIBERNATING", "1 HIBERNATING") == wide
         await become("RUNNING", "9 Running")
         monkeypatch.setattr(list_screen, "AGED_AFTER", 0.0)
-        await seat.until(lambda: seat.line_of("STATUS") == narrow)
+        await user.until(lambda: user.line_of("STATUS") == narrow)
 
 
 async def test_scrolling_and_filtering_leave_the_columns_where_they_are() -> None:
     fleet = fleet_of(60)
     fleet.sandboxes["box59"]["status"] = "HIBERNATING"
-    async with at_sandboxes(fleet, sees=("Fix login bug", "live now")) as seat:
-        header = seat.line_of("STATUS")
-        assert "HIBERNATING" not in "".join(line.text for line in lines(seat))
+    async with at_sandboxes(fleet, sees=("Fix login bug", "live now")) as user:
+        header = user.line_of("STATUS")
+        assert "HIBERNATING" not in "".join(line.text for line in lines(user))
         for keys in (("G",), ("g",), ("slash", "z", "z"), ("escape",)):
-            await seat.press(*keys)
-            assert seat.line_of("STATUS") == header, keys
+            await user.press(*keys)
+            assert user.line_of("STATUS") == header, keys
 
 
 async def test_lines_are_as_wide_as_the_table_whatever_the_script_and_coloured_to_their_edge() -> None:
-    async with at_conversations(fleet_of(9)) as seat:
+    async with at_conversations(fleet_of(9)) as user:
         for width in (30, 61, 80, 133):
-            await seat.resize(width, 24)
-            assert {cell_len(line.text) for line in lines(seat)} == {seat.table.size.width}
+            await user.resize(width, 24)
+            assert {cell_len(line.text) for line in lines(user)} == {user.table.size.width}
 
         def grounds() -> set[object]:
-            return {piece.style.bgcolor for line in lines(seat) for piece in line if piece.style}
+            return {piece.style.bgcolor for line in lines(user) for piece in line if piece.style}
 
         dark = grounds()
-        await seat.press("T")
+        await user.press("T")
         assert not dark & grounds()
-        await seat.press("T")
+        await user.press("T")
         assert grounds() == dark
 
 
@@ -146,62 +146,62 @@ def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
 
 
 async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet, sees="● 40 Running") as seat:
-        await seat.press("1")
+    async with at_sandboxes(fleet, sees="● 40 Running") as user:
+        await user.press("1")
         fleet.sandboxes["box37"]["status"] = "PAUSED"
         del fleet.sandboxes["box38"]
         fleet.add("box99")
-        await seat.press("ctrl+r", until=lambda: "box99" in seat.session.sandboxes.records)
-        await seat.press("2", sees=("● 39 Running", "1 Paused"))
-        assert {"box38", "box99"} & seat.rows.keys() == {"box99"}
-        await seat.press("G", sees=("box99", "box39"))
+        await user.press("ctrl+r", until=lambda: "box99" in user.session.sandboxes.records)
+        await user.press("2", sees=("● 39 Running", "1 Paused"))
+        assert {"box38", "box99"} & user.rows.keys() == {"box99"}
+        await user.press("G", sees=("box99", "box39"))
 
 
 async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet, sees="● 40 Running") as seat:
+    async with at_sandboxes(fleet, sees="● 40 Running") as user:
         fleet.deaf = {"box37", "box38", "box39"}
         for sandbox_id in fleet.deaf:
-            await seat.session.ask(Action.PAUSE, sandbox_id)
-        await seat.sees("● 37 Running", "3 Pausing")
-        seat.later(minutes=7)
-        await seat.sees("● 40 Running")
+            await user.session.ask(Action.PAUSE, sandbox_id)
+        await user.sees("● 37 Running", "3 Pausing")
+        user.later(minutes=7)
+        await user.sees("● 40 Running")
 
 
 async def test_a_cursor_that_nobody_moved_holds_no_row_back_and_goes_to_no_other(fleet: FakeFleet) -> None:
     for number in range(0, 40, 2):
         fleet.sandboxes[f"box{number:02}"]["status"] = "PAUSED"
-    async with at_sandboxes(fleet, sees=("● 20 Running", "20 Paused")) as seat:
-        assert {seat.rows[each].record.status for each in seat.table.ids[:20]} == {"RUNNING"}
-        under = seat.table.cursor_id
+    async with at_sandboxes(fleet, sees=("● 20 Running", "20 Paused")) as user:
+        assert {user.rows[each].record.status for each in user.table.ids[:20]} == {"RUNNING"}
+        under = user.table.cursor_id
         for each, record in fleet.sandboxes.items():
             record["status"] = "RUNNING" if each == under else "ERROR"
-        await seat.reread(sees="39 Error")
-        assert seat.table.cursor_id == under
-        assert under in seat.table.visible_ids
+        await user.reread(sees="39 Error")
+        assert user.table.cursor_id == under
+        assert under in user.table.visible_ids
 
 
 async def test_the_row_of_the_cursor_stays_on_its_line_until_it_is_left_or_a_refresh(fleet: FakeFleet) -> None:
-    async with at_sandboxes(fleet, sees="● 40 Running") as seat:
-        top, under, *_ = seat.table.visible_ids
+    async with at_sandboxes(fleet, sees="● 40 Running") as user:
+        top, under, *_ = user.table.visible_ids
         fleet.sandboxes["box37"]["status"] = "ERROR"
-        await seat.reread(until=lambda: seat.table.visible_ids[:3] == ("box37", top, under))
-        assert seat.table.cursor_id == top, "nobody moved the cursor: it holds no row"
-        await seat.press("g")
+        await user.reread(until=lambda: user.table.visible_ids[:3] == ("box37", top, under))
+        assert user.table.cursor_id == top, "nobody moved the cursor: it holds no row"
+        await user.press("g")
         first, second, third = "box37", top, under
         for sandbox_id in (first, second):
             fleet.sandboxes[sandbox_id]["status"] = "PAUSED"
         fleet.sandboxes["box39"]["status"] = "ERROR"
-        await seat.reread(sees=("● 37 Running", "2 Paused", "1 Error"))
-        await seat.until(lambda: seat.table.visible_ids[:3] == (first, "box39", third))
-        assert seat.table.cursor_id == first
-        await seat.press("down", until=lambda: seat.table.visible_ids[:2] == (third, "box39"))
+        await user.reread(sees=("● 37 Running", "2 Paused", "1 Error"))
+        await user.until(lambda: user.table.visible_ids[:3] == (first, "box39", third))
+        assert user.table.cursor_id == first
+        await user.press("down", until=lambda: user.table.visible_ids[:2] == (third, "box39"))
         fleet.sandboxes["box38"]["status"] = "ERROR"
-        await seat.reread(until=lambda: seat.table.visible_ids[:3] == ("box38", "box39", third))
+        await user.reread(until=lambda: user.table.visible_ids[:3] == ("box38", "box39", third))
         fleet.sandboxes["box39"]["status"] = "PAUSED"
-        await seat.reread(sees="3 Paused")
-        assert (seat.table.visible_ids[1], seat.table.cursor_id) == ("box39", "box39")
-        await seat.press("ctrl+r")
-        assert (seat.table.ids[:2], seat.table.cursor_id) == (["box38", third], "box39")
+        await user.reread(sees="3 Paused")
+        assert (user.table.visible_ids[1], user.table.cursor_id) == ("box39", "box39")
+        await user.press("ctrl+r")
+        assert (user.table.ids[:2], user.table.cursor_id) == (["box38", third], "box39")
 
 
 def column(width: int, *, flex: int = 0, priority: int = 0, key: str = "key") -> Column[None]:

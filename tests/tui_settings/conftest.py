@@ -17,7 +17,7 @@ from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from tests.client.fakes import FakeServer
 from tests.servers import Mode
-from tests.tui.seat import LOCAL, NARROW, Seat, Until, Words, answering, local, seated
+from tests.tui.user import LOCAL, NARROW, Until, User, Words, answering, at_deck, local
 
 TOKEN = SecretStr("sentinel-variable")
 ARGS = ("-y", "@acme/db", "--password", "sentinel-argument")
@@ -45,10 +45,10 @@ def written(folder: Path, kind: str) -> str:
     return "".join(file.read_text() for file in (folder / "state" / kind).glob("*.json"))
 
 
-class FormSeat(Seat):
+class FormUser(User):
     @classmethod
-    async def at(cls, seat: Seat, *, loaded: bool = True) -> Self:
-        own = cls(seat.deck, seat.pilot)
+    async def at(cls, user: User, *, loaded: bool = True) -> Self:
+        own = cls(user.deck, user.pilot)
         await own.press("3", until=lambda: own.deck.current_mode == "settings")
         if loaded:
             await own.until(lambda: any(isinstance(screen, SettingsScreen) for screen in own.deck.opened))
@@ -150,11 +150,11 @@ class FormSeat(Seat):
         return await self.servers()
 
 
-Sit = Callable[..., AbstractAsyncContextManager[FormSeat]]
+Decks = Callable[..., AbstractAsyncContextManager[FormUser]]
 
 
 @pytest.fixture
-def sit(tmp_path: Path) -> Sit:
+def deck(tmp_path: Path) -> Decks:
     """Opens decks on one embedded service, with one folder of state; it holds `stored` or these servers at first."""
 
     @asynccontextmanager
@@ -165,7 +165,7 @@ def sit(tmp_path: Path) -> Sit:
         store: Mode = "merge",
         endpoint: Connection = LOCAL,
         sees: Words = (),
-    ) -> AsyncIterator[FormSeat]:
+    ) -> AsyncIterator[FormUser]:
         connect = local(tmp_path / "data", store)
         stored = {"mcp_config": McpConfig.of(servers)} if servers else stored
         if stored is not None:
@@ -173,8 +173,8 @@ def sit(tmp_path: Path) -> Sit:
                 await client.describe()
                 await client.settings.store(None, stored)
         kept = KeptState(tmp_path / "state")
-        async with seated(connect, endpoint, size=size, state=kept) as seat:
-            at_form = await FormSeat.at(seat)
+        async with at_deck(connect, endpoint, size=size, state=kept) as user:
+            at_form = await FormUser.at(user)
             await at_form.press(sees=sees)
             yield at_form
 
@@ -182,26 +182,26 @@ def sit(tmp_path: Path) -> Sit:
 
 
 @pytest.fixture
-async def seat(sit: Sit) -> AsyncIterator[FormSeat]:
-    async with sit(stored=FULL) as seat:
-        yield seat
+async def user(deck: Decks) -> AsyncIterator[FormUser]:
+    async with deck(stored=FULL) as user:
+        yield user
 
 
 @pytest.fixture
-async def nested(sit: Sit) -> AsyncIterator[FormSeat]:
+async def nested(deck: Decks) -> AsyncIterator[FormUser]:
     """A deck on the settings of that somebody at a service with nested ones."""
-    async with sit(stored=FULL, store="nested") as seat:
-        yield seat
+    async with deck(stored=FULL, store="nested") as user:
+        yield user
 
 
 @pytest.fixture
-def sit_before(tmp_path: Path) -> Sit:
+def deck_at(tmp_path: Path) -> Decks:
     """Opens decks on a server that answers by a script, with one folder of state."""
 
     @asynccontextmanager
-    async def opened(server: FakeServer, *, loaded: bool = True) -> AsyncIterator[FormSeat]:
+    async def opened(server: FakeServer, *, loaded: bool = True) -> AsyncIterator[FormUser]:
         endpoint = Connection("far", "http://far.test")
-        async with seated(answering(server), endpoint, state=KeptState(tmp_path / "state")) as seat:
-            yield await FormSeat.at(seat, loaded=loaded)
+        async with at_deck(answering(server), endpoint, state=KeptState(tmp_path / "state")) as user:
+            yield await FormUser.at(user, loaded=loaded)
 
     return opened

@@ -16,7 +16,7 @@ from quarterdeck.tui.settings import unsaved
 from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.client.settings_servers import FlatServer
 from tests.conftest import Home
-from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.conftest import FULL, Decks
 
 
 @pytest.fixture(autouse=True)
@@ -28,81 +28,81 @@ def pages(folder: Path, kind: str) -> list[Any]:
     return [json.loads(file.read_text())["runs"] for file in (folder / "state" / kind).glob("*.json")]
 
 
-async def leave_edits(sit: Sit) -> None:
+async def leave_edits(deck: Decks) -> None:
     """Let a run end with two edits, one of them a secret."""
-    async with sit(stored=FULL) as seat:
-        await seat.edits(git_user_name="Grace", llm_api_key="sentinel-typed", sees="2 edited")
+    async with deck(stored=FULL) as user:
+        await user.edits(git_user_name="Grace", llm_api_key="sentinel-typed", sees="2 edited")
 
 
-async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_path: Path) -> None:
-    await leave_edits(sit)
+async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(deck: Decks, tmp_path: Path) -> None:
+    await leave_edits(deck)
     (page,) = pages(tmp_path, "unsaved")
     assert "sentinel" not in json.dumps(page)
-    async with sit(sees=("Edits left behind", "2 edits from", "Restore them")) as seat:
-        assert not seat.form.draft.edited
-        await seat.press("r", sees=("Edits restored", "Not kept, for it may be secret", "API key"))
-        await seat.press("escape", sees="1 edited")
-        assert seat.form.row.id == "git_user_name"
-        assert seat.form.draft.changes == {"git_user_name": "Grace"}
-        assert seat.posts == 0
-        await seat.press("ctrl+z", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
-        await seat.press("ctrl+y", until=lambda: pages(tmp_path, "unsaved") != [])
-        await seat.save_verified(1)
-        await seat.until(lambda: pages(tmp_path, "unsaved") == [])
-        await seat.edit("git_user_name", "Ann", "escape", sees="Unsaved settings")
-        await seat.press("l", until=lambda: seat.deck.current_mode == "conversations")
-        await seat.press("3", sees="Edits left behind")
-        await seat.press("D", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
+    async with deck(sees=("Edits left behind", "2 edits from", "Restore them")) as user:
+        assert not user.form.draft.edited
+        await user.press("r", sees=("Edits restored", "Not kept, for it may be secret", "API key"))
+        await user.press("escape", sees="1 edited")
+        assert user.form.row.id == "git_user_name"
+        assert user.form.draft.changes == {"git_user_name": "Grace"}
+        assert user.posts == 0
+        await user.press("ctrl+z", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
+        await user.press("ctrl+y", until=lambda: pages(tmp_path, "unsaved") != [])
+        await user.save_verified(1)
+        await user.until(lambda: pages(tmp_path, "unsaved") == [])
+        await user.edit("git_user_name", "Ann", "escape", sees="Unsaved settings")
+        await user.press("l", until=lambda: user.deck.current_mode == "conversations")
+        await user.press("3", sees="Edits left behind")
+        await user.press("D", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
     assert pages(tmp_path, "unsaved") == []
 
 
-async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, tmp_path: Path) -> None:
-    await leave_edits(sit)
-    async with sit(sees="Edits left behind") as seat:
-        await seat.press("escape", sees=("f2 has them restored", "As stored"))
-        await seat.choose("Restore edits", sees="Edits left behind")
-        await seat.press("slash", *"zz", "tab", "D", sees="D does nothing here")
-        await seat.press("shift+tab", "ctrl+u", "tab", "D", sees="As stored")
-        await seat.until(lambda: pages(tmp_path, "unsaved") == [])
-        await seat.press("f2", sees="No edits were left behind")
+async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(deck: Decks, tmp_path: Path) -> None:
+    await leave_edits(deck)
+    async with deck(sees="Edits left behind") as user:
+        await user.press("escape", sees=("f2 has them restored", "As stored"))
+        await user.choose("Restore edits", sees="Edits left behind")
+        await user.press("slash", *"zz", "tab", "D", sees="D does nothing here")
+        await user.press("shift+tab", "ctrl+u", "tab", "D", sees="As stored")
+        await user.until(lambda: pages(tmp_path, "unsaved") == [])
+        await user.press("f2", sees="No edits were left behind")
 
 
-async def test_edits_left_at_a_switch_are_offered_once_their_connection_is_open_again(sit: Sit, home: Home) -> None:
+async def test_edits_left_at_a_switch_are_offered_once_their_connection_is_open_again(deck: Decks, home: Home) -> None:
     home.write("connections.toml", '[connections.far]\nurl = "http://far.test"\n')
-    async with sit(stored=FULL) as seat:
-        await seat.edits(git_user_name="Grace", llm_api_key="sentinel-typed", sees="2 edited")
-        await seat.press("c", sees="http://far.test")
-        await seat.press("G", "down", "enter", sees=("Unsaved settings", "Leave"))
-        await seat.press("l", sees=("far 0.1.0", "As stored"))
-        await seat.edit("language", "French", "c", sees="http://far.test")
-        await seat.press("g", "up", "enter", sees="Unsaved settings")
-        await seat.press("d", sees=("Edits left behind", "2 edits from"))
-        await seat.press("r", sees=("Edits restored", "API key"))
-        await seat.press("escape", sees=("local service 0.1.0", "1 edited"))
-        assert seat.form.draft.changes == {"git_user_name": "Grace"}
+    async with deck(stored=FULL) as user:
+        await user.edits(git_user_name="Grace", llm_api_key="sentinel-typed", sees="2 edited")
+        await user.press("c", sees="http://far.test")
+        await user.press("G", "down", "enter", sees=("Unsaved settings", "Leave"))
+        await user.press("l", sees=("far 0.1.0", "As stored"))
+        await user.edit("language", "French", "c", sees="http://far.test")
+        await user.press("g", "up", "enter", sees="Unsaved settings")
+        await user.press("d", sees=("Edits left behind", "2 edits from"))
+        await user.press("r", sees=("Edits restored", "API key"))
+        await user.press("escape", sees=("local service 0.1.0", "1 edited"))
+        assert user.form.draft.changes == {"git_user_name": "Grace"}
 
 
-async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path: Path) -> None:
-    async with sit(stored=FULL) as ann:
+async def test_two_decks_on_one_server_keep_their_edits_apart(deck: Decks, tmp_path: Path) -> None:
+    async with deck(stored=FULL) as ann:
         await ann.edit("git_user_name", "Ann")
         await ann.until(lambda: pages(tmp_path, "unsaved"))
-        async with sit(sees="As stored") as ben:
+        async with deck(sees="As stored") as ben:
             assert len(ben.deck.screen_stack) == 1
             await ben.edits(language="French", git_user_name="Ben")
             await ben.add_command("search")
             await ben.until(lambda: len(pages(tmp_path, "unsaved")[0]) == 2)
         assert ann.form.draft.changes == {"git_user_name": "Ann"}
-    async with sit(sees="3 edits from") as seat:
-        await seat.press("r", sees=("3 edited", "1 edit from"))
-        await seat.press("r", sees=("Edits restored", "Edited here already, and replaced: Author name."))
-        await seat.press("escape", sees="3 edited")
-        assert seat.form.draft.value("git_user_name") == "Ann"
-        await seat.press("ctrl+z")
-        assert seat.form.draft.value("git_user_name") == "Ben"
+    async with deck(sees="3 edits from") as user:
+        await user.press("r", sees=("3 edited", "1 edit from"))
+        await user.press("r", sees=("Edits restored", "Edited here already, and replaced: Author name."))
+        await user.press("escape", sees="3 edited")
+        assert user.form.draft.value("git_user_name") == "Ann"
+        await user.press("ctrl+z")
+        assert user.form.draft.value("git_user_name") == "Ben"
 
 
-async def test_the_edits_of_a_deck_that_was_killed_are_offered_once_they_can_be_read(sit: Sit, tmp_path: Path) -> None:
-    await leave_edits(sit)
+async def test_the_edits_of_a_killed_deck_are_offered_once_they_can_be_read(deck: Decks, tmp_path: Path) -> None:
+    await leave_edits(deck)
     named = "from quarterdeck.tui.processes import this_process; print(this_process())"
     ended = subprocess.run([sys.executable, "-c", named], capture_output=True, text=True, check=True)
     (file,) = (tmp_path / "state" / "unsaved").glob("*.json")
@@ -110,55 +110,55 @@ async def test_the_edits_of_a_deck_that_was_killed_are_offered_once_they_can_be_
     for entry in page["runs"].values():
         entry["process"] = ended.stdout.strip()
     file.write_text(json.dumps(page | {"version": 99}))
-    async with sit() as seat:
-        await seat.until(lambda: "another version" in seat.unwrapped)
-        await seat.press("y", sees="Copied the name llm_model")
-        await seat.choose("Restore edits")
-        await seat.until(lambda: "another version" in seat.unwrapped)
+    async with deck() as user:
+        await user.until(lambda: "another version" in user.unwrapped)
+        await user.press("y", sees="Copied the name llm_model")
+        await user.choose("Restore edits")
+        await user.until(lambda: "another version" in user.unwrapped)
     file.write_text(json.dumps(page))
-    async with sit() as seat:
-        await seat.sees("Edits left behind", "2 edits from")
+    async with deck() as user:
+        await user.sees("Edits left behind", "2 edits from")
 
 
 @pytest.mark.parametrize("lands", [True, False])
-async def test_sent_edits_are_offered_only_if_not_stored(sit_before: Sit, tmp_path: Path, *, lands: bool) -> None:
+async def test_sent_edits_are_offered_only_if_not_stored(deck_at: Decks, tmp_path: Path, *, lands: bool) -> None:
     server = Gated(FlatServer(), lambda request: request.method == "POST", acts_first=lands)
-    async with sit_before(server) as seat:
-        await seat.edit("git_user_name", "Grace")
-        await seat.save()
-        await seat.until(lambda: server.waited)
+    async with deck_at(server) as user:
+        await user.edit("git_user_name", "Grace")
+        await user.save()
+        await user.until(lambda: server.waited)
     server.gate.set()
-    async with sit_before(server) as seat:
+    async with deck_at(server) as user:
         if not lands:
-            await seat.sees("1 edit from", "is not stored, as far as can be read", "Restore them")
-            await seat.press("r", sees=("1 edited", "Restored; ctrl+s shows the edits"))
+            await user.sees("1 edit from", "is not stored, as far as can be read", "Restore them")
+            await user.press("r", sees=("1 edited", "Restored; ctrl+s shows the edits"))
             return
-        await seat.until(lambda: re.search("The edits from .* are stored", seat.text))
-        await seat.sees("As stored")
-        assert not seat.deck.screen.is_modal
+        await user.until(lambda: re.search("The edits from .* are stored", user.text))
+        await user.sees("As stored")
+        assert not user.deck.screen.is_modal
         assert pages(tmp_path, "unsaved") == []
-        await seat.choose("Undo save", sees=("This takes back the save of", "Grace → Ada"))
-        await seat.agree(sees=("Saved · 1 of 1 verified", "As stored"))
+        await user.choose("Undo save", sees=("This takes back the save of", "Grace → Ada"))
+        await user.agree(sees=("Saved · 1 of 1 verified", "As stored"))
 
 
-async def test_of_what_an_earlier_run_left_only_what_is_not_stored_is_counted_and_restored(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("language", "French")
-        await seat.add_command("search")
-        await seat.add_command("files")
-        await seat.edit("llm_api_key", "sentinel-typed", sees="4 edited")
-    async with sit(sees="4 edits from") as seat:
-        await seat.press("l")
-        held = await seat.servers()
+async def test_of_what_an_earlier_run_left_only_what_is_not_stored_is_counted_and_restored(deck: Decks) -> None:
+    async with deck(stored=FULL) as user:
+        await user.edit("language", "French")
+        await user.add_command("search")
+        await user.add_command("files")
+        await user.edit("llm_api_key", "sentinel-typed", sees="4 edited")
+    async with deck(sees="4 edits from") as user:
+        await user.press("l")
+        held = await user.servers()
         tools = (*held.stdio_servers, StdioServer(name="search", command="uvx"))
         changes = {"language": "fr", "mcp_config": held.model_copy(update={"stdio_servers": tools})}
-        await seat.client.settings.store(await seat.stored(), changes)
-        await seat.press("ctrl+r", until=lambda: len(seat.form.draft.servers.entries) == 4)
-        await seat.choose("Restore edits", sees="2 edits from")
-        await seat.press("r", sees=("Edits restored", "API key"))
-        await seat.press("escape", sees="1 edited")
-        await seat.save_verified(1)
-        assert [tool.name for tool in (await seat.servers()).stdio_servers] == ["db", "search", "files"]
+        await user.client.settings.store(await user.stored(), changes)
+        await user.press("ctrl+r", until=lambda: len(user.form.draft.servers.entries) == 4)
+        await user.choose("Restore edits", sees="2 edits from")
+        await user.press("r", sees=("Edits restored", "API key"))
+        await user.press("escape", sees="1 edited")
+        await user.save_verified(1)
+        assert [tool.name for tool in (await user.servers()).stdio_servers] == ["db", "search", "files"]
 
 
 def test_a_process_is_known_by_its_number_boot_and_start() -> None:
@@ -188,26 +188,26 @@ class Keyed(FlatServer):
 
 
 @pytest.mark.parametrize("meant", [None, True, False])
-async def test_edits_stay_with_a_new_key_or_the_deck_asks_whose_they_are(sit_before: Sit, meant: bool | None) -> None:
+async def test_edits_stay_with_a_new_key_or_the_deck_asks_whose_they_are(deck_at: Decks, meant: bool | None) -> None:
     ada, ben = ({"git_user_name": name, "email": f"{name.lower()}@example.org"} for name in ("Ada", "Ben"))
     server = Keyed(old=ada, new=ada if meant is None else ben)
-    async with sit_before(FakeServer(server)) as seat:
-        await seat.edit("git_user_name", "Grace")
+    async with deck_at(FakeServer(server)) as user:
+        await user.edit("git_user_name", "Grace")
         server.refuses = True
-        await seat.press("c", sees="Connections")
-        await seat.press("K", sees="paste or type it")
-        await seat.type("new", "enter")
+        await user.press("c", sees="Connections")
+        await user.press("K", sees="paste or type it")
+        await user.type("new", "enter")
         if meant is None:
-            await seat.save_verified(1)
+            await user.save_verified(1)
             assert server.records["new"]["git_user_name"] == "Grace"
             return
-        await seat.sees("Are the edits meant for these settings?", "ada@example.org", "ben@example.org")
-        await seat.press("y" if meant else "n")
+        await user.sees("Are the edits meant for these settings?", "ada@example.org", "ben@example.org")
+        await user.press("y" if meant else "n")
         if meant:
-            await seat.sees("1 edited", "changed on server")
+            await user.sees("1 edited", "changed on server")
         else:
-            await seat.until(lambda: seat.form.draft.was("git_user_name") == "Ben")
-            assert not seat.form.draft.edited
-            await seat.press("ctrl+z", sees=("1 edited", "Grace"))
-        assert seat.form.draft.changes == {"git_user_name": "Grace"}
+            await user.until(lambda: user.form.draft.was("git_user_name") == "Ben")
+            assert not user.form.draft.edited
+            await user.press("ctrl+z", sees=("1 edited", "Grace"))
+        assert user.form.draft.changes == {"git_user_name": "Grace"}
     assert server.records["new"]["git_user_name"] == "Ben"

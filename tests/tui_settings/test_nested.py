@@ -8,8 +8,8 @@ from tests.client.fakes import Answer, FakeServer, Gated, to
 from tests.client.settings_servers import LOST, FlatServer, NestedServer
 from tests.conftest import Home
 from tests.servers import Mode
-from tests.tui.seat import WIDE, Words
-from tests.tui_settings.conftest import FULL, FormSeat, Sit
+from tests.tui.user import WIDE, Words
+from tests.tui_settings.conftest import FULL, Decks, FormUser
 
 VERIFICATION = "agent_settings.verification"
 TIMEOUT = "agent_settings.llm.timeout"
@@ -17,33 +17,33 @@ KIND = "agent_settings.agent_kind"
 MAJOR = {"prominence": "major", "value_type": "string"}
 
 
-async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(sit: Sit) -> None:
-    async with sit(store="nested", sees="Nothing stored yet") as seat:
-        await seat.go_to("enable_default_condenser")
-        assert seat.line_of("Condense memory").split()[-3:] == ["on", "server", "default"]
-        for entry in seat.form.draft.fields.fields:
+async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(deck: Decks) -> None:
+    async with deck(store="nested", sees="Nothing stored yet") as user:
+        await user.go_to("enable_default_condenser")
+        assert user.line_of("Condense memory").split()[-3:] == ["on", "server", "default"]
+        for entry in user.form.draft.fields.fields:
             if entry.control is Control.SELECT and not (entry.minor or entry.extra):
-                await seat.go_to(entry.key, "enter", "escape")
-        assert not seat.form.draft.edited
-        await seat.fill("security_analyzer", "none", "enter")
-        await seat.sees("· It has no effect while the\n")  # whole beside the scroll bar
-        await seat.save_verified(1)
+                await user.go_to(entry.key, "enter", "escape")
+        assert not user.form.draft.edited
+        await user.fill("security_analyzer", "none", "enter")
+        await user.sees("· It has no effect while the\n")  # whole beside the scroll bar
+        await user.save_verified(1)
 
 
-async def test_canonical_fields_are_saved_as_differences(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested", size=WIDE) as seat:
-        before = await seat.stored()
-        await seat.fill("security_analyzer", "invariant", "escape", sees=("This server takes only llm,", "1 error"))
-        await seat.edits(security_analyzer="none", max_iterations="77")
-        await seat.go_to("confirmation_mode", "x", sees="always on or off")
-        await seat.save_verified(2)
-        after = await seat.stored()
+async def test_canonical_fields_are_saved_as_differences(deck: Decks) -> None:
+    async with deck(stored=FULL, store="nested", size=WIDE) as user:
+        before = await user.stored()
+        await user.fill("security_analyzer", "invariant", "escape", sees=("This server takes only llm,", "1 error"))
+        await user.edits(security_analyzer="none", max_iterations="77")
+        await user.go_to("confirmation_mode", "x", sees="always on or off")
+        await user.save_verified(2)
+        after = await user.stored()
     assert (after.security_analyzer, after.max_iterations) == ("none", 77)
     changed = {place for place in before.leaves if before.leaves[place] != after.leaves[place]}
     assert changed == {"conversation_settings.security_analyzer", "conversation_settings.max_iterations"}
 
 
-async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited(nested: FormSeat) -> None:
+async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited(nested: FormUser) -> None:
     await nested.sees("more: / finds them.")
     assert TIMEOUT not in nested.text
     await nested.go_to("more:LLM", "x", sees="Not for this row; f2 shows what can be done here.")
@@ -59,7 +59,7 @@ async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited
     assert (await nested.stored()).leaves[TIMEOUT] == 60
 
 
-async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(nested: FormSeat) -> None:
+async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(nested: FormUser) -> None:
     await nested.go_to("enable_solvability_analysis", sees=("Solvability analysis", "not on this server"))
     for key in ("enter", "x"):
         await nested.press(key, sees=("This server has no such setting.", "As stored"))
@@ -71,7 +71,7 @@ async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(nested: Fo
     await nested.sees("was off", "edited", "Critic API Key", lacks="needs Enable critic")
 
 
-async def test_json_is_checked_for_its_form(nested: FormSeat) -> None:
+async def test_json_is_checked_for_its_form(nested: FormUser) -> None:
     await nested.press("slash", *"headers", "enter", "enter", *"[1]", sees="not a JSON object")
     await nested.press("ctrl+u")
     await nested.paste('{"X-Team": "secret-of-team"}', "enter", "slash", "escape", "ctrl+s")
@@ -83,7 +83,7 @@ async def test_json_is_checked_for_its_form(nested: FormSeat) -> None:
     assert "secret-of-team" not in nested.text
 
 
-async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(nested: FormSeat) -> None:
+async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(nested: FormUser) -> None:
     await nested.edit(KIND, "acp")
     await nested.press("ctrl+s", sees=("This save also loses", "with openhands go all settings", "openhands", "acp"))
     await nested.press("enter", sees="y saves all the same")
@@ -94,7 +94,7 @@ async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(nested:
     await nested.choose("Undo save", sees=("Cannot be brought back", "All other settings that its"))
 
 
-async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run(nested: FormSeat) -> None:
+async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run(nested: FormUser) -> None:
     await nested.go_to("mcp:0", sees="not told")
     await nested.press("d", "ctrl+s", sees=("This save also loses", ", db: their keys"))
     await nested.press("escape", "u")
@@ -110,7 +110,7 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
     assert body["agent_settings_diff"]["mcp_config"]["db"]["env"]["TOKEN"].get_secret_value() == "sentinel-again"
 
 
-async def test_a_typed_key_that_somebody_else_has_dropped_is_neither_shown_nor_sent_again(nested: FormSeat) -> None:
+async def test_a_typed_key_that_somebody_else_has_dropped_is_neither_shown_nor_sent_again(nested: FormUser) -> None:
     await nested.go_to("mcp:0", "enter", "tab", *"sentinel-again", "ctrl+s")
     await nested.save(sees=("1 accepted", "As stored", "typed"))
     await nested.client.settings.store(await nested.stored(), {"mcp_config": await nested.servers()})
@@ -119,71 +119,71 @@ async def test_a_typed_key_that_somebody_else_has_dropped_is_neither_shown_nor_s
     assert "MCP servers events-example-org, tools-example-org: their keys" in nested.unwrapped
 
 
-async def test_of_many_servers_that_lose_their_secrets_a_few_are_named(sit: Sit) -> None:
-    async with sit(*(StdioServer(name=f"s{n}", command="npx") for n in range(1100)), store="nested") as seat:
-        await seat.go_to("mcp:1099", "d", "ctrl+s", sees=("s1099", "deleted"))
-        assert "MCP servers s0, s1, s2 and 1,096 more: their keys" in seat.unwrapped
+async def test_of_many_servers_that_lose_their_secrets_a_few_are_named(deck: Decks) -> None:
+    async with deck(*(StdioServer(name=f"s{n}", command="npx") for n in range(1100)), store="nested") as user:
+        await user.go_to("mcp:1099", "d", "ctrl+s", sees=("s1099", "deleted"))
+        assert "MCP servers s0, s1, s2 and 1,096 more: their keys" in user.unwrapped
 
 
-async def test_values_that_a_field_cannot_have_are_shown_and_stay_as_they_are(sit_before: Sit) -> None:
+async def test_values_that_a_field_cannot_have_are_shown_and_stay_as_they_are(deck_at: Decks) -> None:
     choices = [{"value": "low", "label": "Low"}, {"value": "high", "label": "High"}]
     effort = {"key": "agent_context.effort", "label": "Effort", "choices": choices, **MAJOR}
     fast = {"key": "agent_context.fast", "label": "Fast", **MAJOR, "value_type": "boolean"}
     keeper = NestedServer(fields=[effort, fast])
     keeper.agent["agent_context"] = {"effort": ["low"], "fast": "yes"}
-    async with sit_before(FakeServer(keeper)) as seat:
-        await seat.go_to("agent_settings.agent_context.effort", sees='["low"]')
-        await seat.press("enter", "escape", "down", sees=("Fast", "yes"))
-        await seat.press("enter", sees="As stored")
-        await seat.press("right", "enter", until=lambda: seat.form.draft.edited)
+    async with deck_at(FakeServer(keeper)) as user:
+        await user.go_to("agent_settings.agent_context.effort", sees='["low"]')
+        await user.press("enter", "escape", "down", sees=("Fast", "yes"))
+        await user.press("enter", sees="As stored")
+        await user.press("right", "enter", until=lambda: user.form.draft.edited)
 
 
 @pytest.mark.parametrize("store", ["merge", "nested"])
-async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, store: Mode) -> None:
-    async with sit(stored=FULL, store=store) as seat:
-        await seat.go_to("secret:", sees=("changes act at once", "a Add"))
-        await seat.press("a", sees="New secret")
-        await seat.type("API_TOKEN", "tab", *"sentinel-value", "tab")
-        await seat.type("for tests", "enter", sees=("The secret API_TOKEN is stored.", "value stored"))
-        await seat.press("a", *"API-TOKEN", "enter", sees="letters, digits and _ only")
-        await seat.retype("API_TOKEN", "enter", sees="Nothing is typed.")
-        await seat.type("sentinel-value", "enter", sees="A secret with the name API_TOKEN is there already.")
-        await seat.press("escape", "escape", until=lambda: not seat.deck.screen.is_modal)
-        await seat.go_to("secret:API_TOKEN", sees=("enter Describe", "D Delete"))
-        await seat.press("enter", "end", "!", "enter", sees=("for tests!", "The secret API_TOKEN is changed."))
-        await seat.press("i", sees=("Sandboxes get it as a variable", "for tests!", "value stored"))
-        await seat.press("escape", "f2", "slash", *"value", "enter", sees="New value of API_TOKEN")
-        assert ("cannot change a value" in seat.text) is (store == "merge")
-        await seat.type("sentinel-other", "enter", sees=("has a new value", "for tests!"))
-        await seat.press("d", sees="Delete the secret API_TOKEN?")
-        await seat.press("enter")
-        assert [secret.name for secret in await seat.client.secrets.list()] == ["API_TOKEN"]
-        await seat.press("d", "y", sees=("The secret API_TOKEN is deleted.", "As stored"))
-        assert await seat.client.secrets.list() == ()
+async def test_a_secret_is_made_described_given_a_value_and_deleted(deck: Decks, store: Mode) -> None:
+    async with deck(stored=FULL, store=store) as user:
+        await user.go_to("secret:", sees=("changes act at once", "a Add"))
+        await user.press("a", sees="New secret")
+        await user.type("API_TOKEN", "tab", *"sentinel-value", "tab")
+        await user.type("for tests", "enter", sees=("The secret API_TOKEN is stored.", "value stored"))
+        await user.press("a", *"API-TOKEN", "enter", sees="letters, digits and _ only")
+        await user.retype("API_TOKEN", "enter", sees="Nothing is typed.")
+        await user.type("sentinel-value", "enter", sees="A secret with the name API_TOKEN is there already.")
+        await user.press("escape", "escape", until=lambda: not user.deck.screen.is_modal)
+        await user.go_to("secret:API_TOKEN", sees=("enter Describe", "D Delete"))
+        await user.press("enter", "end", "!", "enter", sees=("for tests!", "The secret API_TOKEN is changed."))
+        await user.press("i", sees=("Sandboxes get it as a variable", "for tests!", "value stored"))
+        await user.press("escape", "f2", "slash", *"value", "enter", sees="New value of API_TOKEN")
+        assert ("cannot change a value" in user.text) is (store == "merge")
+        await user.type("sentinel-other", "enter", sees=("has a new value", "for tests!"))
+        await user.press("d", sees="Delete the secret API_TOKEN?")
+        await user.press("enter")
+        assert [secret.name for secret in await user.client.secrets.list()] == ["API_TOKEN"]
+        await user.press("d", "y", sees=("The secret API_TOKEN is deleted.", "As stored"))
+        assert await user.client.secrets.list() == ()
 
 
-async def set_token(seat: FormSeat, downs: int, token: str, *, sees: Words = ()) -> None:
-    await seat.press("a", sees="Set the token of a git provider")
-    await seat.press(*["down"] * downs, "enter", sees="Token of")
-    await seat.type(token, "enter", sees=sees)
+async def set_token(user: FormUser, downs: int, token: str, *, sees: Words = ()) -> None:
+    await user.press("a", sees="Set the token of a git provider")
+    await user.press(*["down"] * downs, "enter", sees="Token of")
+    await user.type(token, "enter", sees=sees)
 
 
 @pytest.mark.parametrize("store", ["replace", "nested"])
-async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cleared(sit: Sit, store: Mode) -> None:
-    async with sit(stored=FULL, store=store) as seat:
-        await seat.go_to("token:")
-        await set_token(seat, 0, "refused")
-        await seat.sees("! A provider did not confirm its token: github.", "stores it and asks no provider.")
-        await seat.retype("sentinel-one", "enter", sees=("The token of github is stored.", "token stored"))
-        await set_token(seat, 1, "sentinel-two", sees=("The token of gitlab is stored.", "▌ gitlab"))
-        await seat.press("enter", sees="•••• kept; type anew")
-        await seat.press("tab", *"git.example.org", "enter", sees=("git.example.org", "github"))
-        await seat.press("d", sees="All of them go: github, gitlab.")
-        await seat.press("y", sees=("All git tokens are cleared.", "None yet. a sets one."))
-        assert not (await seat.stored()).provider_tokens_set
+async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cleared(deck: Decks, store: Mode) -> None:
+    async with deck(stored=FULL, store=store) as user:
+        await user.go_to("token:")
+        await set_token(user, 0, "refused")
+        await user.sees("! A provider did not confirm its token: github.", "stores it and asks no provider.")
+        await user.retype("sentinel-one", "enter", sees=("The token of github is stored.", "token stored"))
+        await set_token(user, 1, "sentinel-two", sees=("The token of gitlab is stored.", "▌ gitlab"))
+        await user.press("enter", sees="•••• kept; type anew")
+        await user.press("tab", *"git.example.org", "enter", sees=("git.example.org", "github"))
+        await user.press("d", sees="All of them go: github, gitlab.")
+        await user.press("y", sees=("All git tokens are cleared.", "None yet. a sets one."))
+        assert not (await user.stored()).provider_tokens_set
 
 
-async def test_profiles_are_saved_activated_renamed_and_deleted_ten_at_most(nested: FormSeat) -> None:
+async def test_profiles_are_saved_activated_renamed_and_deleted_ten_at_most(nested: FormUser) -> None:
     await nested.go_to("profile:", "a", sees="room for 10")
     await nested.type("my model", "enter", sees="A name has 1 to 64 letters")
     await nested.retype("claude", "enter", sees="The profile claude is saved.")
@@ -205,43 +205,43 @@ async def test_profiles_are_saved_activated_renamed_and_deleted_ten_at_most(nest
     await nested.press("ctrl+z", "a", sees="There are 10 profiles")
 
 
-async def test_a_profile_without_a_key_says_so_and_none_stands_among_other_fields(sit: Sit) -> None:
-    async with sit(stored={"llm_model": "openai/gpt-5"}, store="nested") as seat:
-        await seat.client.profiles.save("bare")
-        await seat.press("ctrl+r", sees=("bare", "openai/gpt-5 · no key"))
-        await seat.go_to("profile:bare", "f2", sees="Put it in use, in place of the LLM settings")
-        await seat.press("escape", "G", lacks="llm_profiles")
-        assert seat.form.row.group == "Other"
-        await seat.press("a", sees="Not for this row")
+async def test_a_profile_without_a_key_says_so_and_none_stands_among_other_fields(deck: Decks) -> None:
+    async with deck(stored={"llm_model": "openai/gpt-5"}, store="nested") as user:
+        await user.client.profiles.save("bare")
+        await user.press("ctrl+r", sees=("bare", "openai/gpt-5 · no key"))
+        await user.go_to("profile:bare", "f2", sees="Put it in use, in place of the LLM settings")
+        await user.press("escape", "G", lacks="llm_profiles")
+        assert user.form.row.group == "Other"
+        await user.press("a", sees="Not for this row")
 
 
-async def test_nothing_is_edited_on_a_read_only_connection(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("language", "French")
-    async with sit(stored=FULL, store="nested", endpoint=Connection("local service", read_only=True)) as seat:
+async def test_nothing_is_edited_on_a_read_only_connection(deck: Decks) -> None:
+    async with deck(stored=FULL) as user:
+        await user.edit("language", "French")
+    async with deck(stored=FULL, store="nested", endpoint=Connection("local service", read_only=True)) as user:
         refused = [("token:", "a", "Add"), ("language", "a", "Add MCP"), ("language", "enter", "Edit")]
         for row, key, label in (*refused, ("language", "x", "Not set"), ("mcp:0", "d", "Delete")):
-            await seat.go_to(row, key, sees=f"{label}: this connection is read-only, nothing is changed")
-        await seat.press("f2", sees="Delete            This connection is read-only")
-        await seat.press("escape")
-        await seat.go_to("more:LLM", "enter", sees=("part of a label", "As stored"))
-        assert seat.posts == 0
+            await user.go_to(row, key, sees=f"{label}: this connection is read-only, nothing is changed")
+        await user.press("f2", sees="Delete            This connection is read-only")
+        await user.press("escape")
+        await user.go_to("more:LLM", "enter", sees=("part of a label", "As stored"))
+        assert user.posts == 0
 
 
-async def test_edits_cannot_be_saved_when_leaving_a_read_only_connection(sit_before: Sit, home: Home) -> None:
+async def test_edits_cannot_be_saved_when_leaving_a_read_only_connection(deck_at: Decks, home: Home) -> None:
     home.write("connections.toml", '[connections.far]\nurl = "http://far.test"\n')
     server = FakeServer(FlatServer())
-    async with sit_before(server) as seat:
-        await seat.edit("git_user_name", "Grace", "c", sees="Connections")
-        await seat.press("e", sees="Connection far")
-        await seat.press("tab", "tab", "tab", "tab", "space", "ctrl+s", sees=("READ-ONLY", "1 edited"))
-        await seat.press("ctrl+q")
-        await seat.sees("Unsaved settings", "Keep editing", "Review & save: this connection is read-only")
-        await seat.press("s", sees="Unsaved settings")
+    async with deck_at(server) as user:
+        await user.edit("git_user_name", "Grace", "c", sees="Connections")
+        await user.press("e", sees="Connection far")
+        await user.press("tab", "tab", "tab", "tab", "space", "ctrl+s", sees=("READ-ONLY", "1 edited"))
+        await user.press("ctrl+q")
+        await user.sees("Unsaved settings", "Keep editing", "Review & save: this connection is read-only")
+        await user.press("s", sees="Unsaved settings")
     assert server.sent("POST") == []
 
 
-async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormSeat) -> None:
+async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormUser) -> None:
     await nested.go_to("llm_model", "enter", sees=("anthropic/claude-opus", "suggestions"))
     await nested.type("gpt-5-m", "down", "enter", sees=("openai/gpt-5-mini", "edited"))
     await nested.edit("llm_model", "my/own-model")
@@ -258,28 +258,28 @@ async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormSeat
     assert len([request for request in nested.client.log if "models" in request.path]) == 1
 
 
-async def test_a_menu_opened_while_its_list_is_read_is_not_about_what_is_listed_then(sit_before: Sit) -> None:
+async def test_a_menu_opened_while_its_list_is_read_is_not_about_what_is_listed_then(deck_at: Decks) -> None:
     listed = Answer({"custom_secrets": [{"name": "API_TOKEN", "description": "d"}]})
     answers = {"GET /api/settings": [Answer({"language": "en"})], "GET /api/secrets": [listed]}
     server = Gated(answers, to("/api/secrets"))
-    async with sit_before(server) as seat:
-        await seat.go_to("secret:", "f2", sees="do it")
+    async with deck_at(server) as user:
+        await user.go_to("secret:", "f2", sees="do it")
         server.gate.set()
-        await seat.sees("Describe          The cursor stands on another row by now; esc")
+        await user.sees("Describe          The cursor stands on another row by now; esc")
 
 
-async def test_after_a_lost_answer_the_list_behind_the_form_is_read_again(sit_before: Sit) -> None:
+async def test_after_a_lost_answer_the_list_behind_the_form_is_read_again(deck_at: Decks) -> None:
     none, made = (Answer({"custom_secrets": held}) for held in ([], [{"name": "LOST_ONE"}]))
     answers = {"GET /api/settings": [Answer({"language": "en"})], "GET /api/secrets": [none, none, made]}
-    async with sit_before(FakeServer({**answers, "POST /api/secrets": [LOST]})) as seat:
-        await seat.go_to("secret:", "a", sees="New secret")
-        await seat.type("LOST_ONE", "tab", *"sentinel-value", "enter", sees="Unknown whether it happened.")
-        await seat.until(lambda: "secret:LOST_ONE" in seat.form.view.rows)
-        await seat.press("escape", "escape")
-        await seat.go_to("secret:LOST_ONE", "enter", sees="f2 in the list gives it a new one.")
+    async with deck_at(FakeServer({**answers, "POST /api/secrets": [LOST]})) as user:
+        await user.go_to("secret:", "a", sees="New secret")
+        await user.type("LOST_ONE", "tab", *"sentinel-value", "enter", sees="Unknown whether it happened.")
+        await user.until(lambda: "secret:LOST_ONE" in user.form.view.rows)
+        await user.press("escape", "escape")
+        await user.go_to("secret:LOST_ONE", "enter", sees="f2 in the list gives it a new one.")
 
 
-async def test_a_value_lost_halfway_is_made_by_trying_again(sit_before: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_value_lost_halfway_is_made_by_trying_again(deck_at: Decks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "STILL_TYPING", 30.0)
     held = Answer({"custom_secrets": [{"name": "API_TOKEN", "description": "d"}]})
     answers = {
@@ -289,12 +289,12 @@ async def test_a_value_lost_halfway_is_made_by_trying_again(sit_before: Sit, mon
         "POST /api/secrets": [Answer({"error": "down"}, 500), Answer({"message": "created"}, 201)],
     }
     server = Gated(answers, lambda request: request.method == "POST" and server.sent("POST") != [])
-    async with sit_before(server) as seat:
-        await seat.choose("New value", row="secret:API_TOKEN")
-        await seat.type("sentinel-value", "enter", sees=("The old one is deleted", "enter tries again"))
-        await seat.press("enter", "d")
+    async with deck_at(server) as user:
+        await user.choose("New value", row="secret:API_TOKEN")
+        await user.type("sentinel-value", "enter", sees=("The old one is deleted", "enter tries again"))
+        await user.press("enter", "d")
         server.gate.set()
-        await seat.sees("The secret API_TOKEN has a new value.")
-        await seat.press("a", sees="did nothing; press it again.")
+        await user.sees("The secret API_TOKEN has a new value.")
+        await user.press("a", sees="did nothing; press it again.")
     assert len(server.sent("DELETE")) == 1
     assert server.sent("POST")[-1].body == {"name": "API_TOKEN", "value": "sentinel-value", "description": "d"}

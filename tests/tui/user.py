@@ -43,8 +43,8 @@ Words = str | Sequence[str]
 Until = Callable[[], object]
 
 
-class Seat:
-    """A deck that runs, and the keyboard before it."""
+class User:
+    """A person at a deck that runs: presses its keys and sees its screen."""
 
     def __init__(self, deck: Deck, pilot: Pilot[int]) -> None:
         self.deck = deck
@@ -231,11 +231,11 @@ def answering(server: FakeServer) -> Connect:
 
 
 @asynccontextmanager
-async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator[Seat]:
+async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator[User]:
     """A deck with somebody at it; in the end it writes its notes, as it does for a person before the prompt is back."""
     async with deck.run_test(size=size) as pilot:
         await deck.loaded.wait()
-        yield Seat(deck, pilot)
+        yield User(deck, pilot)
         deck.workers.cancel_all()  # as a deck that is left does before it takes its screens apart
         # Before Textual's own end: to cancel them a second time would interrupt what they finish.
         await _ended(deck)
@@ -247,19 +247,19 @@ async def _ended(deck: Deck) -> None:
 
 
 @asynccontextmanager
-async def seated(
+async def at_deck(
     connect: Connect,
     endpoint: Connection = LOCAL,
     *,
     size: tuple[int, int] = NARROW,
     state: KeptState | None = None,
     sees: Words = (),
-) -> AsyncIterator[Seat]:
+) -> AsyncIterator[User]:
     """A deck of its own with somebody at it, once it shows what is to be seen."""
     deck = Deck(endpoint, connecting(connect, state), crash_folder=find_folders(os.environ).state)
-    async with seated_at(deck, size) as seat:
-        await seat.sees(*_each(sees))
-        yield seat
+    async with seated_at(deck, size) as user:
+        await user.sees(*_each(sees))
+        yield user
 
 
 def connecting(
