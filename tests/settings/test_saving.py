@@ -70,7 +70,7 @@ for stops, group in ((False, ODD), (None, GOOD)):
 def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str, stops: bool | None, words: str) -> None:
     """What is only odd warns, and what is good passes without a word."""
     field = CANONICAL.by_key[key]
-    value = SecretStr(typed) if field.secret else field.reads(typed)
+    value = SecretStr(typed) if field.secret else field.parse(typed)
     problem = next((each for each in Draft(Settings()).set(key, value).problems if each.key == key), None)
     assert (None if problem is None else problem.stops) is stops
     if problem is not None:

@@ -120,7 +120,7 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
             raise CommandError(f"{key}: Standard input is empty, nothing was changed.", f"{key}= clears it.", status=2)
     if key == MCP:
         return draft.set(key, _servers(draft, text))
-    return draft.set(key, entry.reads(text))
+    return draft.set(key, entry.parse(text))
 
 
 def _servers(draft: Draft, text: str) -> Servers:

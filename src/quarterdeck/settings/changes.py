@@ -233,7 +233,7 @@ def fits(entry: Field, value: Any) -> bool:
     """Whether a value has the right type for a setting: some servers store any value, and then fail."""
     if value is None:
         return entry.can_unset
-    read = entry.reads(typed(value))
+    read = entry.parse(typed(value))
     same_type = all(isinstance(read, kind) is isinstance(value, kind) for kind in (str, bool))
     return same_type and not isinstance(read, Unreadable)
 

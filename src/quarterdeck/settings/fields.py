@@ -194,7 +194,7 @@ class Field:
         """Whether it can be unset, or reset to the server's default."""
         return self.nullable or self.unset_to is not None
 
-    def reads(self, typed: str) -> Any:
+    def parse(self, typed: str) -> Any:
         """Return the value of typed text; an empty text means the unset value, an invalid one `Unreadable`."""
         value = self.kind.value(typed)
         return self.unset_to if value is None else value

@@ -163,7 +163,7 @@ def _values(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], left: list[str]) -> dict[str, Any]:
     """Return the edit for a value of a file; empty if it is already stored or cannot be applied."""
     if isinstance(value, str) and entry.kind in (LIST, OBJECT):
-        value = entry.reads(value)
+        value = entry.parse(value)
     if not entry.secret and holds(draft, entry.key, value):
         return {entry.key: draft.was(entry.key)}
     if holds_hidden(value):
@@ -179,7 +179,7 @@ def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], left: list[
     if entry.secret or not fits(entry, value):
         wrong.append(f"{entry.key}: This is not {(TEXT if entry.secret else entry.kind).words}.")
         return {}
-    return {entry.key: value if isinstance(value, str) else entry.reads(typed(value))}
+    return {entry.key: value if isinstance(value, str) else entry.parse(typed(value))}
 
 
 def _with_servers(draft: Draft, value: Any, wrong: list[str], notes: list[str]) -> Servers:

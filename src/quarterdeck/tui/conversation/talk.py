@@ -158,7 +158,7 @@ class Talk:
         answering, shown = self.answering, self.question.ids
         if not shown:
             return
-        if answer == "accept":
+        if answer == "accept":  # reads whether it can be sent, and says why not
             self._tell(STILL_WAITS, lambda: answering.accept(shown))
         elif not self.question.answerable:
             read_only = self.screen.app.endpoint.read_only

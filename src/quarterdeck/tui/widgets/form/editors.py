@@ -98,7 +98,7 @@ class TextEditor(FieldEditor):
     @property
     def value(self) -> Any:
         """What was typed; exactly the former value if the line is unchanged."""
-        return self._was if self._field.untouched else self.entry.reads(self._field.value)
+        return self._was if self._field.untouched else self.entry.parse(self._field.value)
 
     def choose(self, step: int) -> bool:
         """Put the next or previous suggestion into the line, if there are any."""
@@ -169,7 +169,7 @@ class SelectEditor(FieldEditor):
         query = self._field.value.strip()
         known: dict[Any, str] = dict.fromkeys(self._suggested, OFFERED)
         known |= self.entry.choices
-        own = self.entry.reads(query)
+        own = self.entry.parse(query)
         rows: dict[Any, str] = {None: ""} if self.entry.nullable else {}
         rows[self._was] = ""  # also None: before the first save, even a field that cannot be unset is not set
         rows |= known
