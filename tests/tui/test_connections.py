@@ -269,7 +269,7 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form_and_a_broken_file
         await user.press(sees=("New connection", "^s save"), until=lambda: "holds no certificate" in user.unwrapped)
         desk.file.write_text(f"{before}]")
         await user.retype(desk.one, *["tab"] * 4, "ctrl+u", "ctrl+s", sees=("not TOML", "New connection", "four"))
-        assert "nothing was written." in user.unwrapped
+        await user.until(lambda: "nothing was written." in user.unwrapped)
         await user.press("x", until=lambda: "not TOML" not in user.text)
         await user.press("escape", "escape", sees="Connections")
         await user.press("escape", until=lambda: not user.deck.screen.is_modal)

@@ -31,7 +31,7 @@ def fleet() -> FakeFleet:
 async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet) -> None:
     fleet.talk("mate", "box", "Older work")
     async with at_conversations(fleet, sees=("✗ 1 failed", "Bug")) as user:
-        assert "D Dismiss" in user.text
+        await user.sees("D Dismiss")
         await user.press("R", sees=("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main"))
         await user.sees("box, Running, Older work")
         await user.press("ctrl+s", sees="Created.")

@@ -117,7 +117,7 @@ async def test_a_page_in_front_of_a_server_is_no_other_server() -> None:
         for _ in range(2):
             await user.press("ctrl+r", sees="web page", until=lambda: not user.session.start_tasks.health.refreshing)
         await user.pause()
-        assert "✗ 1 failed" in user.text
+        await user.sees("✗ 1 failed")
         page = None
         await user.press("ctrl+r", sees=("live now", "✗ 1 failed"), lacks="Another server")
 

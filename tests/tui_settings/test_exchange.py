@@ -157,7 +157,7 @@ async def test_pasted_json_becomes_edits_in_one_step(user: FormUser) -> None:
     await user.paste_json(json.dumps({"mcpServers": servers}, indent=1), sees=found)
     assert "switched off there" not in user.text  # it is disabled here, too
     await user.press("ctrl+s", sees=("4 servers found", "4 edited"))
-    assert "without secrets; ctrl+s reviews" in user.unwrapped
+    await user.until(lambda: "without secrets; ctrl+s reviews" in user.unwrapped)
     assert user.form.row.id == "mcp:2"  # the first that is another now
     await user.go_to("mcp:5", sees=("will be disabled", "to type"))
     assert " typed " in user.line_of("far")

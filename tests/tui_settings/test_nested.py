@@ -116,13 +116,13 @@ async def test_a_typed_key_that_somebody_else_has_dropped_is_neither_shown_nor_s
     await nested.client.settings.store(await nested.stored(), {"mcp_config": await nested.servers()})
     await nested.press("ctrl+r", sees="changed on server", lacks="typed")
     await nested.go_to("mcp:2", "d", "ctrl+s", sees="This save also loses")
-    assert "MCP servers events-example-org, tools-example-org: their keys" in nested.unwrapped
+    await nested.until(lambda: "MCP servers events-example-org, tools-example-org: their keys" in nested.unwrapped)
 
 
 async def test_of_many_servers_that_lose_their_secrets_a_few_are_named(deck: Decks) -> None:
     async with deck(*(StdioServer(name=f"s{n}", command="npx") for n in range(1100)), store="nested") as user:
         await user.go_to("mcp:1099", "d", "ctrl+s", sees=("s1099", "deleted"))
-        assert "MCP servers s0, s1, s2 and 1,096 more: their keys" in user.unwrapped
+        await user.until(lambda: "MCP servers s0, s1, s2 and 1,096 more: their keys" in user.unwrapped)
 
 
 async def test_values_that_a_field_cannot_have_are_shown_and_stay_as_they_are(deck_at: Decks) -> None:

@@ -113,8 +113,7 @@ async def test_what_the_server_complains_of_or_did_not_take_stays_edited(deck_at
         assert user.form.row.id == "git_user_name"
         store.answers, store.ignores = [STORED], {"git_user_name"}
         await save_a_name(user)
-        await user.sees("not what was saved")
-        assert "meant Grace holds Ada" in user.unwrapped
+        await user.press(sees="not what was saved", until=lambda: "meant Grace holds Ada" in user.unwrapped)
         await user.press("escape", sees=("only 2 of 3 verified", "1 edited"))
 
 
@@ -146,11 +145,12 @@ async def test_what_an_unknown_server_may_lose_is_named_before_and_what_it_lost_
     async with deck_at(FakeServer(forgetful)) as user:
         await user.fill("git_user_name", "Grace", "ctrl+s")
         await user.sees("This save also loses", "API key: this server's release is not known")
-        assert "Git tokens (github) and custom secrets: this server's release is not known" in user.unwrapped
+        also = "Git tokens (github) and custom secrets: this server's release is not known"
+        await user.until(lambda: also in user.unwrapped)
         await user.press("y", sees="What the server holds is not what was saved")
+        await user.until(lambda: "meant DEPLOY_KEY holds not there" in user.unwrapped)
         for lost in ("Provider tokens", "Custom secrets", "theme"):
             assert f"{lost} (not changed by this save)" in user.unwrapped
-        assert "meant DEPLOY_KEY holds not there" in user.unwrapped
 
 
 async def test_going_back_while_the_review_is_still_read_sends_nothing(deck_at: Decks) -> None:

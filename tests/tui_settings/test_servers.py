@@ -188,7 +188,7 @@ async def test_one_disabled_without_its_key_asks_for_it_when_enabled(user: FormU
     await user.paste("sentinel-again", "shift+tab")
     await user.paste("https://events.example.org/new", "ctrl+s", "ctrl+s", sees="key new value")
     old, new = (f"address https://events.example.org/{path}" for path in ("sse", "new"))
-    assert f"kept on this machine, {old} → on the service, {new}, key new value" in user.unwrapped
+    await user.until(lambda: f"kept on this machine, {old} → on the service, {new}, key new value" in user.unwrapped)
     await user.agree(sees="Saved · 1 of 1 verified")
     (server,) = (await user.servers()).sse_servers
     assert server.api_key == SecretStr("sentinel-again")

@@ -62,7 +62,7 @@ class Composer(PlainArea):
         elif perhaps_sent and all(part in self.text for part in perhaps_sent):
             self.border_title = " perhaps sent before: look above "
         else:
-            self.border_title = " a draft, not sent " if self.text.strip() and not self.has_focus else ""
+            self.border_title = " a draft; m goes on with it " if self.text.strip() and not self.has_focus else ""
 
     async def on_unmount(self) -> None:
         """Give the draft to whoever opens the conversation next."""
