@@ -43,7 +43,7 @@ def test_a_conversation_is_shown_an_event_a_line(talk: Run) -> None:
     assert [event["kind"] for event in events][:2] == ["SystemPromptEvent", "MessageEvent"]
     shown = talk("show", one)
     assert all(line[:19].startswith("20") and line.isprintable() for line in shown.out.splitlines())
-    assert any("git status --short" in line for line in shown.out.splitlines())
+    assert any('oneline -3 "I will look at what is there."' in line for line in shown.out.splitlines())
     assert any("  terminal  failed (1):" in line for line in shown.out.splitlines())
     assert shown.out[19:].startswith("  -  "), "nobody says the first one"
 

@@ -268,4 +268,5 @@ def _words(entry: Entry) -> str:
     tasks = "; ".join(f"{task.status} {task.title}" for task in entry.tasks)
     failed = f"failed{'' if entry.exit_code is None else f' ({entry.exit_code})'}:"
     outcome = {Outcome.FAILED: failed, Outcome.RUNS_ON: "runs on:"}.get(entry.outcome) if entry.outcome else None
-    return " ".join(filter(None, (entry.title, tasks, outcome, entry.text)))
+    said = entry.said and f'"{entry.said}"'
+    return " ".join(filter(None, (entry.title, said, tasks, outcome, entry.text)))
