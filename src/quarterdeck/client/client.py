@@ -33,7 +33,7 @@ class Client:
         """The transport to the server, for requests about a single conversation."""
         self.url = transport.url
         """The server's address, without a trailing slash."""
-        self.has_key = key is not None and bool(key.get_secret_value())
+        self.has_key = bool(key)
         """Whether requests carry a key."""
         self.log = transport.log
         """The latest requests, newest last."""
