@@ -1,6 +1,8 @@
 """What every test stands on: folders of its own and nothing of the developer's environment."""
 
+import gc
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +28,14 @@ def pytest_configure() -> None:
     os.environ |= {"TZ": "UTC", "TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
     os.environ["PYTHONDONTWRITEBYTECODE"] = ""
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _collected() -> Iterator[None]:
+    """Collect garbage once a file: while tests run, that would take a quarter of their time."""
+    gc.disable()
+    yield
+    gc.collect()
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,5 @@ class Lying(Good):
         super().__init__()
         self.answer = answer
 
-    def get_password(self, service: str, username: str) -> str | None:
-        answer: str | None = self.answer
-        return answer
+    def get_password(self, service: str, username: str) -> Any:
+        return self.answer

@@ -8,13 +8,11 @@ TESTS = Path(__file__).parent
 SERVERS = TESTS.parent / "src" / "quarterdeck" / "client" / "SERVERS.md"
 TOLD_ONLY = frozenset({"An address of a sandbox", "Filters"})
 """Headings that say only where something is found."""
-DEFINED = re.compile(r"^(?:async )?def (\w+)", re.MULTILINE)
-NAMED = re.compile(r"\b(tests/[\w/]+\.py)::(\w+)")
 
 
 @pytest.mark.parametrize("page", sorted(page.name for page in TESTS.glob("*.md")))
 def test_every_test_that_a_page_names_is_there(page: str) -> None:
-    named = NAMED.findall((TESTS / page).read_text(encoding="utf-8"))
+    named = re.findall(r"\b(tests/[\w/]+\.py)::(\w+)", (TESTS / page).read_text(encoding="utf-8"))
     assert named
     gone = sorted({f"{path}::{name}" for path, name in named if name not in _tests_in(path)})
     assert not gone, f"tests/{page} names tests that are not there: write their new names, or what proves the row"
@@ -23,7 +21,8 @@ def test_every_test_that_a_page_names_is_there(page: str) -> None:
 @cache
 def _tests_in(path: str) -> frozenset[str]:
     file = TESTS.parent / path
-    return frozenset(DEFINED.findall(file.read_text(encoding="utf-8")) if file.is_file() else ())
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return frozenset(re.findall(r"^(?:async )?def (\w+)", text, re.M))
 
 
 def test_each_heading_of_what_real_servers_do_has_its_tests_and_the_code_that_deals_with_it() -> None:

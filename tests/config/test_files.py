@@ -282,17 +282,12 @@ class Journal(BaseModel):
     saves: Any = None
 
 
-class View(Journal):
-    kind: ClassVar[str] = "view"
-
-
 def keep(folder: Path, saves: Any) -> None:
     StateFiles(folder).change(Journal, HERE, lambda kept: Journal(saves=saves))
 
 
 def kept_in(folder: Path) -> Any:
-    kept = StateFiles(folder).read(Journal, HERE)
-    return kept and kept.saves
+    return getattr(StateFiles(folder).read(Journal, HERE), "saves", None)
 
 
 def file_of(folder: Path) -> Path:
@@ -301,6 +296,9 @@ def file_of(folder: Path) -> Path:
 
 
 def test_it_is_there_for_the_next_run_and_for_nobody_else_until_it_is_deleted(tmp_path: Path) -> None:
+    class View(Journal):
+        kind: ClassVar[str] = "view"
+
     keep(tmp_path / "state", "ä")
     assert kept_in(tmp_path / "state") == "ä"
     files = StateFiles(tmp_path / "state")

@@ -177,16 +177,8 @@ class Dying(FlatServer):
         return super().__call__(asked)
 
 
-async def _mine(conflict: Conflict) -> Side:
-    return Side.MINE
-
-
-async def _yes(review: Review, request: PreparedRequest | None, why: str) -> bool:
-    return True
-
-
 class Notes:
-    """The journal, and what it held when a store was asked for."""
+    """The journal, and what it held when a store was asked for; each question is answered for the own edits."""
 
     def __init__(self, server: FlatServer) -> None:
         self.server = server
@@ -200,13 +192,19 @@ class Notes:
     async def note(self, noted: Callable[[Journal | None], Journal | None]) -> None:
         self.journal = noted(self.journal)
 
+    async def mine(self, conflict: Conflict) -> Side:
+        return Side.MINE
+
+    async def agrees(self, review: Review, request: PreparedRequest | None, why: str) -> bool:
+        return True
+
 
 async def save_on(server: FlatServer, draft: Draft, notes: Notes | None = None, **more: Any) -> SaveResult:
     notes = notes or Notes(server)
     client, _ = client_of(notes, server=MERGING)
     async with client:
         store = RememberingStore(client, TypedSecrets())
-        return await save(draft, store, Caller(_mine, _yes, notes.note, utc_now, **more))
+        return await save(draft, store, Caller(notes.mine, notes.agrees, notes.note, utc_now, **more))
 
 
 BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)

@@ -43,11 +43,7 @@ def _blank_is_none(value: object) -> object:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def _value(secret: SecretStr, info: SerializationInfo) -> str | None:
-    return None if is_told(info) else secret.get_secret_value()
-
-
-Secret = Annotated[SecretStr, PlainSerializer(_value)]
+Secret = Annotated[SecretStr, PlainSerializer(lambda key, info: None if is_told(info) else key.get_secret_value())]
 """A secret: stored in clear, told as null."""
 Key = Annotated[Secret | None, BeforeValidator(_blank_is_none)]
 """A secret that blanks clear."""
