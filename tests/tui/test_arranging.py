@@ -153,8 +153,7 @@ async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, home: Ho
         assert "hush" not in saved
         assert "sentinel" not in saved
         await user.press("p", sees="3 Paused")
-        await user.press("y", sees="Copy of run1")
-        assert "agent URL" not in user.text, "nothing answers there"
+        await user.press("y", sees="Copy of run1", lacks="agent URL")  # nothing answers there
 
 
 async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Home) -> None:
@@ -235,6 +234,9 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
         await user.press("p", sees=("1 will be paused", "y do it", "scroll", "h hidden ones too, or not"))
         await user.press("escape", "I", sees=("Quiet for at least", "would be paused"))
         await user.press("escape", "escape", until=lambda: "esc show all" not in user.text)
+        await user.press("X", sees=("run0 ", "more6 "))  # as many lines as there is room for
+        await user.press("escape", "C", sees=("[x] STATUS", "always stays.", "esc cancel"))
+        await user.press("escape")
         await user.resize(80, 24)
         await user.press("f2", sees="Open the address of the sandbox")
         await user.resize(60, 20, sees=f"Open the address of the\n▌{'sandbox':>33}\n")
