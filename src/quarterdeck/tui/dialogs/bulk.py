@@ -173,7 +173,7 @@ class ProgressDialog(Dialog[Copyable]):
         self.dismiss(Copyable("summary", self._job.summary, to_file=True))
 
 
-class LeaveDialog(ConfirmDialog):
+class LeaveJobDialog(ConfirmDialog):
     """Asks whether to leave a job before it has ended; says so once it has."""
 
     def __init__(self, job: BulkJob) -> None:

@@ -119,7 +119,7 @@ class SettingsScreen(DeckScreen):
         self._outcome, self._left_edits = outcome, self.form.draft.edits
         self._show_edits()
         for dialog in self.app.screen_stack:
-            if isinstance(dialog, words.LeaveDialog) and not self.saves.under_way:
+            if isinstance(dialog, words.LeaveEditsDialog) and not self.saves.under_way:
                 dialog.save_ended(self.form.draft.count, outcome)
 
     def _show_edits(self) -> None:
@@ -364,7 +364,7 @@ class SettingsScreen(DeckScreen):
             return True
         await self.app.show(self.PLACE)
         why_not = self.why_not(command_at(self.PLACE, "save"))
-        dialog = words.leave_dialog(self.form.draft.count, why_not, saving=self.saves.under_way)
+        dialog = words.leave_edits_dialog(self.form.draft.count, why_not, saving=self.saves.under_way)
         answer = await self.app.push_screen_wait(dialog)
         if answer == "s":
             return await self.saves.save()

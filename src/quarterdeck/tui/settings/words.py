@@ -42,7 +42,7 @@ def edited(view: FormView, *, tried: bool) -> Cell:
     return (count, (Shown(" · "), Tone.MUTED), (Shown(counted(len(view.errors), "error")), Tone.BAD))
 
 
-class LeaveDialog(PickDialog[str]):
+class LeaveEditsDialog(PickDialog[str]):
     """Asks about edits when leaving, also during a save of them."""
 
     def save_ended(self, edits: int, outcome: Cell) -> None:
@@ -52,7 +52,7 @@ class LeaveDialog(PickDialog[str]):
         self.introduce([cell(f"The save has ended, with {counted(edits, 'edit')} left:"), outcome])
 
 
-def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> LeaveDialog:
+def leave_edits_dialog(edits: int, why_not: str | None, *, saving: bool) -> LeaveEditsDialog:
     """Return the dialog for edits when leaving: k keeps, s saves, l leaves, d discards them.
 
     `why_not` says why they cannot be saved, if so; while a save has no response yet, saving again is not offered.
@@ -66,7 +66,7 @@ def leave_dialog(edits: int, why_not: str | None, *, saving: bool) -> LeaveDialo
         choice("l", "l", "Leave", "keep them here, but no secret, for Restore edits"),
         choice("d", "d", "Discard", "drop them and leave"),
     ]
-    return LeaveDialog("Unsaved settings", choices, said=[said], leave="keep editing")
+    return LeaveEditsDialog("Unsaved settings", choices, said=[said], leave="keep editing")
 
 
 def whose_dialog(loaded: Settings | None, found: Settings | None) -> ConfirmDialog:
