@@ -85,10 +85,11 @@ def test_a_status_that_flips_at_every_reading_is_shown_once_and_does_not_flash(p
 
 def test_how_long_a_state_lasts_and_whether_its_beginning_was_seen() -> None:
     seen = ["RUNNING +8 PAUSED +20", "RUNNING PAUSED STARTING +10", "new STARTING", "new STARTING RUNNING +120"]
-    seen += ["new STARTING +10 starting"]
+    seen += ["new STARTING +10 starting", "RUNNING +99 pause +1 PAUSED +60"]
+    late = ["RUNNING +11 PAUSED +60"]
     unseen = ["RUNNING +29 STARTING +29 RUNNING", "STARTING +9", "STARTING", "RUNNING +8", "STARTING RUNNING +120"]
-    lasted = [story.state.lasted(at(story.second)) for story in map(Story, seen + unseen)]
-    assert lasted == ["<1m", "10s", "now", "2m", "10s", "≥1m", "≥9s", "?", "?", "≥2m"]
+    lasted = [story.state.lasted(at(story.second)) for story in map(Story, seen + late + unseen)]
+    assert lasted == ["<1m", "10s", "now", "2m", "10s", "1m", "≥1m", "≥1m", "≥9s", "?", "?", "≥2m"]
 
 
 def test_a_check_is_wanted_after_three_quiet_readings_of_one_that_ran_and_has_an_address() -> None:

@@ -236,9 +236,8 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet) -> None:
         await user.press("escape", "escape", until=lambda: "esc show all" not in user.text)
         await user.press("X", sees=("run0 ", "more6 "))  # as many lines as there is room for
         await user.press("escape", "C", sees=("[x] STATUS", "always stays.", "esc cancel"))
-        await user.press("escape")
         await user.resize(80, 24)
-        await user.press("f2", sees="Open the address of the sandbox")
+        await user.press("escape", "f2", sees="Open the address of the sandbox")
         await user.resize(60, 20, sees=f"Open the address of the\n▌{'sandbox':>33}\n")
 
 

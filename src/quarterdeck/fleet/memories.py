@@ -1,7 +1,7 @@
 """The memories of all sandboxes of one server, by id; the readings update them, the screens read them."""
 
 from collections.abc import Callable, Collection, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 
 from pydantic import SecretStr
@@ -21,6 +21,8 @@ from quarterdeck.fleet.timeline import Timelines
 
 CHECKS = 5
 """How many agent servers are checked at a time."""
+WATCHED = timedelta(seconds=10)
+"""At most this long after the reading before, a change is seen as it happens; a hidden list is read less often."""
 
 
 class SandboxMemories:
@@ -32,6 +34,8 @@ class SandboxMemories:
         """An entry is replaced only if something changed."""
         self._pending: set[str] = set()
         """The few ids with an action under way, which are checked at each reading."""
+        self._read_at: dict[str, datetime] = {}
+        """When each was last read, the longest ago first."""
 
     def observe(self, read: Collection[Sandbox], now: datetime, *, beginning: bool) -> frozenset[str]:
         """Apply a reading (`Changes.read`) and return the ids whose memory changed.
@@ -41,11 +45,18 @@ class SandboxMemories:
         news = []
         if read:
             self.timelines.read(now)
+        all_read_at = next(iter(self._read_at.values()), now)
         for record in read:
             before = self.by_id.get(record.id) or self._recalled(record, now)
             after = after_reading(before, record, now, beginning=beginning)
+            seen_at = self._read_at.pop(record.id, all_read_at)
+            self._read_at[record.id] = now
             if self._become(record.id, after, now):
                 news.append(record.id)
+                if before is not None and before.asked is not None:
+                    seen_at = max(seen_at, before.asked.at)
+                if after.since == now and now - seen_at > WATCHED:
+                    self._keep(record.id, after._replace(exact=False))  # its timeline knows that it is new
         return frozenset(news)
 
     def _recalled(self, record: Sandbox, now: datetime) -> SandboxMemory | None:
@@ -61,11 +72,13 @@ class SandboxMemories:
         """Drop the memories of removed sandboxes; their timelines are kept for a while."""
         for sandbox_id in ids:
             self.by_id.pop(sandbox_id, None)
+            self._read_at.pop(sandbox_id, None)
             self._pending.discard(sandbox_id)
         self.timelines.gone(ids)
 
     def started(self, record: Sandbox, now: datetime) -> None:
         """Apply the response to a start requested here; it counts as a reading."""
+        self._read_at[record.id] = now
         self.observe((record,), now, beginning=True)
         self.timelines.started(record.id)
         memory = self.by_id[record.id]
