@@ -216,7 +216,7 @@ def found(typed: str) -> str:
     [
         ("1234", [""]),
         ("1", ["fix login", '"login bug"', "updated>30m", "updated>=1h", "updated>59m59s", "cost>$2"]),
-        ("1", ["state:work", "running", "repo:web", "sandbox:box-a"]),
+        ("1", ["state:work", "running", "repo:web", "sandbox:box-a", "BOX-A"]),
         ("12", ["fix", "cost>=1.5", "sandbox:box"]),
         ("14", ["LOGIN", "!status:paused,error"]),
         ("2", ["status:paused"]),
@@ -227,7 +227,7 @@ def found(typed: str) -> str:
         ("123", ["!login:"]),
         ("34", ["!fix", "cost<.5"]),
         ("4", ["login:", 'status:"needs you"', "updated<30m", "updated<=60s", "model:opus", "age>1h"]),
-        ("", ['"bug login"']),
+        ("", ['"bug login"', "ox-a"]),
     ],
 )
 def test_what_a_filter_lets_through(ids: str, several: list[str]) -> None:

@@ -28,7 +28,7 @@ _PLACES = {
     Place.SETTINGS: "In the settings",
 }
 _FORMS = {
-    "word": "It stands anywhere in the row, in any case.",
+    "word": "It stands anywhere in the row, in any case; an id is found by its beginning.",
     "NAME:TEXT": "The text is part of it, in any case. NAME:this,that asks for either.",
     "NAME>AMOUNT": (
         f"It is more; <, >= and <= too. A time is written {example(Kind.DURATION)}, a number {example(Kind.NUMBER)}."

@@ -1,6 +1,6 @@
 """The rows of the conversation list, the status word of each, and which commands apply to it."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -12,6 +12,7 @@ from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
 from quarterdeck.fleet.filters import Grammar, Kind, Token
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import WORDS, StateWord
+from quarterdeck.fleet.sandboxes import short_id
 
 
 class ConversationWord(StrEnum):
@@ -190,9 +191,15 @@ class ConversationRow(NamedTuple):
     def haystack(self, now: datetime) -> str:
         """Return the text that a filter searches."""
         asked, word = self.asked, self.state.word
-        where = (asked.selected_repository, asked.selected_branch, self.sandbox_id)
-        texts = (self.id, self.title, *where, asked.llm_model, word, _ALSO_CALLED.get(word), self.message)
+        where = (asked.selected_repository, asked.selected_branch)
+        texts = (self.title, *where, asked.llm_model, word, _ALSO_CALLED.get(word), self.message)
         return "\n".join(filter(None, texts))
+
+    @property
+    def ids(self) -> Iterable[str]:
+        """What a filter finds by its beginning."""
+        sandbox_id = self.sandbox_id or ""
+        return self.id, sandbox_id, short_id(sandbox_id)
 
     def rank(self, now: datetime) -> Rank:
         """Return its place in the default order: starts, questions, trouble, the rest; the newest first."""

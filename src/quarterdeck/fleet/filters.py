@@ -23,6 +23,11 @@ class Searchable(Protocol):
         """Return the text that a plain word is searched in."""
         ...
 
+    @property
+    def ids(self) -> Iterable[str]:
+        """What a plain word finds by its beginning: anywhere in them, letters from a to f are found by chance."""
+        ...
+
 
 R = TypeVar("R", bound=Searchable)
 
@@ -31,7 +36,7 @@ class Kind(Enum):
     """What a condition compares."""
 
     WORD = "word"
-    """A word, searched in all text of a row."""
+    """A word, searched in all text of a row and at the beginning of its ids."""
     TEXT = "text"
     """`name:value`, compared without regard to case."""
     NUMBER = "number"
@@ -116,6 +121,8 @@ class Term(NamedTuple, Generic[R]):
         if self.kind in (Kind.WORD, Kind.TEXT):
             text = str(value or "").casefold()
             found = any(wanted in text for wanted in self.texts)
+            if self.kind is Kind.WORD and not found:
+                found = any(each.casefold().startswith(self.texts) for each in row.ids)
         elif self.kind is Kind.FLAG:
             found = bool(value)
         else:

@@ -68,7 +68,12 @@ class SandboxRow(NamedTuple):
     def haystack(self, now: datetime) -> str:
         """Return the text that a filter searches."""
         living = (text for each in self.conversations for text in (each.title, each.selected_repository))
-        return "\n".join(filter(None, (self.id, self.record.sandbox_spec_id, self.state(now).words, *living)))
+        return "\n".join(filter(None, (self.record.sandbox_spec_id, self.state(now).words, *living)))
+
+    @property
+    def ids(self) -> Iterable[str]:
+        """What a filter finds by its beginning."""
+        return self.id, self.short_id
 
     @property
     def conversation_titles(self) -> tuple[str, ...]:
