@@ -30,7 +30,7 @@ def fleet() -> FakeFleet:
 
 async def test_a_long_filter_is_seen_while_it_is_typed_and_from_its_beginning_once_it_is_kept(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=(60, 20)) as user:
-        await user.press("slash", *"!status:paused", sees="status:  spec:")
+        await user.press("slash", *"!status:paused", sees="4 of 6  status:  spec:  id:  …\n")
         await user.press(*",error build", sees="/ !status:paused,error build ", until=lambda: "spec:" not in user.text)
         await user.resize(120, 36)
         await user.retype("build", sees="spec:")

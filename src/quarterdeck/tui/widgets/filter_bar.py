@@ -19,11 +19,28 @@ from quarterdeck.tui.widgets.lines import CellLines
 
 NO_TOKENS = Shown("")
 BETWEEN = "  "
-"""What stands between two counts."""
+"""What stands between two counts or tokens."""
 LONG = 20
 """Cells of a filter that takes the room of its tokens, too: in 60 columns its field has no more beside them."""
 FILTERING = working((("enter", "keep it"), ("esc", "show all"), ("f4", "$EDITOR")))
 """What the key bar says while a filter is typed."""
+
+
+class WholeParts(CellLines):
+    """A line of which each count or token is shown whole or not at all."""
+
+    def cut(self, line: Cell) -> Cell:
+        """Return the parts that fit: a number cut short is another number."""
+        words = "".join(span for span, _ in line).rstrip()
+        whole = len(words) <= self.size.width
+        end = len(words) if whole else words.rfind(BETWEEN, 0, self.size.width - 1) + len(BETWEEN)
+        if end < len(BETWEEN):
+            return line  # it has no parts
+        fitting: list[Span] = []
+        for span, tone in line:
+            fitting.append((Shown(span[:end]), tone))
+            end = max(end - len(span), 0)
+        return (*fitting, (Shown("" if whole else "…"), Tone.MUTED))
 
 
 class FilterBar(Vertical):
@@ -44,12 +61,12 @@ class FilterBar(Vertical):
         """Create a bar for a filter with these tokens; `hint` is its placeholder."""
         super().__init__()
         self._tokens = tokens
-        self._counts = CellLines(id="counts")
+        self._counts = WholeParts(id="counts")
         self._all_counts: Cell = ()
         self._problem: Cell = ()
         """What is wrong with the filter: it stands in place of the counts, which leave more room than the filter."""
         self._field = LineInput(placeholder=hint, id="filter")
-        self._found = CellLines(id="found")
+        self._found = WholeParts(id="found")
 
     def compose(self) -> ComposeResult:
         """The counts, the filter, and its matches."""
@@ -69,16 +86,10 @@ class FilterBar(Vertical):
     def count(self, counts: Cell) -> None:
         """Show the counts that fit."""
         self._all_counts = counts
-        self._fit()
+        self._paint()
 
-    def on_resize(self) -> None:
-        """Show as many counts as fit now."""
-        if self._all_counts or self._problem:
-            self._fit()
-
-    def _fit(self) -> None:
-        width = self._counts.size.width
-        self._counts.paint([self._problem or (whole_counts(self._all_counts, width) if width else self._all_counts)])
+    def _paint(self) -> None:
+        self._counts.paint([self._problem or self._all_counts])
 
     def say_found(self, shown: int, known: int, problems: tuple[str, ...]) -> None:
         """Show how many rows match, what is wrong with the filter, and its tokens while it is typed and short."""
@@ -86,7 +97,7 @@ class FilterBar(Vertical):
         typing = self.screen.focused is self._field
         kept = cell_len(self.words) >= LONG or not (problems or typing)
         self._problem = cell(problems[0], Tone.BAD) if problems else ()
-        self._fit()
+        self._paint()
         self._found.paint([(*chip, (Shown(f" {NO_TOKENS if kept else self._tokens}"), Tone.MUTED))])
         self.set_class(kept, "-kept")
 
@@ -118,15 +129,3 @@ class FilterBar(Vertical):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self.post_message(self.Changed(event.value))
-
-
-def whole_counts(counts: Cell, width: int) -> Cell:
-    """Return the counts that fit into a width: a number cut short is another number."""
-    words = "".join(span for span, _ in counts).rstrip()
-    whole = len(words) <= width
-    end = len(words) if whole else words.rfind(BETWEEN, 0, width - 1) + len(BETWEEN)
-    fitting: list[Span] = []
-    for span, tone in counts:
-        fitting.append((Shown(span[:end]), tone))
-        end = max(end - len(span), 0)
-    return (*fitting, (Shown("" if whole else "…"), Tone.MUTED))

@@ -52,7 +52,11 @@ class CellLines(ThemedWidget):
     def render_line(self, y: int) -> Strip:
         """Return one line."""
         line, width = self.painted[y] if y < len(self.painted) else (), self.size.width
-        return selectable(joined(fit_cell(line, width), width, self.tones()), y, self)
+        return selectable(joined(fit_cell(self.cut(line), width), width, self.tones()), y, self)
+
+    def cut(self, line: Cell) -> Cell:
+        """Return what to show of a line; what is still too long ends with an ellipsis."""
+        return line
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         """Return the text that is selected with the mouse."""
