@@ -495,22 +495,24 @@ async def test_it_is_stopped_and_goes_on_and_the_end_that_was_seen_is_read(agent
         assert "unread" not in user.text, "it was open when it came to that"
 
 
-async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: FakeAgent) -> None:
+async def test_a_paused_sandbox_is_said_with_age_and_resumed(agent: FakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rest in ("following.POLL", "watch.HIDDEN"):
+        monkeypatch.setattr(f"quarterdeck.fleet.{rest}", 3600.0)
     agent.asks("rm -r build")
     async with opened(agent) as user:
         agent.set("running")
         await user.press("ctrl+r", sees=("● Working", "  terminal"))
         assert "terminal" in user.line(1)
+        await user.press("2", "1", until=lambda: user.deck.screen.query(Log))
         agent.sandbox, agent.unreached = "PAUSED", True
-        await user.press("ctrl+r", sees=("sandbox paused, log as of", "r resumes it"))
+        await user.press(sees=("sandbox paused, log as of", "r resumes it"))
         assert "terminal" not in user.line(1)
         await user.press("p", sees="The agent does not work now.")
         await user.press("f2", "3", sees="Its sandbox is paused.")
         await user.press("escape", "m", "r", sees="Its sandbox is paused. esc, then r resumes it.")
         await user.press("ctrl+s", sees="Its sandbox is paused. Nothing was sent; esc, then r resumes it.")
         assert composer(user).text == "r"
-        await user.press("escape", sees="a draft; m goes on")
-        await user.press("r", sees=("Resume its sandbox?", "You can write to its agent again once it runs."))
+        await user.press("escape", "r", sees=("Resume its sandbox?", "You can write to its agent again once it runs."))
         await user.press("escape", sees=("first wish", "a draft; m goes on"))
         agent.sandbox = "MISSING"
         await user.press("ctrl+r", sees="it can only be read", lacks="Pause agent")
@@ -552,12 +554,10 @@ async def test_a_question_that_cannot_be_answered_now_says_so_and_names_no_keys(
 
 async def test_what_a_message_means_is_not_asked_any_more_once_no_answer_can_be_sent(agent: FakeAgent) -> None:
     agent.asks("rm -r build")
-    async with opened(agent) as user:
-        await user.sees("tab answers")
+    async with opened(agent, sees="tab answers") as user:
         await user.press("m", *"why", "ctrl+s", sees="^y accept and say")
         agent.sandbox, agent.unreached = "PAUSED", True
-        await user.reread()
-        await user.until(lambda: "accept and say" not in user.text)
+        await user.reread(until=lambda: "accept and say" not in user.text)
         await user.sees("Its sandbox is paused. esc, then r resumes it.", "why")
     assert agent.ran == []
     agent.sandbox, agent.unreached = "RUNNING", False

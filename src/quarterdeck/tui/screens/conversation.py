@@ -15,7 +15,7 @@ from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.fleet.conversations import conversation_row
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.following import Following, Origin
-from quarterdeck.fleet.news import News
+from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import external, text
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -97,6 +97,10 @@ class ConversationScreen(DeckScreen):
             self._session.saw(self.conversation_id, status)
         position = self.log_view.reading_position()._replace(overheard=self._following.transcript.overheard)
         self.app.reading_positions[self.conversation_id] = position
+
+    def on_screen_resume(self) -> None:
+        """Have its record read as often as a list that is on the screen."""
+        self._session.set_viewport(About.CONVERSATIONS, (self.conversation_id,))
 
     def on_news(self, news: News) -> None:
         """Handle news: poll if its sandbox or record may have changed, close if the connection is another one."""
