@@ -69,8 +69,8 @@ def fit(
 ) -> tuple[Placed, ...]:
     """Place columns in `room` cells in their order, between gutter and margin.
 
-    `content` has the width of the widest text of each column by key; an empty column may be left out. Without it, every
-    column is assumed to be full. The sorted column is always shown, because it explains the order.
+    `content` has the width of the widest text of each column by key; an empty column may be left out. Without it, only
+    the titles need room. The sorted column is always shown, because it explains the order.
     """
     columns = [_explaining(column) if column.key == sorted_by else column for column in columns]
     wanted = {number: _wanted(column, content, sorted_by) for number, column in enumerate(columns)}
@@ -95,7 +95,7 @@ def _explaining(column: Column[R]) -> Column[R]:
 
 def _wanted(column: Column[Any], content: Mapping[str, int] | None, sorted_by: str | None) -> int:
     """Return the cells a column would take with enough room; 0 for an empty one that may be left out."""
-    inside = column.width if content is None else content.get(column.key, 0)
+    inside = content.get(column.key, 0) if content is not None else len(column.title)
     if not inside and column.priority:
         return 0
     return max(len(column.title) + (ARROW if column.key == sorted_by else 0), inside)
