@@ -83,7 +83,7 @@ def of(*servers: McpServer) -> list[tuple[int | None, str, bool]]:
     rows = Servers()
     for server in servers:
         rows = rows.add(server)
-    return [(problem.row, problem.member, problem.stops) for problem in mcp_checks.problems(rows)]
+    return [(problem.row, problem.member, problem.stops) for problem in rows.problems]
 
 
 FILES = StdioServer(name="files", command="npx")
@@ -100,7 +100,7 @@ BAD_SERVERS += [(SseServer(url="https://a.example", api_key=SecretStr("<redacted
 @pytest.mark.parametrize(("server", "member"), BAD_SERVERS)
 def test_a_bad_server_stops_the_save_at_its_member(server: McpServer, member: str) -> None:
     assert of(server) == [(0, member, True)]
-    told = [problem.words for problem in mcp_checks.server_problems(server)]
+    told = [problem.words for problem in mcp_checks.problems(server)]
     assert not any(mask in words for words in told for mask in ("****", "<redacted>"))
 
 
@@ -113,9 +113,9 @@ def test_equal_names_stop_and_equal_addresses_of_two_types_warn() -> None:
 def test_what_is_behind_a_mask_has_to_be_typed_again_and_is_named_without_it() -> None:
     headers = {"X-Key": SecretStr(MASK), "X-Other": SecretStr("typed")}
     remote = SseServer.model_validate({"url": "https://a.example/sse", "headers": headers})
-    (found,) = mcp_checks.server_problems(remote)
+    (found,) = mcp_checks.problems(remote)
     assert found == Problem("The value of a header is hidden; type it again.", member="headers")
-    (found,) = mcp_checks.server_problems(FILES.model_copy(update={"env": {"TOKEN": SecretStr("<hidden>")}}))
+    (found,) = mcp_checks.problems(FILES.model_copy(update={"env": {"TOKEN": SecretStr("<hidden>")}}))
     assert "hidden" not in found.words
     assert "TOKEN" in found.words
 
@@ -129,10 +129,10 @@ def test_every_documented_field_has_an_entry() -> None:
 
 def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_set() -> None:
     doubles = McpConfig(stdio_servers=(FILES, FILES))
-    stored = Settings(max_iterations=-5, llm_base_url="", git_user_email="", mcp_config=doubles)
-    assert not errors(Draft(stored))
-    assert sorted(problem.key for problem in Draft(stored).problems) == ["max_iterations", MCP, MCP]
-    assert errors(Draft(stored).set("max_iterations", -6))
+    draft = Draft(Settings(max_iterations=-5, llm_base_url="", git_user_email="", mcp_config=doubles))
+    assert [(each.key, each.stops) for each in draft.problems] == [("max_iterations", False)] + 2 * [(MCP, False)]
+    after = draft.set("max_iterations", -6)
+    assert (len(errors(after)), after.servers is draft.servers) == (1, True), "the list is not checked again"
 
 
 def test_unknown_members_of_the_list_of_servers_are_carried() -> None:

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.settings import checks, mcp_checks
+from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Control, Field, Problem, Unreadable, warning
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
 from quarterdeck.settings.mcp import Servers
@@ -191,7 +191,8 @@ class Draft:
     def _step(self, edits: Edits) -> "Draft":
         if edits == self.edits:
             return self
-        return replace(self, edits=edits, past=(*self.past, self.edits)[-STEPS_KEPT:], future=())
+        past = (*self.past, self.edits)[-STEPS_KEPT:]
+        return replace(self, edits=edits, past=past, future=(), listed=self.stored_servers)
 
 
 def is_same(one: Any, other: Any) -> bool:
@@ -204,7 +205,7 @@ def _problems_of(draft: Draft) -> Iterator[Problem]:
     """Yield the problem of each field and all those of the MCP list; unedited stored values only warn."""
     for entry in draft.fields.fields:
         if entry.control is Control.SERVERS:
-            yield from (replace(problem, key=MCP) for problem in mcp_checks.problems(draft.servers))
+            yield from (replace(problem, key=MCP) for problem in draft.servers.problems)
         elif problem := _problem(draft, entry):
             yield replace(problem, key=entry.key, stops=problem.stops and entry.key in draft.edits)
 

@@ -1,8 +1,8 @@
 """The MCP servers being edited: one list for all three transports; the id of a row is kept by edits."""
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -19,7 +19,9 @@ from quarterdeck.client.models.mcp import (
     name_of,
 )
 from quarterdeck.client.redact import revealed
-from quarterdeck.settings.mcp_server import Version, bare, filled, members, paired, versions
+from quarterdeck.settings import mcp_checks
+from quarterdeck.settings.fields import Problem, error, warning
+from quarterdeck.settings.mcp_server import Version, bare, filled, members, paired, place_of, versions
 
 
 class EntryState(StrEnum):
@@ -61,6 +63,15 @@ class Entry:
         if self.was is None and not self.disabled:
             return EntryState.ADDED
         return EntryState.KEPT if self.server == self.before else EntryState.EDITED
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with it alone; of what is stored and not edited, only warnings, so they prevent no save."""
+        return tuple(self.placed(problem, touched=self.edited) for problem in mcp_checks.problems(self.server))
+
+    def placed(self, problem: Problem, *, touched: bool) -> Problem:
+        """Return a problem at this row, which prevents a save only if that touches what is wrong."""
+        return replace(problem, row=self.row, stops=problem.stops and touched)
 
     @property
     def before(self) -> McpServer | None:
@@ -113,6 +124,22 @@ class Servers:
     def remaining(self) -> tuple[Entry, ...]:
         """The rows that the server has after a save."""
         return tuple(entry for entry in self.entries if entry.stays)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """All problems of the list: of each server alone, then of those with one name."""
+        alone = [problem for entry in self.remaining for problem in entry.problems]
+        return (*alone, *_twice(self.remaining))
+
+    @cached_property
+    def duplicates(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of rows with equal servers, among those that stay; the first row of each is the one to keep."""
+        sharing = Counter(place_of(entry.server) for entry in self.remaining)
+        alike: dict[str, list[int]] = defaultdict(list)
+        for entry in self.remaining:
+            if sharing[place_of(entry.server)] > 1:
+                alike[json.dumps(entry.server.model_dump(), default=revealed, sort_keys=True)].append(entry.row)
+        return tuple(tuple(rows) for rows in alike.values() if len(rows) > 1)
 
     @property
     def to_keep_here(self) -> tuple[McpServer, ...]:
@@ -197,17 +224,27 @@ def copy_of(server: McpServer, servers: Servers) -> McpServer:
     return server.model_copy(update={"name": free_name(server.name, taken)})
 
 
-def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
-    """Return groups of rows with equal servers, among those that stay; the first row of each is the one to keep."""
-    alike: dict[str, list[int]] = defaultdict(list)
-    for entry in servers.remaining:
-        alike[json.dumps(entry.server.model_dump(), default=revealed, sort_keys=True)].append(entry.row)
-    return tuple(tuple(rows) for rows in alike.values() if len(rows) > 1)
+def _twice(entries: Iterable[Entry]) -> Iterator[Problem]:
+    """Yield what is wrong with servers of the same name or address."""
+    by_name: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        by_name[name_of(entry.server)].append(entry)
+    for same in by_name.values():
+        kinds = [type(entry.server) for entry in same]
+        for entry, own in zip(same, kinds, strict=True):
+            member, word = ("name", "name") if own is StdioServer else ("url", "address")
+            if kinds.count(own) > 1:
+                problem = error(f"Another server has this {word}; change or delete one.")
+            elif own is not StdioServer and {*kinds} - {own, StdioServer}:
+                problem = warning("The same address is in the list with the other type.")
+            else:
+                continue
+            yield entry.placed(replace(problem, member=member), touched=any(other.edited for other in same))
 
 
 def without_duplicates(servers: Servers) -> Servers:
     """Return the list without duplicates."""
-    return servers.remove(*(row for group in duplicates(servers) for row in group[1:]))
+    return servers.remove(*(row for group in servers.duplicates for row in group[1:]))
 
 
 _OF_TRANSPORT = ("timeout", "transport", "type")

@@ -1,7 +1,6 @@
-"""Checks of the list of MCP servers: each server alone, and all of them together."""
+"""Checks of one MCP server."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -9,10 +8,9 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from quarterdeck.client.models.enums import is_mask
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer, name_of
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Problem, error, warning
-from quarterdeck.settings.mcp import Entry, Servers
 from quarterdeck.settings.mcp_server import holds_hidden, missing
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -21,36 +19,8 @@ _SCHEMES = ("http", "https", "ws", "wss")
 _seconds = checks.between(1, 3600)
 
 
-def problems(servers: Servers) -> Iterator[Problem]:
-    """Yield all problems of the list; stored servers that were not edited only warn, so they prevent no save."""
-    by_name: dict[str, list[Entry]] = defaultdict(list)
-    for entry in servers.remaining:
-        by_name[name_of(entry.server)].append(entry)
-        for problem in server_problems(entry.server):
-            yield _placed(entry, problem, touched=entry.edited)
-    for same in by_name.values():
-        for entry in same:
-            if twice := _twice(entry, same):
-                yield _placed(entry, twice, touched=any(other.edited for other in same))
-
-
-def _placed(entry: Entry, problem: Problem, *, touched: bool) -> Problem:
-    return replace(problem, row=entry.row, stops=problem.stops and touched)
-
-
-def _twice(entry: Entry, same: list[Entry]) -> Problem | None:
-    """Return what is wrong with a server compared to others of the same name or address."""
-    own, others = type(entry.server), {type(other.server) for other in same if other is not entry}
-    member, word = ("name", "name") if own is StdioServer else ("url", "address")
-    if own in others:
-        return replace(error(f"Another server has this {word}; change or delete one."), member=member)
-    if others - {StdioServer} and own is not StdioServer:
-        return replace(warning("The same address is in the list with the other type."), member=member)
-    return None
-
-
-def server_problems(server: McpServer) -> Iterator[Problem]:
-    """Yield what is wrong with one server alone, each at its member."""
+def problems(server: McpServer) -> Iterator[Problem]:
+    """Yield what is wrong with a server, each at its member."""
     for member, problem in _at_members(server):
         if problem is not None:
             yield replace(problem, member=problem.member or member)

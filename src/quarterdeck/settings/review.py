@@ -10,7 +10,7 @@ from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Field, Group, Problem
-from quarterdeck.settings.mcp import Entry, EntryState, duplicates
+from quarterdeck.settings.mcp import Entry, EntryState
 from quarterdeck.settings.mcp_server import bare, filled, typed_anew
 from quarterdeck.settings.words import differences, parts
 
@@ -191,7 +191,7 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[ReviewLine]:
 
 def _server_lines(draft: Draft, server: Server | None) -> Iterator[ReviewLine]:
     """Yield the change of each MCP server; of one that goes, what becomes of its secrets and of an equal one."""
-    equals = {row: group for group in duplicates(draft.stored_servers) for row in group}
+    equals = {row: group for group in draft.stored_servers.duplicates for row in group}
     staying = {entry.row for entry in draft.servers.entries if not entry.edited}
     added_again = [] if server is not None and server.local else [COMES_BACK]
     for entry in draft.servers.edited:

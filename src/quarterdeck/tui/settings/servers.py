@@ -10,7 +10,7 @@ from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, Std
 from quarterdeck.settings import mcp_checks, words
 from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
+from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, empty_server, without_duplicates
 from quarterdeck.settings.mcp_json import MergedPaste, without_secrets
 from quarterdeck.settings.mcp_server import bare, filled, missing
 from quarterdeck.tui import text
@@ -95,7 +95,7 @@ class ServerList:
             return servers.add(server, after) if entry is None else servers.edit(entry.row, server)
 
         def problems(server: McpServer) -> list[Problem]:
-            found = mcp_checks.problems(changed(self.form.draft.servers, server))
+            found = changed(self.form.draft.servers, server).problems
             return [problem for problem in found if problem.row == row()]
 
         async def done(server: McpServer) -> None:
@@ -162,7 +162,7 @@ class ServerList:
     async def action_remove_duplicates(self) -> None:
         """Delete all but one of each group of equal servers, at the next save."""
         servers = self.form.draft.servers
-        copies = [servers.entry(row) for group in duplicates(servers) for row in group[1:]]
+        copies = [servers.entry(row) for group in servers.duplicates for row in group[1:]]
         stored = any(entry is not None and entry.was is not None for entry in copies)
         local = self.form.view.server is not None and self.form.view.server.local
         when = " at the next save" if stored else ""
@@ -254,7 +254,7 @@ class ServerList:
 async def _checked(client: Client | None, entry: Entry) -> CheckResult:
     """Check an address from this machine; only the server's own key is sent. A command is never run."""
     server, title = entry.server, words.server_title(entry.server)
-    wrong = next((problem for problem in mcp_checks.server_problems(server) if problem.stops), None)
+    wrong = next((problem for problem in mcp_checks.problems(server) if problem.stops), None)
     if wrong is not None:
         return CheckResult(server, "not tried", Tone.BAD, f"{title} was not tried: {wrong.words}")
     if isinstance(server, StdioServer):

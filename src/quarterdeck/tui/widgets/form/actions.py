@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from quarterdeck.client.models.mcp import ShttpServer
 from quarterdeck.settings.fields import Control
-from quarterdeck.settings.mcp import converted, duplicates
+from quarterdeck.settings.mcp import converted
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, command_at, most_needed_first
 from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, NOWHERE, FormView, Row, RowKind
@@ -135,7 +135,7 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
             return "Save or drop your edits first: a save is taken back from what is stored."
         case "check_all" | "copy_servers" | "servers_file" if not draft.servers.entries:
             return "There is no MCP server."
-        case "remove_duplicates" if not duplicates(draft.servers):
+        case "remove_duplicates" if not draft.servers.duplicates:
             return "No two MCP servers are alike in everything."
         case "revert" if not view.is_edited(row):
             return "Nothing is edited here."

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import MOVING, bindings
 from quarterdeck.tui.widgets.form.editors import FieldEditor
-from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, FormLine
+from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, FormLine, Line
 from quarterdeck.tui.widgets.form.rows import NOWHERE, Row
 from quarterdeck.tui.widgets.strips import BLANK, CURSOR, Highlight, ThemedWidget, cell_length, fit_cell
 
@@ -29,9 +29,9 @@ class LinePainter(ThemedWidget):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
-        self._lines: list[tuple[FormLine, Highlight]] = []
+        self._lines: list[tuple[Line, Highlight]] = []
 
-    def show(self, lines: Sequence[FormLine], cursor: str, *, focused: bool) -> None:
+    def show(self, lines: Sequence[Line], cursor: str, *, focused: bool) -> None:
         """Show these lines, with the cursor on the lines of a row (empty: on none); paints only what changed.
 
         All of them would be 9 kB for each key, over SSH too.
@@ -82,7 +82,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.cursor = ""
         self.editor: FieldEditor | None = None
         self._rows: Mapping[str, Row] = {}
-        self._lines: Sequence[FormLine] = ()
+        self._lines: Sequence[Line] = ()
         self._spans: Mapping[str, range] = {}
         """The lines of each row."""
 
@@ -92,7 +92,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     # Methods for the form
 
-    def show(self, rows: Mapping[str, Row], lines: Sequence[FormLine]) -> None:
+    def show(self, rows: Mapping[str, Row], lines: Sequence[Line]) -> None:
         """Show rows by their lines; if the cursor's row is gone, it moves to the row in its place in the group."""
         group = self._rows.get(self.cursor, NOWHERE).group
         before = self._in_group(group)
@@ -216,7 +216,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.scroll_to_region(Region(0, above, 1, own.start - above + height), animate=False, force=True)
 
 
-def _spans(lines: Iterable[FormLine]) -> dict[str, range]:
+def _spans(lines: Iterable[Line]) -> dict[str, range]:
     """Return the lines of each row; the lines of a row are adjacent."""
     spans: dict[str, range] = {}
     for number, line in enumerate(lines):

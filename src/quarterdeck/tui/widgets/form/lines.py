@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from textwrap import wrap
 
 from quarterdeck.client.models.mcp import name_of
 from quarterdeck.settings import words
-from quarterdeck.settings.fields import Field, Group
+from quarterdeck.settings.fields import Field, Group, Problem
 from quarterdeck.settings.form_fields import NOT_HERE
-from quarterdeck.settings.mcp import Entry, duplicates
+from quarterdeck.settings.mcp import Entry
 from quarterdeck.settings.review import effect_word
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.text import Shown, end_of, line
-from quarterdeck.tui.widgets.form.rows import AT_ONCE, CHIPS, FormView, Row, RowKind
+from quarterdeck.tui.widgets.form.rows import AT_ONCE, CHIPS, CheckResult, FormView, Row, RowKind
+from quarterdeck.tui.widgets.strips import cell_length
 
 LABEL_WIDTH = 24
 GUTTER = 2
@@ -52,9 +54,9 @@ def brief(value: str) -> Shown:
     return line(value[:LONGEST])
 
 
-def form_lines(view: FormView, width: int) -> Sequence[FormLine]:
+def form_lines(view: FormView, width: int) -> "Sequence[Line]":
     """Return all lines of the form; `width` is in cells. A group without matches is left out."""
-    found: list[FormLine] = []
+    found: list[Line] = []
     for group, rows in groupby(view.rows.values(), key=lambda row: row.group):
         if found:
             found.append(FormLine())
@@ -200,10 +202,10 @@ _MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments"
 """The word for a member that has a problem."""
 
 
-def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[FormLine]:
+def _table(view: FormView, rows: Sequence[Row], width: int) -> "Iterator[Line]":
     """Yield the banner about duplicate servers, the table header, and the servers."""
     entries = [row.entry for row in rows if row.entry is not None]
-    groups = duplicates(view.draft.servers)
+    groups = view.draft.servers.duplicates
     more = sum(len(group) - 1 for group in groups)
     if more:
         local = view.server is not None and view.server.local  # it has no config.toml
@@ -219,54 +221,86 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[FormLine
     yield FormLine(tuple((cell(title, Tone.MUTED), cells) for title, cells in titles))
     twice = frozenset(row for group in groups for row in group)
     for row, entry in zip(rows, entries, strict=True):
-        chip = _server_chip(view, row, entry, twice=entry.row in twice)
-        if len(name_of(entry.server)) + sum(len(said) for said, _ in chip) > shared:
-            chip = chip[-1:] if entry.edited else chip[:1]  # the name goes before one of two remarks
-        room = name_width or shared - sum(len(said) for said, _ in chip)
-        yield FormLine(_columns(view, entry, name_width, room - 1), chip, row.id, struck=entry.removed)
+        yield ServerLine(
+            row.id,
+            entry,
+            _change_chip(view, row),
+            view.check_of(entry),
+            view.problems.get(row.id),
+            name_width,
+            shared,
+            is_twice=entry.row in twice,
+            hides_secrets=view.hides_secrets,
+        )
         if not entry.removed:
             yield from _problem_lines(view, row, STATE, width)
 
 
-def _columns(view: FormView, entry: Entry, name_width: int, room: int) -> tuple[tuple[Cell, int], ...]:
-    """Return state, type, key, name and details; the name is cut at its beginning to the cells of `room`.
+@dataclass(frozen=True)
+class ServerLine:
+    """The line of an MCP server: all that it shows, made only when it is painted, for there may be a thousand."""
 
-    Without a column of its own (`name_width` 0), it shares that of the details.
-    """
-    place = words.entry_place_word(entry)
-    state = cell(place, Tone.REST if entry.was is None else Tone.GOOD) if place else cell(NOTHING, Tone.MUTED)
-    rests = entry.removed or entry.disabled
-    called = brief(words.server_name(entry.server))
-    name = cell(end_of(called, room), Tone.MUTED if rests else Tone.PLAIN)
-    unknown = sorted((entry.server.model_extra or {}).keys() - OF_THE_LIST)
-    said = " · ".join(filter(None, (words.server_details(entry.server), ", ".join(unknown))))
-    details = cell(brief(said), Tone.MUTED) if said and (name_width or len(called) < room - len(GAP[0])) else EMPTY
-    rest = ((name, name_width), (details, 0)) if name_width else ((_joined(GAP, name, details), 0),)
-    kind = cell(entry.server.kind, Tone.MUTED)
-    return ((state, STATE), (kind, KIND), (_key(entry, hidden=view.hides_secrets), KEY), *rest)
+    row: str
+    entry: Entry
+    changed: Cell
+    tried: CheckResult | None
+    problem: Problem | None
+    name_width: int
+    """Cells of the name; 0 if it shares the column of the details."""
+    shared: int
+    """Cells of name, details and chip."""
+    is_twice: bool
+    hides_secrets: bool
+    """Whether the service does not tell the keys of its servers."""
+
+    @property
+    def struck(self) -> bool:
+        """Whether it is struck through."""
+        return self.entry.removed
+
+    @cached_property
+    def chip(self) -> Cell:
+        """The result of a check, and what is wrong with the server or what a save does with it."""
+        checked = EMPTY if self.tried is None else cell(self.tried.brief, self.tried.tone)
+        both = _joined(DOT, checked, self._stands)
+        if len(name_of(self.entry.server)) + cell_length(both) <= self.shared:
+            return both
+        return both[-1:] if self.entry.edited else both[:1]  # the name goes before one of two remarks
+
+    @property
+    def _stands(self) -> Cell:
+        if self.changed:
+            return self.changed
+        if self.entry.state in CHIPS:
+            return (CHIPS[self.entry.state],)
+        if self.entry.disabled:
+            return cell("kept here", Tone.REST)
+        if self.problem is None:
+            return EMPTY
+        return cell(
+            "twice" if self.is_twice else f"{_MEMBERS.get(self.problem.member, self.problem.member)}?", Tone.WARN
+        )
+
+    @cached_property
+    def cells(self) -> tuple[tuple[Cell, int], ...]:
+        """State, type, key, name and details; the name is cut at its beginning."""
+        entry, room = self.entry, (self.name_width or self.shared - cell_length(self.chip)) - 1
+        place = words.entry_place_word(entry)
+        state = cell(place, Tone.REST if entry.was is None else Tone.GOOD) if place else cell(NOTHING, Tone.MUTED)
+        key = words.entry_key_words(entry, hidden=self.hides_secrets)
+        called = brief(words.server_name(entry.server))
+        name = cell(end_of(called, room), Tone.MUTED if entry.removed or entry.disabled else Tone.PLAIN)
+        unknown = sorted((entry.server.model_extra or {}).keys() - OF_THE_LIST)
+        said = " · ".join(filter(None, (words.server_details(entry.server), ", ".join(unknown))))
+        fits = self.name_width or len(called) < room - len(GAP[0])
+        details = cell(brief(said), Tone.MUTED) if said and fits else EMPTY
+        rest = ((name, self.name_width), (details, 0)) if self.name_width else ((_joined(GAP, name, details), 0),)
+        return (
+            (state, STATE),
+            (cell(entry.server.kind, Tone.MUTED), KIND),
+            (cell(key or NOTHING, _KEY_TONES.get(key, Tone.MUTED)), KEY),
+            *rest,
+        )
 
 
-def _key(entry: Entry, *, hidden: bool) -> Cell:
-    """Return whether a server has a key; `hidden` means that the service does not tell."""
-    word = words.entry_key_words(entry, hidden=hidden)
-    return cell(word or NOTHING, _KEY_TONES.get(word, Tone.MUTED))
-
-
-def _server_chip(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Cell:
-    """Return the result of a check, and what is wrong with a server or what a save does with it."""
-    tried = view.check_of(entry)
-    checked = cell(tried.brief, tried.tone) if tried is not None else EMPTY
-    return _joined(DOT, checked, _server_stands(view, row, entry, twice=twice))
-
-
-def _server_stands(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Cell:
-    problem, changed = view.problems.get(row.id), _change_chip(view, row)
-    if changed:
-        return changed
-    if entry.state in CHIPS:
-        return (CHIPS[entry.state],)
-    if entry.disabled:
-        return cell("kept here", Tone.REST)
-    if problem is None:
-        return EMPTY
-    return cell("twice" if twice else f"{_MEMBERS.get(problem.member, problem.member)}?", Tone.WARN)
+Line = FormLine | ServerLine

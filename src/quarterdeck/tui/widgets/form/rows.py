@@ -3,6 +3,7 @@
 A field's row has the field's key as its id; the ids of other rows begin with their kind.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -150,7 +151,7 @@ class FormView:
                 found[row] = problem
         return found
 
-    @property
+    @cached_property
     def errors(self) -> tuple[Problem, ...]:
         """The problems that prevent a save, one per row, in the order of the form."""
         return tuple(problem for problem in self.problems.values() if problem.stops)
@@ -175,10 +176,17 @@ class FormView:
 
     def counts(self, group: str) -> tuple[int, int]:
         """Return the number of edits and errors in a group, shown or not."""
-        group_of = self.draft.field_at
-        edits = sum(group_of(key).group == group for key in self.draft.edits if key != MCP)
-        edits += len(self.draft.servers.edited) if group == Group.MCP else 0
-        return edits, sum(group_of(error.key).group == group for error in self.errors)
+        edits, errors = self._counts
+        return edits[group], errors[group]
+
+    @cached_property
+    def _counts(self) -> tuple[Counter[str], Counter[str]]:
+        def group(key: str) -> str:
+            return self.draft.field_at(key).group
+
+        edits = Counter(group(key) for key in self.draft.edits if key != MCP)
+        edits[Group.MCP] += len(self.draft.servers.edited)
+        return edits, Counter(group(error.key) for error in self.errors)
 
     # Rows
 
