@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quarterdeck.client.models.server import Server
-from quarterdeck.client.models.settings import Loss
+from quarterdeck.client.models.settings import Loss, Settings
 from quarterdeck.client.nested import AGENT, AGENT_KIND, PLACES
 from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
@@ -113,7 +113,11 @@ def _lost_by_disabling(draft: Draft) -> Iterator[Problem]:
 
 
 def _goes_with_kind(key: str) -> bool:
-    return key != AGENT_KIND and PLACES.get(key, key).startswith(f"{AGENT}.")
+    return key != AGENT_KIND and _place(key).startswith(f"{AGENT}.")
+
+
+def _place(key: str) -> str:
+    return PLACES.get(key, key)
 
 
 def _at(draft: Draft, key: str, sentence: str) -> Problem:
@@ -165,8 +169,22 @@ def review(draft: Draft, server: Server) -> Review:
     return Review(
         tuple(losses(draft, server)) if draft.changes else (),
         tuple(lines(draft, server)),
-        tuple(filter(None, (_warning(draft, problem) for problem in draft.problems if not problem.stops))),
+        tuple(_warnings(draft)),
     )
+
+
+def _warnings(draft: Draft) -> Iterator[str]:
+    yield from filter(None, (_warning(draft, problem) for problem in draft.problems if not problem.stops))
+    active = None if draft.base is None else draft.base.active_profile
+    if active is not None and any(_place(key).startswith(f"{AGENT}.llm.") for key in draft.edits):
+        yield f"The LLM profile {active} is not the active one then, nor after an undo, until it is activated again."
+
+
+def no_longer_active(before: Settings | None, after: Settings | None) -> str:
+    """Return a sentence about the profile that a save has made inactive; empty if it has not."""
+    was, active = (None if record is None else record.active_profile for record in (before, after))
+    gone = was is not None and active is None
+    return f"The profile {was} is not active any more; enter at it puts it in use again." if gone else ""
 
 
 def _warning(draft: Draft, problem: Problem) -> str:

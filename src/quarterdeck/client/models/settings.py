@@ -15,6 +15,9 @@ LOAD_ONLY = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens
 SECRET_FIELDS = frozenset({"llm_api_key", "search_api_key", "sandbox_api_key"})
 """Members whose value a server never returns."""
 
+PROFILES = "llm_profiles"
+"""The member of a nested record that repeats the list of profiles."""
+
 SettingsChanges = Mapping[str, Any]
 """New values by canonical field name.
 
@@ -74,6 +77,13 @@ class Settings(Kept):
 
     The value of a secret is None. Empty on the flat generation.
     """
+
+    @property
+    def active_profile(self) -> str | None:
+        """The LLM profile that the settings of the model are a copy of, if a server keeps profiles and any is."""
+        profiles = (self.model_extra or {}).get(PROFILES)
+        active = profiles.get("active") if isinstance(profiles, dict) else None
+        return active if isinstance(active, str) else None
 
 
 class CustomSecret(Wire):

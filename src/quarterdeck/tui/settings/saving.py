@@ -12,7 +12,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.kept import DisabledServers, Journal, last_save, with_replaced
 from quarterdeck.settings.merge import Conflict, Side, merge
-from quarterdeck.settings.review import Review, problems, until_when
+from quarterdeck.settings.review import Review, no_longer_active, problems, until_when
 from quarterdeck.settings.save import Caller, SaveResult, save
 from quarterdeck.settings.words import server_title
 from quarterdeck.tui import text
@@ -173,7 +173,8 @@ class Saves:
                 self.app.session.server.doubt()  # it may be another one
         else:
             tone = Tone.GOOD if result.saved else Tone.MUTED
-            self.say(self._until_when(result), Tone.PLAIN)
+            inactive = "" if result.meant is None else no_longer_active(result.meant.base, result.draft.base)
+            self.say(f"{self._until_when(result)} {inactive}".strip(), Tone.PLAIN)
         self.bar(((Shown(f"{now:%H:%M} "), Tone.MUTED), (said, tone)))
         if result.complaints:
             self.form.complain(result.complaints)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
-from quarterdeck.client.models.settings import CustomSecret, Profiles
+from quarterdeck.client.models.settings import PROFILES, CustomSecret, Profiles
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, Problem
@@ -52,8 +52,6 @@ CHIPS = {
     EntryState.ENABLED: (Shown("will be enabled"), Tone.EDITED),
 }
 """What a save does with an MCP server."""
-LLM_PROFILES = "llm_profiles"
-"""The member of a record that repeats the list of profiles."""
 MOST_PROFILES = 10
 """A server refuses more."""
 
@@ -265,10 +263,10 @@ class FormView:
             case RowKind.TOKEN:
                 return [(name, host or "its usual host", "token stored") for name, host in self.draft.tokens.items()]
             case RowKind.PROFILE if profiles is not None:
-                is_active = {profiles.active: "active"}
+                stands = {} if self.draft.base is None else {self.draft.base.active_profile: "active"}
                 keys = {True: "", False: " · no key"}
                 return [
-                    (each.name, f"{each.model or 'no model'}{keys[each.api_key_set]}", is_active.get(each.name, ""))
+                    (each.name, f"{each.model or 'no model'}{keys[each.api_key_set]}", stands.get(each.name, ""))
                     for each in profiles.items
                 ]
             case RowKind.OTHER:
@@ -279,7 +277,7 @@ class FormView:
     @cached_property
     def _unknown(self) -> Mapping[str, object]:
         members = (self.draft.base.model_extra if self.draft.base else None) or {}
-        shown = {LLM_PROFILES, *self.draft.fields.by_key}
+        shown = {PROFILES, *self.draft.fields.by_key}
         return {name: value for name, value in members.items() if name not in shown}
 
     def _matches(self, *texts: str) -> bool:
