@@ -79,7 +79,7 @@ async def test_switches_and_choices(user: FormUser) -> None:
 async def test_a_list_without_rows_is_found_by_its_name(deck: Decks) -> None:
     async with deck() as user:
         await user.press("slash", *"mcp", sees=("a adds one", "MCP servers"))
-        await user.press("enter", "D", sees="There is none yet; a adds one.")
+        await user.press("enter", "D", sees="There is none yet.", lacks="D Delete")
         untold = "Not told before settings are saved. a sets one."
         await user.press("slash", "ctrl+u", *"git", "space", *"tokens", sees=(untold, "Git tokens"), lacks="Base URL")
         await user.press("enter", "a", "enter", sees=("Token of github", "Tokens are not told before settings are"))

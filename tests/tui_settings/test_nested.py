@@ -172,11 +172,11 @@ async def set_token(user: FormUser, downs: int, token: str, *, sees: Words = ())
 async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cleared(deck: Decks, store: Mode) -> None:
     async with deck(stored=FULL, store=store) as user:
         await user.go_to("token:")
-        await set_token(user, 0, "refused")
-        await user.sees("! A provider did not confirm its token: github.", "stores it and asks no provider.")
-        await user.retype("sentinel-one", "enter", sees=("The token of github is stored.", "token stored"))
+        await set_token(user, 0, "refused", sees=("! A provider did not confirm its token: github.", "no provider."))
+        await user.retype("sentinel-one", "tab", *"http://x", "enter", sees="! Type a host such as git.example.org,")
+        await user.press("ctrl+u", "enter", sees=("The token of github is stored.", "token stored"))
         await set_token(user, 1, "sentinel-two", sees=("The token of gitlab is stored.", "▌ gitlab"))
-        await user.press("enter", sees="•••• kept; type anew")
+        await user.press("enter", sees=("•••• kept; type anew", "or an address with"))
         await user.press("tab", *"git.example.org", "enter", sees=("git.example.org", "github"))
         await user.press("d", sees="All of them go: github, gitlab.")
         await user.press("y", sees=("All git tokens are cleared.", "None yet. a sets one."))
@@ -223,7 +223,7 @@ async def test_nothing_is_edited_on_a_read_only_connection(deck: Decks) -> None:
         for row, key, label in (*refused, ("language", "x", "Not set"), ("mcp:0", "d", "Delete")):
             await user.go_to(row, key, sees=f"{label}: this connection is read-only, nothing is changed")
         await user.press("f2", sees="Delete            This connection is read-only")
-        await user.press("escape")
+        await user.press("escape", sees="None yet.", lacks="sets one")
         await user.go_to("more:LLM", "enter", sees=("part of a label", "As stored"))
         assert user.posts == 0
 

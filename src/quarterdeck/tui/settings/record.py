@@ -1,7 +1,7 @@
 """The settings record of the open connection: read whenever it may have changed, and merged with the edits."""
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from quarterdeck.client.client import Client
@@ -141,7 +141,9 @@ class Record:
 
     def put(self, draft: Draft, contested: frozenset[str] = frozenset(), arrived: frozenset[str] = frozenset()) -> None:
         """Show a draft that did not come from the form."""
-        self.form.show(draft.with_fields(self._fields_for(draft.base)), self.server, contested, arrived)
+        shown = replace(self.form.view, draft=draft.with_fields(self._fields_for(draft.base)), server=self.server)
+        read_only = self.app.endpoint.read_only
+        self.form.show(replace(shown, read_only=read_only, contested=contested, arrived=arrived, complaints=()))
 
     def _fields_for(self, record: Settings | None) -> FormFields:
         return fields_on(self.server, self._schema, kind_in(record))

@@ -1,6 +1,6 @@
 """Data outside the record that is saved at once: custom secrets, git tokens, LLM profiles; and suggestions."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -39,6 +39,13 @@ RECREATED = (
     "In between there is none, and a sandbox started then goes without.",
 )
 HELD, NOT_HELD = Shown("token stored; a new one replaces it"), Shown("")
+HOST_RULE = "a host such as git.example.org, without https://"
+HOST_RULES: Mapping[str, str] = {
+    **dict.fromkeys((GitProvider.GITLAB, GitProvider.FORGEJO), "a host, or an address with http:// or https://"),
+    GitProvider.AZURE_DEVOPS: "not a host: your organization, such as contoso",
+    GitProvider.ENTERPRISE_SSO: "",
+}
+"""What a host looks like where servers put no https:// before it, or that is not known (SERVERS.md: git tokens)."""
 TYPED = "{name}"
 """Placeholder in a sentence for the typed name."""
 _SECRET, _PROFILE = f"{RowKind.SECRET}{TYPED}", f"{RowKind.PROFILE}{TYPED}"
@@ -186,10 +193,15 @@ class AtOnceActions:
             own = ProviderToken(token=SecretStr(typed["token"]) if typed["token"] else None, host=typed["host"] or None)
             await client.secrets.set_tokens({**tokens, provider: own})
 
-        hint = "•••• kept; type anew" if is_stored else "type or paste it"
+        rule = HOST_RULES.get(provider, HOST_RULE)
+
+        def check_host(host: str) -> str | None:
+            return f"Type {HOST_RULE}." if rule == HOST_RULE and "://" in host else None
+
+        hint, host = "•••• kept; type anew" if is_stored else "type or paste it", view.draft.tokens.get(provider)
         fields = (
             InputField("token", "Token", None, hint, check, secret=True),
-            InputField("host", "Host", view.draft.tokens.get(provider), "the provider's usual one"),
+            InputField("host", "Host", host, "the provider's usual one", check_host, hint=rule),
         )
         said = (
             "The local service stores it and asks no provider."

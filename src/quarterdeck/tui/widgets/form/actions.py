@@ -77,8 +77,10 @@ _BY_NAME = {kind: {command.name: command for command in commands} for kind, comm
 _ANYWHERE = frozenset({"import_servers", "servers_file", "copy_servers", "check_all", "remove_duplicates"})
 """Commands among them that need no row."""
 _OF_A_ROW = frozenset().union(*_BY_NAME.values()) - _ANYWHERE
+_OF_A_NAME = _OF_A_ROW - {"add", "edit"}
+"""Commands that a list without rows does not have."""
 LLM_EDITED = "You have edits of the LLM settings: save or drop them first."
-NONE_YET = "There is none yet; a adds one."
+NONE_YET = "There is none yet."
 NO_ROW = "Nothing matches the filter; esc shows all fields."
 NOT_HERE = "Not for this row; f2 shows what can be done here."
 
@@ -99,6 +101,7 @@ def row_hints(row: Row, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
         (command.key, on_row(command, row).label, works(command))
         for command in most_needed_first(Place.SETTINGS)
         if command.bar and (command in EVERYWHERE or command.name in _OF_FORM or command.name in _BY_NAME[row.kind])
+        if row.name or command.name not in _OF_A_NAME
     )
 
 
@@ -119,7 +122,7 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
     """Return why a command cannot be applied to a row, None if it can."""
     if name in _OF_A_ROW and name not in _BY_NAME[row.kind]:
         return NO_ROW if row is NOWHERE else NOT_HERE
-    if name in _OF_A_ROW and name not in ("add", "edit") and not row.name:
+    if name in _OF_A_NAME and not row.name:
         return NONE_YET
     draft, field, entry = view.draft, row.field, row.entry
     match name:

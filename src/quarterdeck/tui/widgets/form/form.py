@@ -15,7 +15,6 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widgets import OptionList, Static
 
-from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui.cells import Tone
@@ -126,12 +125,11 @@ class SettingsForm(Vertical):
 
     # Methods for the screen
 
-    def show(self, draft: Draft, server: Server | None, contested: frozenset[str], arrived: frozenset[str]) -> None:
+    def show(self, view: FormView) -> None:
         """Show a draft, what a server can do with it, and what somebody else changed; an open editor stays open."""
         if self.editor is not None:
-            self.editor.draft = draft
-        shown = replace(self.view, draft=draft, server=server, contested=contested, arrived=arrived, complaints=())
-        self._set_view(shown)
+            self.editor.draft = view.draft
+        self._set_view(view)
         self.post_message(self.Edited())
 
     def show_lists(self, lists: Lists) -> None:

@@ -140,8 +140,10 @@ def _why_empty(view: FormView, row: Row) -> Cell:
     if row.stands:
         return cell(row.stands, Tone.MUTED)
     untold = row.kind is RowKind.TOKEN and view.draft.base is None
-    none = "Not told before settings are saved. " if untold else "None yet. "
-    said = _spans((none, Tone.MUTED), ("a", Tone.KEY), (_ADDS[row.kind], Tone.MUTED))
+    none = "Not told before settings are saved." if untold else "None yet."
+    if view.read_only:
+        return cell(none, Tone.MUTED)
+    said = _spans((f"{none} ", Tone.MUTED), ("a", Tone.KEY), (_ADDS[row.kind], Tone.MUTED))
     if row.kind is RowKind.SERVER:
         said += _spans(("f2", Tone.KEY), (" takes pasted JSON.", Tone.MUTED))
     return said

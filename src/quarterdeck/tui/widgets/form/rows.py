@@ -121,6 +121,8 @@ class FormView:
 
     draft: Draft
     server: Server | None = None
+    read_only: bool = False
+    """Whether the connection lets nothing be changed."""
     complaints: tuple[Problem, ...] = ()
     """The server's errors about the last save."""
     contested: frozenset[str] = frozenset()
