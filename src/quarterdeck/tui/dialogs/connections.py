@@ -1,7 +1,6 @@
 """The dialog of all connections: which is open, its state, where its key is, and commands for connections and keys."""
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -40,6 +39,8 @@ NAME, STATE, READ_ONLY = 18, 12, 10
 """Cells of the columns, at most; the address gets the remaining cells, as far as it needs them."""
 GAP = 3
 """Cells between the longest address and the next column."""
+WIDE, EDGES = 112, 5
+"""Cells of a wide dialog, and of its border and padding."""
 FACT = 11
 """Cells for the names of facts."""
 HEALTH = {
@@ -175,9 +176,9 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @property
     def _room(self) -> int:
-        """Cells that an address can take; unlimited before the first layout."""
-        width = self._list.scrollable_content_region.width
-        return max(8, width - 2 - self._name_width - STATE - self._read_only) if width else sys.maxsize
+        """Cells that an address can take; before the first layout those that it will have, so that nothing moves."""
+        width = self._list.scrollable_content_region.width or min(self.app.size.width, WIDE) - EDGES
+        return max(8, width - 2 - self._name_width - STATE - self._read_only)
 
     @property
     def _name_width(self) -> int:
