@@ -128,13 +128,13 @@ async def test_of_many_servers_that_lose_their_secrets_a_few_are_named(deck: Dec
 async def test_values_that_a_field_cannot_have_are_shown_and_stay_as_they_are(deck_at: Decks) -> None:
     choices = [{"value": "low", "label": "Low"}, {"value": "high", "label": "High"}]
     effort = {"key": "agent_context.effort", "label": "Effort", "choices": choices, **MAJOR}
-    fast = {"key": "agent_context.fast", "label": "Fast", **MAJOR, "value_type": "boolean"}
+    fast = {"key": "agent_context.fast", "label": "Fast, by its longest name", **MAJOR, "value_type": "boolean"}
     keeper = NestedServer(fields=[effort, fast])
     keeper.agent["agent_context"] = {"effort": ["low"], "fast": "yes"}
     async with deck_at(FakeServer(keeper)) as user:
-        await user.go_to("agent_settings.agent_context.effort", sees='["low"]')
-        await user.press("enter", "escape", "down", sees=("Fast", "yes"))
-        await user.press("enter", sees="As stored")
+        await user.go_to("agent_settings.agent_context.effort", "enter", "escape", "down", sees="longest n… yes")
+        await user.resize(120, 36, sees=('["low"]', "Fast, by its longest name yes"))
+        await user.press("enter", sees=("As stored", "Fast, by its longest name ( ) not set"))
         await user.press("right", "enter", until=lambda: user.form.draft.edited)
 
 

@@ -104,6 +104,11 @@ class FormFields:
         return {entry.key: entry for entry in self.fields}
 
     @cached_property
+    def longest_label(self) -> int:
+        """Characters of the longest label."""
+        return max(len(entry.label) for entry in self.fields)
+
+    @cached_property
     def groups(self) -> tuple[str, ...]:
         """The titles of the groups in reading order; those described by a server come after the agent's."""
         known = tuple(Group)

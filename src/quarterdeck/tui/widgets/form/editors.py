@@ -20,13 +20,14 @@ from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.choices import ChoiceList
+from quarterdeck.tui.widgets.form.lines import label_width
 from quarterdeck.tui.widgets.inputs import KEEP, ChoiceLine, FormControl, FormRow, LineInput, SecretControl
 from quarterdeck.tui.widgets.strips import CURSOR
 
 MOST = 200
 """How many suggestions are listed; typing narrows them down."""
-LABEL, BESIDE = 25, 4
-"""Cells of the label, and of what stands beside the choices."""
+BESIDE = 4
+"""Cells of what stands beside the choices."""
 AS_TYPED = "as typed"
 OFFERED = "offered by this server"
 
@@ -65,10 +66,12 @@ class FieldEditor(FormRow):
         """List what can be chosen, if the editor has a list."""
 
     def on_resize(self) -> None:
-        """Place what can be chosen: below the value, if it is not too long for that."""
+        """Place the value where the lines have it, and what can be chosen below, if it is not too long for that."""
+        label = label_width(self.draft.fields, self.size.width) + 1
+        self.query_one(".row-label").styles.width = label
         for choices in self.query(ChoiceList):
             room = self.size.width - max((cell_len(str(each.prompt)) for each in choices.options), default=0) - BESIDE
-            choices.styles.margin = (0, 1, 0, max(1, min(LABEL, room)))
+            choices.styles.margin = (0, 1, 0, max(1, min(label, room)))
 
     @on(LineInput.Changed)
     @on(ChoiceLine.Picked)

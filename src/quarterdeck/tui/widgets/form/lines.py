@@ -9,7 +9,7 @@ from textwrap import wrap
 from quarterdeck.client.models.mcp import name_of
 from quarterdeck.settings import words
 from quarterdeck.settings.fields import Field, Group, Problem
-from quarterdeck.settings.form_fields import NOT_HERE
+from quarterdeck.settings.form_fields import NOT_HERE, FormFields
 from quarterdeck.settings.mcp import Entry
 from quarterdeck.settings.review import effect_word
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -17,7 +17,8 @@ from quarterdeck.tui.text import Shown, end_of, line
 from quarterdeck.tui.widgets.form.rows import AT_ONCE, CHIPS, CheckResult, FormView, Row, RowKind
 from quarterdeck.tui.widgets.strips import cell_length
 
-LABEL_WIDTH = 24
+LABEL_WIDTH, LEAST_VALUE = 24, 37
+"""Cells of labels and names, and of what stands beside longer ones at least."""
 GUTTER = 2
 """Cells before a line: cursor and a space."""
 MARGIN = 1
@@ -54,6 +55,11 @@ def brief(value: str) -> Shown:
     return line(value[:LONGEST])
 
 
+def label_width(fields: FormFields, width: int) -> int:
+    """Return the cells of labels and names in lines of this width."""
+    return max(LABEL_WIDTH, min(fields.longest_label + 1, width - LEAST_VALUE))
+
+
 def form_lines(view: FormView, width: int) -> "Sequence[Line]":
     """Return all lines of the form; `width` is in cells. A group without matches is left out."""
     found: list[Line] = []
@@ -87,16 +93,17 @@ def _joined(between: tuple[Shown, Tone], *cells: Cell) -> Cell:
 
 def _lines(view: FormView, row: Row, width: int) -> Iterator[FormLine]:
     """Yield the line of a row outside a table, and what is wrong with it."""
+    labels = label_width(view.draft.fields, width)
     if row.field is not None:
         dim = row.field.absent or view.draft.off_for(row.name) is not None
         label = cell(brief(row.field.label), Tone.MUTED if dim else Tone.PLAIN)
         value, state = _stands(view, row.field)
         effect = effect_word(row.field, view.server)
         chip = _change_chip(view, row) or _joined(DOT, state, cell(effect, Tone.REST) if effect else EMPTY)
-        if sum(len(said) for said, _ in (*value, *chip)) > width - LABEL_WIDTH - EDGES:
+        if sum(len(said) for said, _ in (*value, *chip)) > width - labels - EDGES:
             chip = chip[-1:]  # the value goes before the first of two remarks
-        yield FormLine(((label, LABEL_WIDTH), (value, 0)), chip, row.id)
-        yield from _problem_lines(view, row, LABEL_WIDTH, width)
+        yield FormLine(((label, labels), (value, 0)), chip, row.id)
+        yield from _problem_lines(view, row, labels, width)
     elif row.kind is RowKind.MORE:
         said = _spans((f"{row.about} more: ", Tone.MUTED), ("/", Tone.KEY), (" finds them.", Tone.MUTED))
         yield FormLine(((said, 0),), row=row.id)
@@ -104,7 +111,7 @@ def _lines(view: FormView, row: Row, width: int) -> Iterator[FormLine]:
         yield FormLine(((_why_empty(view, row), 0),), row=row.id)
     else:
         tones = (Tone.PLAIN, Tone.GOOD) if row.at_once else (Tone.MUTED, Tone.MUTED)
-        named = (cell(brief(row.name), tones[0]), LABEL_WIDTH), (cell(brief(row.about), Tone.MUTED), 0)
+        named = (cell(brief(row.name), tones[0]), labels), (cell(brief(row.about), Tone.MUTED), 0)
         yield FormLine(named, cell(row.stands, tones[1]), row.id)
 
 
