@@ -194,6 +194,7 @@ async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_esca
     await user.choose("Paste JSON", sees="Paste MCP servers")
     await user.press("f4", sees="No other program can use this terminal.")
     await user.press("ctrl+s", sees="Paste or type the JSON first.")
+    await user.paste("[\n" * 40, "ctrl+z", "ctrl+y", "ctrl+z")
     await user.paste('{"mcpServers":\n {"a": }}', sees="This is not JSON: look at line 2, column 8.")
     await user.press("ctrl+s", sees="Nothing can be taken over yet")
     await user.press("escape", sees="esc again drops")
@@ -201,8 +202,7 @@ async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_esca
 
 
 async def test_copies_and_files_hold_no_secret_and_can_be_pasted_back(user: FormUser, tmp_path: Path) -> None:
-    await user.go_to("mcp:2", "y")
-    await user.sees("Copied stdio db as JSON without secrets", "if your terminal takes copies", "writes")
+    await user.go_to("mcp:2", "y", sees=("Copied stdio db as JSON without secrets", "if your terminal takes", "writes"))
     one = user.deck.clipboard
     assert list(json.loads(one)["mcpServers"]) == ["db"]
     await user.press("ctrl+p", *"copy all mcp", sees="Copy all MCP servers")

@@ -11,6 +11,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -179,6 +180,11 @@ class PlainArea(TextArea):
     def on_resize(self) -> None:
         """Keep the cursor in sight."""
         self.call_after_refresh(self.scroll_cursor_visible)
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Bring the cursor into sight, but not yet while an undo has left it where no line is any more."""
+        gone = self.cursor_location > self.document.end
+        return Offset() if gone else super().scroll_cursor_visible(center, animate)
 
     def on_paste(self, event: events.Paste) -> None:
         """Insert pasted text at the cursor."""
