@@ -173,7 +173,7 @@ async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cle
     async with deck(stored=FULL, store=store) as user:
         await user.go_to("token:")
         await set_token(user, 0, "refused", sees=("! A provider did not confirm its token: github.", "no provider."))
-        await user.retype("sentinel-one", "tab", *"http://x", "enter", sees="! Type a host such as git.example.org,")
+        await user.retype("sentinel-one", "tab", *"http://x", "enter", sees="! Leave it out: the server puts https://")
         await user.press("ctrl+u", "enter", sees=("The token of github is stored.", "token stored"))
         await set_token(user, 1, "sentinel-two", sees=("The token of gitlab is stored.", "▌ gitlab"))
         await user.press("enter", sees=("•••• kept; type anew", "or an address with"))

@@ -196,7 +196,7 @@ class AtOnceActions:
         rule = HOST_RULES.get(provider, HOST_RULE)
 
         def check_host(host: str) -> str | None:
-            return f"Type {HOST_RULE}." if rule == HOST_RULE and "://" in host else None
+            return "Leave it out: the server puts https:// before it." if rule == HOST_RULE and "://" in host else None
 
         hint, host = "•••• kept; type anew" if is_stored else "type or paste it", view.draft.tokens.get(provider)
         fields = (
