@@ -119,8 +119,9 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
     for entry in mine.entries:
         held, kept = stored.get(entry.row), here.get(entry.row)
         if held is not None and kept is not None and kept.server not in (entry.kept, _on_top(entry, held, kept).server):
-            kept = None  # a row has one content: what another deck made of it stays beside what the server has
-            del here[entry.row]
+            kept, apart = None, here.pop(entry.row)  # a row has one content: that here stays beside what the server has
+            removed = (each for each in mine.entries if each.removed and each.kept == apart.server)
+            here |= {each.row: apart for each in removed if each.row not in here}
         there = held or kept
         if _disagree(entry, held, kept):
             contested = None if entry.removed else entry.server
