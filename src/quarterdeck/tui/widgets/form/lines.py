@@ -32,6 +32,18 @@ NOTHING = Shown("–")
 HIDDEN, NEW = Shown("••••••••"), Shown("••••")
 GAP = (Shown("  "), Tone.PLAIN)
 DOT = (Shown(" · "), Tone.MUTED)
+STATE, KIND, KEY = 9, 6, 9
+"""Cells of the columns that always have the same few words."""
+NAME_SHARE = 0.5
+"""Maximum share of the name in the cells of name and details."""
+LEAST_NAME = 17
+LEAST_SHARED = 44
+"""With fewer cells, name and details have no columns of their own."""
+OF_THE_LIST = frozenset({"name", "transport"})
+"""Members that some servers add to each entry; the table already shows them."""
+_KEY_TONES = {"to type": Tone.WARN, "typed": Tone.GOOD, "stored": Tone.PLAIN}
+_MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments", "env": "variables"}
+"""The word for a member that has a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +59,74 @@ class FormLine:
     struck: bool = False
 
 
+@dataclass(frozen=True)
+class ServerLine:
+    """The line of an MCP server: all that it shows, made only when it is painted, for there may be a thousand."""
+
+    row: str
+    entry: Entry
+    changed: Cell
+    tried: CheckResult | None
+    problem: Problem | None
+    name_width: int
+    """Cells of the name; 0 if it shares the column of the details."""
+    shared: int
+    """Cells of name, details and chip."""
+    is_twice: bool
+    hides_secrets: bool
+    """Whether the service does not tell the keys of its servers."""
+
+    @property
+    def struck(self) -> bool:
+        """Whether it is struck through."""
+        return self.entry.removed
+
+    @cached_property
+    def chip(self) -> Cell:
+        """The result of a check, and what is wrong with the server or what a save does with it."""
+        checked = EMPTY if self.tried is None else cell(self.tried.brief, self.tried.tone)
+        both = _joined(DOT, checked, self._stands)
+        if len(name_of(self.entry.server)) + cell_length(both) <= self.shared:
+            return both
+        return both[-1:] if self.entry.edited else both[:1]  # the name goes before one of two remarks
+
+    @property
+    def _stands(self) -> Cell:
+        if self.changed:
+            return self.changed
+        if self.entry.state in CHIPS:
+            return (CHIPS[self.entry.state],)
+        if self.entry.disabled:
+            return cell("kept here", Tone.REST)
+        if self.problem is None:
+            return EMPTY
+        return cell(
+            "twice" if self.is_twice else f"{_MEMBERS.get(self.problem.member, self.problem.member)}?", Tone.WARN
+        )
+
+    @cached_property
+    def cells(self) -> tuple[tuple[Cell, int], ...]:
+        """State, type, key, name and details; the name is cut at its beginning."""
+        entry, room = self.entry, (self.name_width or self.shared - cell_length(self.chip)) - 1
+        place = words.entry_place_word(entry)
+        state = cell(place, Tone.REST if entry.was is None else Tone.GOOD) if place else cell(NOTHING, Tone.MUTED)
+        key = words.entry_key_words(entry, hidden=self.hides_secrets)
+        called = brief(words.server_name(entry.server))
+        name = cell(end_of(called, room), Tone.MUTED if entry.removed or entry.disabled else Tone.PLAIN)
+        unknown = sorted((entry.server.model_extra or {}).keys() - OF_THE_LIST)
+        said = " · ".join(filter(None, (words.server_details(entry.server), ", ".join(unknown))))
+        fits = self.name_width or len(called) < room - len(GAP[0])
+        details = cell(brief(said), Tone.MUTED) if said and fits else EMPTY
+        rest = ((name, self.name_width), (details, 0)) if self.name_width else ((_joined(GAP, name, details), 0),)
+        return (
+            (state, STATE),
+            (cell(entry.server.kind, Tone.MUTED), KIND),
+            (cell(key or NOTHING, _KEY_TONES.get(key, Tone.MUTED)), KEY),
+            *rest,
+        )
+
+
+Line = FormLine | ServerLine
 NO_MATCH = FormLine(((cell("Nothing matches; esc shows all fields.", Tone.MUTED), 0),))
 
 
@@ -60,7 +140,7 @@ def label_width(fields: FormFields, width: int) -> int:
     return max(LABEL_WIDTH, min(fields.longest_label + 1, width - LEAST_VALUE))
 
 
-def form_lines(view: FormView, width: int) -> "Sequence[Line]":
+def form_lines(view: FormView, width: int) -> Sequence[Line]:
     """Return all lines of the form; `width` is in cells. A group without matches is left out."""
     found: list[Line] = []
     for group, rows in groupby(view.rows.values(), key=lambda row: row.group):
@@ -196,22 +276,8 @@ def _change_chip(view: FormView, row: Row) -> Cell:
 
 # MCP servers: the same columns for all three transports; the width decides which are shown
 
-STATE, KIND, KEY = 9, 6, 9
-"""Cells of the columns that always have the same few words."""
-NAME_SHARE = 0.5
-"""Maximum share of the name in the cells of name and details."""
-LEAST_NAME = 17
-LEAST_SHARED = 44
-"""With fewer cells, name and details have no columns of their own."""
-OF_THE_LIST = frozenset({"name", "transport"})
-"""Members that some servers add to each entry; the table already shows them."""
 
-_KEY_TONES = {"to type": Tone.WARN, "typed": Tone.GOOD, "stored": Tone.PLAIN}
-_MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments", "env": "variables"}
-"""The word for a member that has a problem."""
-
-
-def _table(view: FormView, rows: Sequence[Row], width: int) -> "Iterator[Line]":
+def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[Line]:
     """Yield the banner about duplicate servers, the table header, and the servers."""
     entries = [row.entry for row in rows if row.entry is not None]
     groups = view.draft.servers.duplicates
@@ -243,73 +309,3 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> "Iterator[Line]":
         )
         if not entry.removed:
             yield from _problem_lines(view, row, STATE, width)
-
-
-@dataclass(frozen=True)
-class ServerLine:
-    """The line of an MCP server: all that it shows, made only when it is painted, for there may be a thousand."""
-
-    row: str
-    entry: Entry
-    changed: Cell
-    tried: CheckResult | None
-    problem: Problem | None
-    name_width: int
-    """Cells of the name; 0 if it shares the column of the details."""
-    shared: int
-    """Cells of name, details and chip."""
-    is_twice: bool
-    hides_secrets: bool
-    """Whether the service does not tell the keys of its servers."""
-
-    @property
-    def struck(self) -> bool:
-        """Whether it is struck through."""
-        return self.entry.removed
-
-    @cached_property
-    def chip(self) -> Cell:
-        """The result of a check, and what is wrong with the server or what a save does with it."""
-        checked = EMPTY if self.tried is None else cell(self.tried.brief, self.tried.tone)
-        both = _joined(DOT, checked, self._stands)
-        if len(name_of(self.entry.server)) + cell_length(both) <= self.shared:
-            return both
-        return both[-1:] if self.entry.edited else both[:1]  # the name goes before one of two remarks
-
-    @property
-    def _stands(self) -> Cell:
-        if self.changed:
-            return self.changed
-        if self.entry.state in CHIPS:
-            return (CHIPS[self.entry.state],)
-        if self.entry.disabled:
-            return cell("kept here", Tone.REST)
-        if self.problem is None:
-            return EMPTY
-        return cell(
-            "twice" if self.is_twice else f"{_MEMBERS.get(self.problem.member, self.problem.member)}?", Tone.WARN
-        )
-
-    @cached_property
-    def cells(self) -> tuple[tuple[Cell, int], ...]:
-        """State, type, key, name and details; the name is cut at its beginning."""
-        entry, room = self.entry, (self.name_width or self.shared - cell_length(self.chip)) - 1
-        place = words.entry_place_word(entry)
-        state = cell(place, Tone.REST if entry.was is None else Tone.GOOD) if place else cell(NOTHING, Tone.MUTED)
-        key = words.entry_key_words(entry, hidden=self.hides_secrets)
-        called = brief(words.server_name(entry.server))
-        name = cell(end_of(called, room), Tone.MUTED if entry.removed or entry.disabled else Tone.PLAIN)
-        unknown = sorted((entry.server.model_extra or {}).keys() - OF_THE_LIST)
-        said = " · ".join(filter(None, (words.server_details(entry.server), ", ".join(unknown))))
-        fits = self.name_width or len(called) < room - len(GAP[0])
-        details = cell(brief(said), Tone.MUTED) if said and fits else EMPTY
-        rest = ((name, self.name_width), (details, 0)) if self.name_width else ((_joined(GAP, name, details), 0),)
-        return (
-            (state, STATE),
-            (cell(entry.server.kind, Tone.MUTED), KIND),
-            (cell(key or NOTHING, _KEY_TONES.get(key, Tone.MUTED)), KEY),
-            *rest,
-        )
-
-
-Line = FormLine | ServerLine
