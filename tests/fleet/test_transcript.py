@@ -1,4 +1,7 @@
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -18,9 +21,8 @@ def page(log: list[Event], page_id: str | None, *, newest_first: bool, limit: in
     """A page as an agent server gives it: of an unknown id the first one."""
     listed = log[::-1] if newest_first else log
     start = next((at for at, event in enumerate(listed) if event.id == page_id), 0)
-    rest = listed[start + limit :]
-    following = rest[0].id if rest else None
-    return EventPage.model_construct(events=tuple(listed[start : start + limit]), next_page_id=following)
+    told, rest = tuple(listed[start : start + limit]), listed[start + limit :]
+    return EventPage.model_construct(events=told, next_page_id=rest[0].id if rest else None)
 
 
 def folded(log: list[Event]) -> list[Entry]:
@@ -35,8 +37,7 @@ def test_what_is_not_known_keeps_its_kind_and_body_and_what_is_broken_breaks_not
     ):
         assert len(folded([_event(**members)])) == 1
     assert "BrandNewEvent (hook)" in folded([_event(kind="BrandNewEvent", source="hook")])[0].title
-    assert read_event({"kind": "MessageEvent"}) is None
-    assert read_event([]) is None
+    assert read_event({"kind": "MessageEvent"}) is read_event([]) is None
 
 
 def _event(**members: object) -> Event:
@@ -63,10 +64,8 @@ def test_whatever_was_lost_or_doubled_it_ends_as_the_servers_log(data: st.DataOb
                 at = min(at + data.draw(st.integers(1, 5)), len(log))
             case "frame" if at:
                 transcript.hear(log[data.draw(st.integers(max(0, at - 6), at - 1))])
-            case "catch up":
-                catch_up(transcript, log[:at], limit, whole=True)
-            case "part":
-                catch_up(transcript, log[:at], limit, whole=False)
+            case "catch up" | "part" as how:
+                catch_up(transcript, log[:at], limit, whole=how == "catch up")
             case "older" if transcript.older is not None:
                 transcript.prepend(page(log[:at], transcript.older, newest_first=True, limit=limit))
             case "anew":
@@ -81,10 +80,8 @@ def test_whatever_was_lost_or_doubled_it_ends_as_the_servers_log(data: st.DataOb
 
 def catch_up(transcript: Transcript, log: list[Event], limit: int, *, whole: bool) -> None:
     """As `Following` does it: by the id of the last event that the list has told."""
-    if transcript.last_id is None:
+    if not (more := transcript.last_id is not None):
         transcript.begin(page(log, None, newest_first=True, limit=limit))
-        return
-    more = True
     while more:
         read = page(log, transcript.last_id, newest_first=False, limit=limit + 1)
         more = whole and read.next_page_id is not None
@@ -95,11 +92,21 @@ def catch_up(transcript: Transcript, log: list[Event], limit: int, *, whole: boo
 def test_what_a_copy_tells_of_one_moment_keeps_its_order(name: str) -> None:
     moment = datetime(2026, 3, 1, tzinfo=UTC)
     log = [event.model_copy(update={"timestamp": moment}) for event in BY_NAME[name]]
-    middle = len(log) // 2
-    transcript = Transcript()
+    transcript, middle = Transcript(), len(log) // 2
     for part, older in ((log[middle:-1], False), (log[:middle], True), (log[-3:], False)):
         transcript.copied(page(part, None, newest_first=True, limit=len(part)), older=older)
     assert transcript.entries == folded(log)
+
+
+@pytest.mark.parametrize("read", [Transcript.prepend, partial(Transcript.copied, older=True)], ids=["log", "copy"])
+def test_reading_back_page_by_page_takes_hardly_longer_than_all_at_once(read: Callable[..., None]) -> None:
+    log = [said("user", str(number)) for number in range(10_000)]
+    transcript, began = Transcript(), process_time()
+    for end in range(len(log), 0, -100):
+        read(transcript, page(log[end - 100 : end], None, newest_first=True, limit=100))
+    read_back = process_time()
+    assert transcript.entries == folded(log)
+    assert read_back - began < 10 * (process_time() - read_back)
 
 
 def said(who: str, text: str) -> Event:
@@ -139,16 +146,14 @@ def test_a_message_that_came_while_the_last_answer_was_written_is_noticed() -> N
     log = [said("user", "wait"), said("agent", "all done"), done]
     ran_again = _event(id="r", kind="ConversationStateUpdateEvent", key="execution_status", value="running")
     overheard, seen, later, answered = Transcript(), Transcript(), Transcript(), Transcript()
-    told(overheard, delta("all "), *log)
-    told(seen, *log)
-    told(answered, delta("all "), log[0])
+    for each, frames in ((overheard, [delta("all "), *log]), (seen, log), (answered, [delta("all "), log[0]])):
+        told(each, *frames)
     answered.catch_up([log[1], log[0], ran_again, said("agent", "here I am"), done])
     later.overheard = overheard.overheard
     for transcript in (overheard, seen, later):
         transcript.catch_up(log)
     assert (seen.unanswered, answered.unanswered) == (None, None)
     for transcript in (overheard, later):
-        assert transcript.unanswered
-        assert transcript.unanswered.text == "wait"
+        assert getattr(transcript.unanswered, "text", "") == "wait"
         transcript.catch_up([ran, said("agent", "so it is")])
         assert transcript.unanswered is None, "it has worked since, and read it"

@@ -122,35 +122,61 @@ class Entries:
     """Builds entries from events, which must come in the order of the log."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
-        self.listed: list[Entry] = []
-        self._calls: dict[str, int] = {}
-        """The index in `listed` of the last entry of each tool call; some models repeat ids from answer to answer."""
-        self.lacks_actions = False
-        """Whether a result came without its action."""
+        self._by_id: dict[str, Entry] = {}
+        """All entries, in their order."""
+        self._calls: dict[str, Entry] = {}
+        """The last entry of each tool call, in their order; some models repeat ids from answer to answer."""
+        self._lacking: dict[str, tuple[ResultEvent, datetime | None]] = {}
+        """By id, the results that came without their actions, each with what `went_on` was then."""
         self.went_on: datetime | None = None
         """When the agent last began to run; actions that it had asked about begin only then."""
         for event in events:
             self.add(event)
 
-    def add(self, event: Event) -> None:
-        """Add the next event: as a new entry, or merged into the entry of its tool call."""
-        known = self._calls.get(event.tool_call_id)
-        entry = _entry(event, self.listed[known] if known is not None else None, self.went_on)
-        if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
-            self.went_on = event.timestamp
-        if entry is not None and entry.call in self._calls and not isinstance(event, ActionEvent):
-            self.listed[self._calls[entry.call]] = entry
-        elif entry is not None:
-            self.lacks_actions |= isinstance(event, ResultEvent)
-            if entry.call:
-                self._calls[entry.call] = len(self.listed)
-            self.listed.append(entry)
+    @property
+    def listed(self) -> list[Entry]:
+        """All entries, in their order."""
+        return list(self._by_id.values())
+
+    @property
+    def lacks_actions(self) -> bool:
+        """Whether a result came without its action."""
+        return bool(self._lacking)
 
     @property
     def open_actions(self) -> tuple[Entry, ...]:
         """Actions without a result, in their order."""
-        listed = (self.listed[at] for at in sorted(self._calls.values()))
-        return tuple(entry for entry in listed if entry.outcome is Outcome.OPEN)
+        return tuple(entry for entry in self._calls.values() if entry.outcome is Outcome.OPEN)
+
+    def add(self, event: Event) -> None:
+        """Add the next event: as a new entry, or merged into the entry of its tool call."""
+        known = self._calls.get(event.tool_call_id)
+        entry = _entry(event, known, self.went_on)
+        if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
+            self.went_on = event.timestamp
+        elif isinstance(event, ResultEvent) and (known is None or known.id in self._lacking):
+            self._lacking[event.id] = event, self.went_on
+        if entry is not None:
+            self._by_id[entry.id] = entry
+            if isinstance(event, ActionEvent):
+                self._calls.pop(entry.call, None)
+            if entry.call:
+                self._calls[entry.call] = entry
+
+    def prepend(self, events: Iterable[Event]) -> None:
+        """Add the events before the known ones, also to those results of theirs that came without their actions."""
+        before, lacking = Entries(events), self._lacking.values()
+        self._lacking = {event.id: (event, went_on or before.went_on) for event, went_on in lacking}
+        self.went_on = self.went_on or before.went_on
+        for event, before.went_on in [*self._lacking.values()]:
+            if event.tool_call_id in before._calls:
+                before.add(event)
+                del self._lacking[event.id]
+                self._by_id.pop(event.id, None)
+        calls = {call: entry for call, entry in self._calls.items() if entry.id in self._by_id}
+        self._calls = {call: entry for call, entry in before._calls.items() if call not in calls} | calls
+        self._by_id = before._by_id | self._by_id
+        self._lacking = before._lacking | self._lacking
 
 
 def began(action: Entry, went_on: datetime | None) -> datetime | None:

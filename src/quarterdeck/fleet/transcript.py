@@ -4,7 +4,7 @@ Only the server's own list decides what happened. A socket reports earlier but i
 show that there is something to read, and what is being written right now.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from quarterdeck.client.models.enums import ExecutionStatus
@@ -153,16 +153,15 @@ class Transcript:
 
     def prepend(self, page: EventPage) -> None:
         """Add the page before the known events, newest first."""
-        self._set_log((*reversed(page.events), *self._log.values()))
+        self._prepend(self._unknown(reversed(page.events)))
         self.older = page.next_page_id
 
     def catch_up(self, events: Iterable[Event]) -> None:
         """Add the events that the server lists after `last_id`."""
-        for event in events:
-            if event.id not in self._log and _in_log(event):
-                self._log[event.id] = event
-                self._entries.add(event)
-                self._note(event)
+        for event in self._unknown(events):
+            self._log[event.id] = event
+            self._entries.add(event)
+            self._note(event)
 
     def copied(self, page: EventPage, *, older: bool = False) -> None:
         """Add a page of the app server's copy, newest first; the copy is ordered by time, and its pages shift.
@@ -171,11 +170,15 @@ class Transcript:
         """
         if older or not self._log:
             self.older = page.next_page_id
-        told, known = page.events[::-1], self._log.values()
-        in_order = (*told, *known) if older else (*known, *told)
-        self._set_log(sorted(in_order, key=lambda event: event.timestamp or _BEGINNING))
-        for event in self._log.values():
-            self._note(event)
+        known = list(self._log.values())
+        told = list(self._unknown(reversed(page.events)))
+        in_order = sorted((*told, *known) if older else (*known, *told), key=lambda each: each.timestamp or _BEGINNING)
+        if older and in_order[len(told) :] == known:
+            self._prepend(in_order[: len(told)])
+        elif told:
+            self._set_log(in_order)
+            for event in self._log.values():
+                self._note(event)
 
     def hear(self, event: Event) -> None:
         """Apply a frame of the socket: text being written, or the state of the whole conversation."""
@@ -200,8 +203,17 @@ class Transcript:
         self.stats = state.stats or self.stats
 
     def _set_log(self, events: Iterable[Event]) -> None:
-        self._log = {event.id: event for event in events if _in_log(event)}
+        self._log = {event.id: event for event in events}
         self._entries = Entries(self._log.values())
+
+    def _prepend(self, events: Iterable[Event]) -> None:
+        before = {event.id: event for event in events}
+        self._entries.prepend(before.values())
+        self._log = before | self._log
+
+    def _unknown(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Yield the events of the log that are not known."""
+        return (event for event in events if event.id not in self._log and _in_log(event))
 
     def _note(self, event: Event) -> None:
         """Apply what a listed event says about the whole conversation."""
