@@ -179,7 +179,7 @@ async def show(arguments: CommandLine, config: Config) -> int:
 
 
 async def _print_log(conversation: Conversation, arguments: CommandLine) -> int:
-    following, told = conversation.following, None
+    following, told, entries = conversation.following, None, Entries()
     while following.origin is not Origin.GONE and await following.older():
         pass
     if following.note:
@@ -191,7 +191,7 @@ async def _print_log(conversation: Conversation, arguments: CommandLine) -> int:
             told = event.id
             if arguments.json:
                 print_json(event.model_dump(mode="json"), indent=None)
-            else:
+            elif entries.add(event):
                 _print(event, following)
         sys.stdout.flush()
         return following.origin is Origin.GONE

@@ -15,7 +15,7 @@ from quarterdeck.client.agent_server import ALWAYS, NEVER, AgentServer
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.event import ActionEvent, Event, Policy, RejectionEvent, StateEvent
-from quarterdeck.fleet.entries import Entry, EntryKind, ResultEvent
+from quarterdeck.fleet.entries import Entries, Entry, EntryKind
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.transcript import HELD, NOT_KNOWN, SENDING
 
@@ -312,13 +312,9 @@ def _ran_others(events: Iterable[Event], shown: frozenset[str]) -> bool:
 
 def _was_rejected(events: Iterable[Event]) -> bool:
     """Whether a person rejected something; that is also noted of an action that had its result before."""
-    ended = set[str]()
-    for event in events:
-        if isinstance(event, RejectionEvent) and event.rejection_source != "hook" and event.tool_call_id not in ended:
-            return True
-        if isinstance(event, ResultEvent):
-            ended.add(event.tool_call_id)
-    return False
+    log = Entries()
+    shown = (event for event in events if log.add(event))
+    return any(isinstance(event, RejectionEvent) and event.rejection_source != "hook" for event in shown)
 
 
 def _not_sent(words: str) -> ServiceError:

@@ -148,20 +148,22 @@ class Entries:
         """Actions without a result, in their order."""
         return tuple(entry for entry in self._calls.values() if entry.outcome is Outcome.OPEN)
 
-    def add(self, event: Event) -> None:
-        """Add the next event: as a new entry, or merged into the entry of its tool call."""
+    def add(self, event: Event) -> bool:
+        """Add the next event: as a new entry, or merged into the entry of its tool call; returns whether that shows."""
         known = self._calls.get(event.tool_call_id)
         entry = _entry(event, known, self.went_on)
         if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
             self.went_on = event.timestamp
         elif isinstance(event, ResultEvent) and (known is None or known.id in self._lacking):
             self._lacking[event.id] = event, self.went_on
-        if entry is not None:
-            self._by_id[entry.id] = entry
-            if isinstance(event, ActionEvent):
-                self._calls.pop(entry.call, None)
-            if entry.call:
-                self._calls[entry.call] = entry
+        if entry is None or entry is known:
+            return False
+        self._by_id[entry.id] = entry
+        if isinstance(event, ActionEvent):
+            self._calls.pop(entry.call, None)
+        if entry.call:
+            self._calls[entry.call] = entry
+        return True
 
     def prepend(self, events: Iterable[Event]) -> None:
         """Add the events before the known ones, also to those results of theirs that came without their actions."""
