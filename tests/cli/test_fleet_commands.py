@@ -124,12 +124,12 @@ def test_what_is_gone_says_so(talk: Run) -> None:
         lost = one_that(talk, sandbox_status=sandbox)["id"]
         assert talk("wait", lost, status=5).out == f"sandbox {word}\n"
         assert "Nothing was sent." in talk("send", lost, "hello", status=5).err
-    asleep = one_that(talk, sandbox_status="PAUSED")
-    assert talk("wait", asleep["id"]).out == "sandbox paused\n"
-    refused = talk("send", asleep["id"], "hello", status=1).err
-    assert refused.startswith("quarterdeck: Its sandbox is paused. Nothing was sent. ")
-    assert f"sandboxes resume {asleep['sandbox_id']}\n" in refused
-    assert talk("show", asleep["id"]).out
+    one = one_that(talk, sandbox_status="PAUSED")
+    assert talk("wait", one["id"]).out == talk("wait", one["id"], "--for=needs-you", status=5).out == "sandbox paused\n"
+    resume = f"Resume it first: quarterdeck sandboxes resume {one['sandbox_id']}"
+    refused = f"quarterdeck: Its sandbox is paused. Nothing was sent. {resume}\n"
+    assert talk("send", one["id"], "hello", status=1).err == refused
+    assert talk("show", one["id"]).out
 
 
 def test_a_title_that_the_server_does_not_take_is_given_afterwards_and_a_refusal_is_told(run: Run) -> None:

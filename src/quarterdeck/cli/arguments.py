@@ -34,7 +34,7 @@ its id does. Exit status: 0 all done and verified by reading, 1 some were not, 2
 _CONVERSATION_EPILOG = """\
 Exit status: 0 what was asked for came (an agent that was stopped or rests is done; the word says it),
 1 it could not be found out, 2 wrong usage, 4 it needs somebody, 5 error, stuck, not found or its
-sandbox is gone or in error, 6 the time is up."""
+sandbox is gone or in error (with --for needs-you also: paused), 6 the time is up."""
 
 
 class CommandLine:

@@ -48,6 +48,7 @@ class Conversation:
     def __init__(self, client: Client, arguments: CommandLine) -> None:
         self._news = asyncio.Event()
         self._arguments = arguments
+        self._for_question = arguments.wanted == "needs-you"
         self.following = Following(client, arguments.id.replace("-", "").lower(), self._news.set, utc_now)
         self.transcript = self.following.transcript
         self.answering = Answering(self.following)
@@ -97,7 +98,7 @@ class Conversation:
         if origin is Origin.COPY and sandbox in (SandboxStatus.MISSING, SandboxStatus.ERROR):
             return Result(f"sandbox {'gone' if sandbox == SandboxStatus.MISSING else 'in error'}", FAILED)
         if origin is Origin.SANDBOX_PAUSED:
-            return Result("sandbox paused", 0)
+            return Result("sandbox paused", FAILED if self._for_question else 0)
         if origin in _UNKNOWN:
             return None
         if self.transcript.waiting:
@@ -148,10 +149,9 @@ class Conversation:
         """
         loop = asyncio.get_running_loop()
         begins_until = loop.time() + begins_within
-        for_question = self._arguments.wanted == "needs-you"
 
         def reached() -> bool:
-            result, may_rest = self.result, not for_question and loop.time() >= begins_until
+            result, may_rest = self.result, not self._for_question and loop.time() >= begins_until
             told = not self.transcript.waiting or self.transcript.open_actions.isdisjoint(accepted)
             return result is not None and told and (result.status != 0 or may_rest)
 
@@ -160,7 +160,7 @@ class Conversation:
             word = self.result.word if self.result is not None else self.transcript.status
             return self.tell(Result(word or "not known", TIME_IS_UP))
         status = self.tell(result)
-        return 0 if for_question and status == NEEDS_SOMEONE else status
+        return 0 if self._for_question and status == NEEDS_SOMEONE else status
 
 
 @asynccontextmanager
