@@ -206,6 +206,10 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
 async def test_what_is_looked_for_above_what_was_read_is_read_for_the_next_time(agent: FakeAgent) -> None:
     agent.says_words(range(150))
     async with opened(agent) as user:
+        agent.unreached = True
+        await user.press("g", until=lambda: "answer" in user.line(-2) + user.line(-3))
+        agent.unreached = False
+        await user.reread(until=lambda: "answer" not in user.text)
         await user.press("left_square_bracket", sees="No message of yours before this one in what had been read.")
         await user.until(lambda: len(log(user).entries) == 151)
         await user.press("left_square_bracket", sees="first wish")
@@ -299,8 +303,7 @@ async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_wa
     agent.asks("\n".join(("make build", *[""] * 60, "rm -r /")))
     async with opened(agent, sees="needs you: 1 action") as user:
         await user.press("tab", "y", sees="It asks for more than was shown; read to the end, then accept.")
-        await user.burst(*["pagedown"] * 9, until=lambda: "j more" not in user.text)
-        await user.sees("rm -r /")
+        await user.burst(*["pagedown"] * 9, sees="rm -r /", until=lambda: "j more" not in user.text)
         assert agent.ran == []
         await user.press("y", until=lambda: agent.ran)
 
@@ -323,8 +326,7 @@ async def test_what_the_conversation_showed_last_is_known_to_the_list_that_pause
 
 
 async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(agent: FakeAgent, user: User) -> None:
-    await user.press("m", *"go on", "enter", *"with care", "ctrl+s")
-    await user.sees("go on", "with care", "done", "finished")
+    await user.press("m", *"go on", "enter", *"with care", "ctrl+s", sees=("go on", "with care", "done", "finished"))
     assert agent.log[1]["llm_message"]["content"][0]["text"] == "go on\nwith care"
     assert composer(user).text == ""
     agent.asks("rm -r build")
@@ -399,8 +401,7 @@ async def test_leaving_does_not_end_what_is_sent_and_keeps_what_is_typed(agent: 
         assert composer(user).text == "more"
         agent.set("idle")
         server.gate.set()
-        await user.sees("Sent.", "go on", "done")
-        await user.until(lambda: "being sent" not in user.text)
+        await user.press(sees=("Sent.", "go on", "done"), until=lambda: "being sent" not in user.text)
         await user.press("escape", sees="a draft; m goes on")
     async with opened(agent, state=state) as user:
         await user.until(lambda: composer(user).text == "more")

@@ -79,6 +79,8 @@ class Following:
         """A sentence that says why the agent server is not the source; it may contain a server's text."""
         self.unread = ""
         """A sentence that says why nothing could be read last time; empty if something was."""
+        self.older_unread = ""
+        """A sentence that says why the page before the known events could not be read; `run` tries it again."""
         self.as_of: datetime | None = None
         """When the state was last confirmed, by this machine's clock."""
         self.heard_at: datetime | None = None
@@ -116,6 +118,9 @@ class Following:
                     self.unread = ""
                 except ServiceError as error:
                     self.unread = error.words
+                if self.older_unread:
+                    with suppress(ServiceError):
+                        await self.older()
                 if self.agent is not None and self.safe_socket and (listening is None or listening.done()):
                     listening = group.create_task(self._listen(self.agent))
                 self.changed()
@@ -143,18 +148,24 @@ class Following:
                 await self._read_copy()
 
     async def older(self) -> bool:
-        """Read the page before the known events; returns whether there was one."""
-        async with self._reading:
-            page_id = self.transcript.older
-            if page_id is None:
-                return False
-            if not self._of_agent:
-                copy = await copied_events(self.client.transport, self.conversation_id, page_id)
-                self.transcript.copied(copy, older=True)
-            elif self.agent is not None:
-                self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
-            else:
-                return False
+        """Read the page before the known events; returns whether there was one. Raises ServiceError."""
+        self.older_unread = ""
+        try:
+            async with self._reading:
+                page_id = self.transcript.older
+                if page_id is None:
+                    return False
+                if not self._of_agent:
+                    copy = await copied_events(self.client.transport, self.conversation_id, page_id)
+                    self.transcript.copied(copy, older=True)
+                elif self.agent is not None:
+                    self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
+                else:
+                    return False
+        except ServiceError as error:
+            self.older_unread = error.words
+            self.changed()
+            raise
         self.changed()
         return True
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
 from time import monotonic
 
@@ -10,6 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.fleet.conversations import conversation_row
@@ -143,7 +145,7 @@ class ConversationScreen(DeckScreen):
         self._composer.display = can_write or bool(self._composer.text)
         self._question.answerable = self._following.reached and not self.app.endpoint.read_only
         too_little = len(transcript.entries) < self.size.height or transcript.begins_in_the_middle
-        if transcript.older is not None and (self.log_view.wanted or too_little):
+        if transcript.older is not None and not self._following.older_unread and (self.log_view.wanted or too_little):
             self._read_older()
         self.refresh_frame()
 
@@ -190,8 +192,9 @@ class ConversationScreen(DeckScreen):
         return origin_cell(self._following, self.app.clock())
 
     def resting_line(self) -> Cell:
-        """Why the agent server is not the source, or which message the agent did not read."""
-        if note := self._following.note or self._talk.answering.note:
+        """Why the agent server is not the source, what could not be read, or which message the agent did not read."""
+        notes = self._following.note or self._talk.answering.note, self._following.older_unread
+        if note := " ".join(dict.fromkeys(filter(None, notes))):
             resumes = "esc, then r resumes it." if self._composer.has_focus else "r resumes it."
             advice = resumes if self._following.origin is Origin.SANDBOX_PAUSED else ""
             return cell(f"{note} {advice}", Tone.WARN)
@@ -223,7 +226,7 @@ class ConversationScreen(DeckScreen):
     @work(exclusive=True, group="older")
     async def _read_older(self) -> None:
         """Read the previous page, if there is one."""
-        with self.saying_errors():
+        with suppress(ServiceError):  # the message line says it for as long as it is so
             await self._following.older()
 
     def why_not(self, command: Command) -> str | None:
