@@ -516,7 +516,7 @@ async def test_a_paused_sandbox_is_said_with_age_and_resumed(agent: FakeAgent, m
         await user.press("escape", "r", sees=("Resume its sandbox?", "You can write to its agent again once it runs."))
         await user.press("escape", sees=("first wish", "a draft; m goes on"))
         agent.sandbox = "MISSING"
-        await user.press("ctrl+r", sees="it can only be read", lacks="Pause agent")
+        await user.press("ctrl+r", sees=("it can only be read", "─ a draft ─"), lacks="Pause agent")
 
 
 async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(agent: FakeAgent, user: User) -> None:
@@ -524,7 +524,7 @@ async def test_a_conversation_that_is_gone_or_whose_sandbox_is_takes_no_message(
     await user.press("ctrl+r", sees=("m writes a message", "needs you: 1 action"))
     agent.sandbox, agent.unreached = "MISSING", True
     await user.press("ctrl+r", sees="it can only be read", until=lambda: "m writes" not in user.text, lacks="needs you")
-    await user.press("m", "r", sees="first wish", until=lambda: "r Resume" not in user.line(-1))
+    await user.press("m", "r", sees="first wish", until=lambda: "r Resume" not in user.line(-1), lacks="◆")
     assert user.deck.focused is log(user)
     agent.sandbox = None
     await user.press("ctrl+r", sees="The server does not have this conversation any more.")

@@ -1,6 +1,7 @@
 """The text field for messages, several lines high; unsent text is kept as a draft."""
 
 from textual import on
+from textual.reactive import var
 from textual.timer import Timer
 from textual.widgets import TextArea
 
@@ -24,6 +25,9 @@ class Composer(PlainArea):
     }
     """
     BINDINGS = bindings({"ctrl+s": "screen.send"}, priority=True)
+
+    writable: var[bool] = var(default=True)
+    """Whether a message may be written here."""
 
     def __init__(self, conversation_id: str, drafts: Drafts) -> None:
         super().__init__()
@@ -62,7 +66,10 @@ class Composer(PlainArea):
         elif perhaps_sent and all(part in self.text for part in perhaps_sent):
             self.border_title = " perhaps sent before: look above "
         else:
-            self.border_title = " a draft; m goes on with it " if self.text.strip() and not self.has_focus else ""
+            goes_on = "; m goes on with it" if self.writable else ""
+            self.border_title = f" a draft{goes_on} " if self.text.strip() and not self.has_focus else ""
+
+    watch_writable = _entitle
 
     async def on_unmount(self) -> None:
         """Give the draft to whoever opens the conversation next."""

@@ -135,14 +135,14 @@ class ConversationScreen(DeckScreen):
             unread = self._following.unread
             nothing = f"Nothing could be read. {unread}" if unread else "Nothing has happened yet."
             self.log_view.empty = text.line(nothing), Tone.WARN if unread else Tone.MUTED
-        self.log_view.show(transcript.entries, waiting=transcript.waiting)
         asked = () if self._following.only_read else transcript.question
+        self.log_view.show(transcript.entries, waiting=bool(asked))
         if self._question.ask(asked) and self._question.has_focus:
             self.set_focus(self.log_view)
         if not (self._following.reached and transcript.waiting):
             self._talk.stop_asking()
-        can_write = not (self._following.only_read or self.app.endpoint.read_only)
-        self._composer.display = can_write or bool(self._composer.text)
+        self._composer.writable = not (self._following.only_read or self.app.endpoint.read_only)
+        self._composer.display = self._composer.writable or bool(self._composer.text)
         self._question.answerable = self._following.reached and not self.app.endpoint.read_only
         too_little = len(transcript.entries) < self.size.height or transcript.begins_in_the_middle
         if transcript.older is not None and not self._following.older_unread and (self.log_view.wanted or too_little):
