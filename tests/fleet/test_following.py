@@ -147,11 +147,13 @@ async def test_a_socket_counts_after_its_first_frame_and_what_it_tells_is_asked_
     agent = FakeAgent("1.34.0")
     async with followed(agent) as (teller, following):
         await until(lambda: teller.server.connections and following.origin is Origin.POLLING)
+        teller.tell(kind="ConversationStateUpdateEvent", id="s", key="full_state", value={"execution_status": "stuck"})
         teller.tell(kind="StreamingDeltaEvent", id="d", source="agent", content="word ")
         await until(lambda: following.origin is Origin.LIVE)
         agent.says("word for word")
         teller.tell(**agent.log[-1])
         await until(lambda: [each.text for each in following.transcript.entries] == ["word for word"])
+        assert following.transcript.status == "idle", "the log is the first to tell another one"
         teller.answers.clear()
         agent.sandbox = "ERROR"
         following.refresh()

@@ -538,8 +538,7 @@ async def test_a_question_that_cannot_be_answered_now_says_so_and_names_no_keys(
         await user.press("tab", "y", sees=("read-only", "needs you: 1 action ━"), lacks="m writes")
         for key in "na":
             await user.press("tab", key, sees="is read-only. No answer was sent.", lacks=("Why", "follow?"))
-        await user.press("m")
-        assert not user.deck.focused or not isinstance(user.deck.focused, TextArea)
+        await user.press("m", until=lambda: not isinstance(user.deck.focused, TextArea))
     async with opened(agent, sees="tab answers") as user:
         await user.press("tab", sees="y accept")
         agent.unreached = True
@@ -601,8 +600,7 @@ async def test_it_closes_when_another_conversation_or_connection_is_opened(agent
         await user.press("question_mark", sees="Keys: ")
         user.deck.connecting.open(another)
         await user.sees("The key has a blank", "[1 Conversations]")
-        assert not user.deck.screen.is_modal
-        assert not user.deck.screen.query(Log)
+        assert (user.deck.screen.is_modal, len(user.deck.screen.query(Log))) == (False, 0)
 
 
 async def test_what_a_server_says_is_only_text_and_the_words_of_a_person_stand_as_typed(agent: FakeAgent) -> None:

@@ -301,9 +301,10 @@ class Following:
 
     def _hear(self, event: Event) -> None:
         self.heard_at = self.clock()
-        self.transcript.hear(event)
         if isinstance(event, StateEvent) and event.key == FULL_STATE:
-            self._compare_clocks(event)
+            self._compare_clocks(event)  # the log tells the state together with what is asked
+        else:
+            self.transcript.hear(event)
         if not self._live or not isinstance(event, DeltaEvent):
             self._live = True
             self._wake.set()

@@ -181,11 +181,9 @@ class Transcript:
                 self._note(event)
 
     def hear(self, event: Event) -> None:
-        """Apply a frame of the socket: text being written, or the state of the whole conversation."""
+        """Apply a frame of the socket: text being written, or an event that ends it."""
         if isinstance(event, DeltaEvent):
             self._write(event)
-        elif isinstance(event, StateEvent) and event.key == FULL_STATE:
-            self.state(event.state)
         elif event.id not in self._log:
             if isinstance(event, MessageEvent) and event.source == "user" and self._written != _NOTHING_WRITTEN:
                 self.overheard = event.id
