@@ -140,8 +140,7 @@ async def test_it_is_unread_until_its_end_was_on_the_screen(agent: FakeAgent) ->
         await user.press("ctrl+r", sees="+ ✓ Finished")
         await user.press("enter", sees="new below, G")
         await user.press("escape", sees="+ ✓ Finished", until=lambda: user.list_screen.is_current)
-        await user.press("enter", sees="new below, G")
-        await user.press("G", sees="word 60")
+        await user.press("enter", "G", sees=("word 60", "polling"))
         await user.press("escape", until=lambda: user.list_screen.is_current and "+ ✓" not in user.text)
 
 
