@@ -58,10 +58,10 @@ class FilterBar(Vertical):
         """The filter is complete; the focus returns to the list."""
 
     def __init__(self, tokens: Shown = NO_TOKENS, *, hint: str = "words, tokens, !not") -> None:
-        """Create a bar for a filter with these tokens; `hint` is its placeholder."""
+        """Create a bar for a filter with these tokens; `hint` is its placeholder. Without tokens, it has no counts."""
         super().__init__()
         self._tokens = tokens
-        self._counts = WholeParts(id="counts")
+        self._counts = WholeParts(id="counts") if tokens else CellLines(id="counts")
         self._all_counts: Cell = ()
         self._problem: Cell = ()
         """What is wrong with the filter: it stands in place of the counts, which leave more room than the filter."""
