@@ -226,8 +226,8 @@ class Following:
             if not await agent.alive():
                 self._lose(Origin.SILENT, "Its agent server does not answer.")
                 return
-            self.safe_socket = await agent.safe_socket()
-            self.transcript.state(await agent.state())
+            self.safe_socket, state = await asyncio.gather(agent.safe_socket(), agent.state())
+            self.transcript.state(state)
             self.agent, self._access = agent, access
             await self._catch_up()
         except ServiceError as error:
