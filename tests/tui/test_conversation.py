@@ -159,11 +159,12 @@ async def test_what_is_unfolded_at_the_foot_comes_into_sight(agent: FakeAgent) -
     agent.says_words(range(40))
     seen = {"content": [{"type": "text", "text": "\n".join(f"line {number}" for number in range(20))}], "exit_code": 0}
     agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=seen)
-    async with opened(agent) as user:
-        await user.sees("lines, enter", lacks="line 12")
+    async with opened(agent, sees="lines, enter") as user:
         await user.press("enter", sees=("line 12", "line 0"))
         await user.click("line 12", until=lambda: "line 12" not in user.text)
-        await user.click("word 39", until=lambda: "▌" in user.line_of("word 39"))
+        await user.click("word 39")
+        agent.says("word 40")
+        await user.press("ctrl+r", sees="1 new below, G", until=lambda: "▌" in user.line_of("word 39"))
         first = user.line(2)
         turn = (None, 9, 9, 0, 0, 0, False, False, False)  # of the wheel, in the log
         user.deck.post_message(events.MouseScrollUp(*turn))
@@ -608,6 +609,5 @@ async def test_what_a_server_says_is_only_text_and_the_words_of_a_person_stand_a
     agent.add("ObservationEvent", tool_name="[red]", tool_call_id="\x1b[2J", observation={"content": "[/] \x1b[31mx"})
     agent.add("BrandNew\x1b[2J", "hook[/]")
     agent.asks("echo \x1b[2J [/x]")
-    async with opened(agent) as user:
-        await user.sees("you     # fix __init__.py, *.py", "1) a &amp; b")
+    async with opened(agent, sees=("you     # fix __init__.py, *.py", "1) a &amp; b")) as user:
         await user.sees("[/x]", "[@click=app.quit]q[/]", "BrandNew", "echo ␛[2J [/x]", lacks=("\x1b", "\u202e"))

@@ -213,6 +213,7 @@ class Log(CellLines, can_focus=True):
             if visible[event.y].entry == self._cursor:
                 self.toggle()
             self._cursor = visible[event.y].entry
+            self._stop_following()
             self._after_move()
 
     def on_resize(self) -> None:
