@@ -186,7 +186,7 @@ async def test_one_disabled_without_its_key_asks_for_it_when_enabled(user: FormU
     await user.press("i", sees=("Reached over the network", "Still to be typed: key."))
     await user.press("escape", "enter", sees="take over")
     await user.paste("sentinel-again", "shift+tab")
-    await user.paste("https://events.example.org/new", "ctrl+s", "ctrl+s", sees="key new value")
+    await user.paste("https://events.example.org/new", "ctrl+s", "ctrl+s", sees=f"key new\n▌{' ' * 26}value")
     old, new = (f"address https://events.example.org/{path}" for path in ("sse", "new"))
     await user.until(lambda: f"kept on this machine, {old} → on the service, {new}, key new value" in user.unwrapped)
     await user.agree(sees="Saved · 1 of 1 verified")
