@@ -327,14 +327,14 @@ def test_each_change_is_a_line_and_only_warnings_about_changes_are_repeated() ->
 
 
 def test_running_conversations_keep_the_old_values_of_what_they_go_by() -> None:
-    draft = Draft(Settings(language="en"), fields=fields_on(REPLACING, (), "openhands"))
+    draft = Draft(Settings(language="en"), fields=fields_on(REPLACING, (), "openhands"), disabled=(FILES,))
     model = draft.set("llm_model", "a/b").set("language", "fr")
     assert until_when(model, REPLACING, 0) == "new conversations only"
     assert until_when(model, REPLACING, 1) == "new conversations only; 1 running keeps the old values"
     assert until_when(model, REPLACING, 3) == "new conversations only; 3 running keep the old values"
     assert until_when(model, MERGING._replace(local=True), 3) == ""
-    for key, value in (("language", "fr"), ("max_budget_per_task", 5.0), ("user_consents_to_analytics", True)):
-        assert until_when(draft.set(key, value), REPLACING, 3) == ""
+    unused = {"language": "fr", "max_budget_per_task": 5.0, "user_consents_to_analytics": True}
+    assert until_when(draft.set_all(unused | {"mcp_config": draft.servers.remove(0)}), REPLACING, 3) == ""
 
 
 def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:

@@ -38,7 +38,7 @@ def effect_word(entry: Field, server: Server | None) -> str:
 
 def until_when(draft: Draft, server: Server, running: int) -> str:
     """Return who uses what was saved, as the end of a sentence; empty if no conversation does."""
-    if server.local or not any(_is_used(draft.field_at(key), server) for key in draft.edits):
+    if server.local or not any(_is_used(draft.field_at(key), server) for key in draft.changes):
         return ""
     keep = f"; {running} running {'keeps' if running == 1 else 'keep'} the old values" if running else ""
     return f"new conversations only{keep}"
