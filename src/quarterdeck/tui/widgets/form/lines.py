@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from textwrap import wrap
+from typing import ClassVar
 
 from quarterdeck.client.models.mcp import name_of
 from quarterdeck.settings import words
-from quarterdeck.settings.fields import Field, Group, Problem
+from quarterdeck.settings.fields import Field, Group
 from quarterdeck.settings.form_fields import NOT_HERE, FormFields
 from quarterdeck.settings.mcp import Entry
 from quarterdeck.settings.review import effect_word
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.text import Shown, end_of, line
-from quarterdeck.tui.widgets.form.rows import AT_ONCE, CHIPS, CheckResult, FormView, Row, RowKind
+from quarterdeck.tui.widgets.form.rows import AT_ONCE, CHIPS, FormView, Row, RowKind
 from quarterdeck.tui.widgets.strips import cell_length
 
 LABEL_WIDTH, LEAST_VALUE = 24, 37
@@ -56,23 +57,20 @@ class FormLine:
     cells: tuple[tuple[Cell, int], ...] = ()
     chip: Cell = ()
     row: str = ""
-    struck: bool = False
+    struck: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
 class ServerLine:
-    """The line of an MCP server: all that it shows, made only when it is painted, for there may be a thousand."""
+    """The line of an MCP server; its cells are made only when it is painted, for there may be a thousand."""
 
     row: str
     entry: Entry
-    changed: Cell
-    tried: CheckResult | None
-    problem: Problem | None
+    chip: Cell
     name_width: int
     """Cells of the name; 0 if it shares the column of the details."""
-    shared: int
-    """Cells of name, details and chip."""
-    is_twice: bool
+    room: int
+    """Cells that the name can take."""
     hides_secrets: bool
     """Whether the service does not tell the keys of its servers."""
 
@@ -82,40 +80,17 @@ class ServerLine:
         return self.entry.removed
 
     @cached_property
-    def chip(self) -> Cell:
-        """The result of a check, and what is wrong with the server or what a save does with it."""
-        checked = EMPTY if self.tried is None else cell(self.tried.brief, self.tried.tone)
-        both = _joined(DOT, checked, self._stands)
-        if len(name_of(self.entry.server)) + cell_length(both) <= self.shared:
-            return both
-        return both[-1:] if self.entry.edited else both[:1]  # the name goes before one of two remarks
-
-    @property
-    def _stands(self) -> Cell:
-        if self.changed:
-            return self.changed
-        if self.entry.state in CHIPS:
-            return (CHIPS[self.entry.state],)
-        if self.entry.disabled:
-            return cell("kept here", Tone.REST)
-        if self.problem is None:
-            return EMPTY
-        return cell(
-            "twice" if self.is_twice else f"{_MEMBERS.get(self.problem.member, self.problem.member)}?", Tone.WARN
-        )
-
-    @cached_property
     def cells(self) -> tuple[tuple[Cell, int], ...]:
         """State, type, key, name and details; the name is cut at its beginning."""
-        entry, room = self.entry, (self.name_width or self.shared - cell_length(self.chip)) - 1
+        entry = self.entry
         place = words.entry_place_word(entry)
         state = cell(place, Tone.REST if entry.was is None else Tone.GOOD) if place else cell(NOTHING, Tone.MUTED)
         key = words.entry_key_words(entry, hidden=self.hides_secrets)
         called = brief(words.server_name(entry.server))
-        name = cell(end_of(called, room), Tone.MUTED if entry.removed or entry.disabled else Tone.PLAIN)
+        name = cell(end_of(called, self.room), Tone.MUTED if entry.removed or entry.disabled else Tone.PLAIN)
         unknown = sorted((entry.server.model_extra or {}).keys() - OF_THE_LIST)
         said = " · ".join(filter(None, (words.server_details(entry.server), ", ".join(unknown))))
-        fits = self.name_width or len(called) < room - len(GAP[0])
+        fits = self.name_width or len(called) < self.room - len(GAP[0])
         details = cell(brief(said), Tone.MUTED) if said and fits else EMPTY
         rest = ((name, self.name_width), (details, 0)) if self.name_width else ((_joined(GAP, name, details), 0),)
         return (
@@ -296,16 +271,23 @@ def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[Line]:
     yield FormLine(tuple((cell(title, Tone.MUTED), cells) for title, cells in titles))
     twice = frozenset(row for group in groups for row in group)
     for row, entry in zip(rows, entries, strict=True):
-        yield ServerLine(
-            row.id,
-            entry,
-            _change_chip(view, row),
-            view.check_of(entry),
-            view.problems.get(row.id),
-            name_width,
-            shared,
-            is_twice=entry.row in twice,
-            hides_secrets=view.hides_secrets,
-        )
+        chip = _server_chip(view, row, entry, is_twice=entry.row in twice)
+        if len(name_of(entry.server)) + cell_length(chip) > shared:
+            chip = chip[-1:] if entry.edited else chip[:1]  # the name goes before one of two remarks
+        room = (name_width or shared - cell_length(chip)) - 1
+        yield ServerLine(row.id, entry, chip, name_width, room, view.hides_secrets)
         if not entry.removed:
             yield from _problem_lines(view, row, STATE, width)
+
+
+def _server_chip(view: FormView, row: Row, entry: Entry, *, is_twice: bool) -> Cell:
+    """Return the result of a check, and what is wrong with a server or what a save does with it."""
+    tried, problem = view.check_of(entry), view.problems.get(row.id)
+    stands = _change_chip(view, row)
+    if not stands and entry.state in CHIPS:
+        stands = (CHIPS[entry.state],)
+    elif not stands and entry.disabled:
+        stands = cell("kept here", Tone.REST)
+    elif not stands and problem is not None:
+        stands = cell("twice" if is_twice else f"{_MEMBERS.get(problem.member, problem.member)}?", Tone.WARN)
+    return _joined(DOT, EMPTY if tried is None else cell(tried.brief, tried.tone), stands)
