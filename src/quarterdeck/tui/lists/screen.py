@@ -254,7 +254,7 @@ class ListScreen(DeckScreen, Generic[R]):
         elif any(words.endswith(NO_ROW_HERE) for words, _ in self.message_line.message):
             self.message_line.clear()
         if not self._due:  # otherwise the queued rows will change the counts again
-            self.filter_bar.count(self.counts())
+            self.filter_bar.say(self.counts())
         self.refresh_frame()
 
     def _go_to(self, row_id: str) -> None:

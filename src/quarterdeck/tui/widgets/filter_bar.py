@@ -61,16 +61,16 @@ class FilterBar(Vertical):
         """Create a bar for a filter with these tokens; `hint` is its placeholder. Without tokens, it has no counts."""
         super().__init__()
         self._tokens = tokens
-        self._counts = WholeParts(id="counts") if tokens else CellLines(id="counts")
-        self._all_counts: Cell = ()
+        self._above = WholeParts(id="counts") if tokens else CellLines(id="counts")
+        self._said: Cell = ()
         self._problem: Cell = ()
-        """What is wrong with the filter: it stands in place of the counts, which leave more room than the filter."""
+        """What is wrong with the filter: it stands in place of what was said, where it has more room."""
         self._field = LineInput(placeholder=hint, id="filter")
         self._found = WholeParts(id="found")
 
     def compose(self) -> ComposeResult:
         """The counts, the filter, and its matches."""
-        yield self._counts
+        yield self._above
         mark = Static(plain("/", Tone.KEY), id="filter-mark")
         yield Horizontal(mark, self._field, self._found, id="filter-line")
 
@@ -79,17 +79,10 @@ class FilterBar(Vertical):
         """The filter as typed."""
         return self._field.value
 
-    def say(self, sentence: Cell) -> None:
-        """Show a sentence in place of counts."""
-        self._counts.paint([sentence])
-
-    def count(self, counts: Cell) -> None:
-        """Show the counts that fit."""
-        self._all_counts = counts
-        self._paint()
-
-    def _paint(self) -> None:
-        self._counts.paint([self._problem or self._all_counts])
+    def say(self, said: Cell) -> None:
+        """Show the counts that fit, or a sentence."""
+        self._said = said
+        self._above.paint([self._problem or said])
 
     def say_found(self, shown: int, known: int, problems: tuple[str, ...]) -> None:
         """Show how many rows match, what is wrong with the filter, and its tokens while it is typed and short."""
@@ -97,7 +90,7 @@ class FilterBar(Vertical):
         typing = self.screen.focused is self._field
         kept = cell_len(self.words) >= LONG or not (problems or typing)
         self._problem = cell(problems[0], Tone.BAD) if problems else ()
-        self._paint()
+        self.say(self._said)
         self._found.paint([(*chip, (Shown(f" {NO_TOKENS if kept else self._tokens}"), Tone.MUTED))])
         self.set_class(kept, "-kept")
 
