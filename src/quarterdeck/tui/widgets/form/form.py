@@ -52,7 +52,7 @@ class GroupTabs(Static):
     def _tab(self, view: FormView, number: int, *, is_here: bool, slim: bool) -> Content:
         """Return `▌LLM *2 !1`: edits and errors, right-aligned if the group has a line of its own."""
         group = view.groups[number]
-        edits, errors = view.counts(group)
+        edits, errors = view.edits_in[group], view.errors_in[group]
         counts = f" *{edits}" if edits else "", f" !{errors}" if errors else ""
         name, mark = line(group), CURSOR if is_here else ""
         if not slim:

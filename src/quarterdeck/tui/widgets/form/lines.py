@@ -133,7 +133,7 @@ def form_lines(view: FormView, width: int) -> Sequence[Line]:
 
 def _heading(view: FormView, group: str) -> FormLine:
     """Return the heading of a group, with the number of its edits and errors."""
-    edits, errors = view.counts(group)
+    edits, errors = view.edits_in[group], view.errors_in[group]
     counted = [cell(f"{edits:,} edited", Tone.EDITED)] if edits else []
     counted += [cell(words.counted(errors, "error"), Tone.BAD)] if errors else []
     chip = _joined(GAP, *counted) if group not in AT_ONCE else cell("changes act at once", Tone.MUTED)

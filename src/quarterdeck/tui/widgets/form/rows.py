@@ -174,19 +174,17 @@ class FormView:
         """Whether somebody else changed the value of a row."""
         return row.id in self.contested or (row.id in self.arrived and not self.is_edited(row))
 
-    def counts(self, group: str) -> tuple[int, int]:
-        """Return the number of edits and errors in a group, shown or not."""
-        edits, errors = self._counts
-        return edits[group], errors[group]
+    @cached_property
+    def edits_in(self) -> Counter[str]:
+        """The number of edits in each group, shown or not."""
+        edits = Counter(self.draft.field_at(key).group for key in self.draft.edits if key != MCP)
+        edits[Group.MCP] += len(self.draft.servers.edited)
+        return edits
 
     @cached_property
-    def _counts(self) -> tuple[Counter[str], Counter[str]]:
-        def group(key: str) -> str:
-            return self.draft.field_at(key).group
-
-        edits = Counter(group(key) for key in self.draft.edits if key != MCP)
-        edits[Group.MCP] += len(self.draft.servers.edited)
-        return edits, Counter(group(error.key) for error in self.errors)
+    def errors_in(self) -> Counter[str]:
+        """The number of errors in each group, shown or not."""
+        return Counter(self.draft.field_at(error.key).group for error in self.errors)
 
     # Rows
 
