@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import termios
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -39,7 +39,7 @@ _RESTORE = f"\x1b[<u{_MODES_OFF}\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m"
 
 def run(arguments: CommandLine, config: Config) -> int:
     """Open the deck and end the process with its exit status; raises CommandError (status 2) for an unfit terminal."""
-    refuse_unfit_terminal(os.environ)
+    refuse_unfit_terminal()
     home = str(Path.home())
     problems = [*config.problems, *config.folders.unusable, *config.folders.left_behind]
     endpoint, by_choice = _endpoint(arguments, config, problems)
@@ -57,12 +57,12 @@ def run(arguments: CommandLine, config: Config) -> int:
     os._exit(status)  # everything is closed; ending the interpreter properly would only delay the shell's prompt
 
 
-def refuse_unfit_terminal(environ: Mapping[str, str]) -> None:
+def refuse_unfit_terminal() -> None:
     """Raise CommandError (status 2) if the deck cannot be drawn or receive keys."""
     advice = "Commands such as `quarterdeck sandboxes list` work without a terminal."
     if not all(stream is not None and stream.isatty() for stream in (sys.__stdin__, sys.__stdout__, sys.__stderr__)):
         raise CommandError("The deck needs a terminal for its input, output and errors.", advice, status=2)
-    if environ.get("TERM", "") in ("", "dumb"):
+    if os.environ.get("TERM", "") in ("", "dumb"):
         raise CommandError("This terminal cannot place text on the screen (TERM is not set or dumb).", advice, status=2)
     if sys.__stderr__ is not None and sys.__stderr__.encoding.replace("-", "").lower() != "utf8":
         raise CommandError("The deck needs a terminal that writes UTF-8.", "Set LANG to one such as C.UTF-8.", status=2)
@@ -75,7 +75,7 @@ def _endpoint(arguments: CommandLine, config: Config, problems: list[str]) -> tu
     """
     try:
         chosen = arguments.connection or config.preferences.last_connection
-        return choose(arguments, config, os.environ), chosen is not None
+        return choose(arguments, config), chosen is not None
     except LastConnectionGoneError as error:
         gone = error.words.partition(": ")[0].rstrip(".")  # the reason is among the problems
         problems.insert(0, f"The local service was opened. {gone}")

@@ -47,7 +47,7 @@ _SENT = {"session": "; sent as X-Session-API-Key", "bearer": "; sent as Authoriz
 
 async def run(arguments: CommandLine, config: Config) -> int:
     """Print the results; 0 only if everything is as it should be. Only reads are sent."""
-    connection = choose(arguments, config, os.environ)
+    connection = choose(arguments, config)
     findings = [
         Finding("connection", f"{connection.name}{' (read-only)' if connection.read_only else ''}"),
         Finding("address", connection.url or "none: the embedded local service, in this process"),

@@ -33,7 +33,7 @@ _ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 @asynccontextmanager
 async def client_for(arguments: CommandLine, config: Config) -> AsyncIterator[Client]:
     """Open a client for the chosen server; raises CommandError if a request inside the block fails."""
-    connection = choose(arguments, config, os.environ)
+    connection = choose(arguments, config)
     keys = Keys(config.folders.keys, os.environ)
     try:
         async with connect(config.folders.data, keys, connection) as client:

@@ -1,7 +1,6 @@
 """`quarterdeck settings set`, `import` and `undo`: the deck's save, confirmed by command line options."""
 
 import asyncio
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -82,7 +81,7 @@ async def take(arguments: CommandLine, config: Config) -> int:
 
 async def undo(arguments: CommandLine, config: Config) -> int:
     """Undo the last save; 0 only if all of it was verified by reading."""
-    about = choose(arguments, config, os.environ).about
+    about = choose(arguments, config).about
     async with client_for(arguments, config) as client:
         left_behind = config.folders.left_behind  # before a damaged file, which is told of by itself, is one of them
         state = KeptState(config.folders.kept, _tell_damaged)
@@ -178,7 +177,7 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
                 say(_change_words(change))
         return True
 
-    about = choose(arguments, config, os.environ).about
+    about = choose(arguments, config).about
     state = KeptState(config.folders.kept, _tell_damaged)
 
     store = RememberingStore(client, TypedSecrets())

@@ -1,6 +1,6 @@
 """Which server a command line refers to."""
 
-from collections.abc import Mapping
+import os
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -18,7 +18,7 @@ class LastConnectionGoneError(CommandError):
     """The last connection is no longer configured, and no other was given."""
 
 
-def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -> Connection:
+def choose(arguments: CommandLine, config: Config) -> Connection:
     """Choose --url, --connection, QUARTERDECK_URL, the last connection or the local service, in this order.
 
     Raises CommandError (status 2) if the chosen one does not exist.
@@ -27,8 +27,8 @@ def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -
         chosen = _at(arguments.url, "--url")
     elif arguments.connection is not None:
         chosen = _called(arguments.connection, config)
-    elif environ.get(URL_VARIABLE):
-        chosen = _at(environ[URL_VARIABLE], URL_VARIABLE)
+    elif url := os.environ.get(URL_VARIABLE):
+        chosen = _at(url, URL_VARIABLE)
     else:
         chosen = _last(config)
     return replace(chosen, read_only=True) if arguments.read_only else chosen
