@@ -12,7 +12,7 @@ from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
 from quarterdeck.fleet.filters import Grammar, Kind, Token
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import WORDS, StateWord
-from quarterdeck.fleet.sandboxes import short_id
+from quarterdeck.fleet.sandboxes import SHORT, short_id
 
 
 class ConversationWord(StrEnum):
@@ -139,9 +139,6 @@ def conversation_state(record: Conversation, sandbox: str | None = None) -> Conv
 
 def _agent_state(status: str) -> ConversationState:
     return _AGENT.get(status) or ConversationState(status, Category.RESTING)
-
-
-SHORT = 6
 
 
 class ConversationRow(NamedTuple):
