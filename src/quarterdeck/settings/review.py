@@ -11,7 +11,7 @@ from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Field, Group, Problem
 from quarterdeck.settings.mcp import Entry, EntryState
-from quarterdeck.settings.mcp_server import bare, filled, typed_anew
+from quarterdeck.settings.mcp_server import bare, filled, missing, typed_anew
 from quarterdeck.settings.words import differences, parts
 
 _NOT_OF_CONVERSATIONS = (Group.INTERFACE, Group.PRIVACY)
@@ -241,6 +241,7 @@ def _server_line(entry: Entry, if_removed: Sequence[str]) -> ReviewLine:
         notes += if_removed
     elif entry.disabled:
         notes += [WITH_SECRETS] if bare(server) != server else []
-        notes += filter(None, [words.to_type(server)])
+        hidden = ", ".join(missing(server))
+        notes += [f"To be typed again when it is used: {hidden}."] if hidden else []
     old_words, new_words = (", ".join(filter(None, said)) for said in (old, new))
     return ReviewLine(state, words.server_title(before), old_words, new_words, " ".join(notes))

@@ -133,12 +133,6 @@ def entry_key_words(entry: Entry, *, hidden: bool) -> str:
     return "typed" if own["api_key"] != before.get("api_key") else word
 
 
-def to_type(server: McpServer) -> str:
-    """Return what must be typed before a server can be stored; empty if nothing."""
-    hidden = ", ".join(missing(server))
-    return f"To be typed again when it is used: {hidden}." if hidden else ""
-
-
 def has_secret(server: McpServer) -> bool:
     """Whether a key or a variable of a server is known here."""
     if isinstance(server, StdioServer):
