@@ -21,7 +21,6 @@ from quarterdeck.tui.widgets.bars import Hints, KeyBar, Said, unused_key, workin
 from quarterdeck.tui.widgets.lines import TextScroll
 
 Result = TypeVar("Result")
-Answer = TypeVar("Answer")
 SCROLL = ("↑ ↓", "scroll")
 """The hint that is shown only while not all of the body is in sight."""
 
@@ -165,6 +164,6 @@ class Dialog(ModalScreen[Result | None]):
         self._body.action_last()
 
 
-def ask(app: Deck, dialog: Dialog[Answer], then: Callable[[Answer], Any]) -> AwaitMount:
+def ask(app: Deck, dialog: Dialog[Result], then: Callable[[Result], Any]) -> AwaitMount:
     """Open a dialog; once it has an answer, `then` is called with it."""
     return app.push_screen(dialog, lambda answer: then(answer) if answer is not None else None)
