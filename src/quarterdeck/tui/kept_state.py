@@ -21,18 +21,15 @@ class KeptState:
 
     async def read(self, model: type[M], about: str) -> M | None:
         """Return what is stored about a server, None if there is nothing."""
-        try:
-            return await asyncio.to_thread(self._files.read, model, about)
-        except ConfigError as error:
-            raise _in_words(error) from None
+        return await _in_thread(lambda: self._files.read(model, about))
 
     async def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
         """Store and return the result of `change`, which receives the stored model; it is called in another thread."""
-        try:
-            return await asyncio.to_thread(self._files.change, model, about, change)
-        except ConfigError as error:
-            raise _in_words(error) from None
+        return await _in_thread(lambda: self._files.change(model, about, change))
 
 
-def _in_words(error: ConfigError) -> ServiceError:
-    return ServiceError(ErrorKind.LOCAL, error.sentence, outcome=Outcome.NOT_APPLIED)
+async def _in_thread(work: Callable[[], M | None]) -> M | None:
+    try:
+        return await asyncio.to_thread(work)
+    except ConfigError as error:
+        raise ServiceError(ErrorKind.LOCAL, error.sentence, outcome=Outcome.NOT_APPLIED) from None
