@@ -27,9 +27,11 @@ REST_WITHIN = 0.5
 """Seconds that a slow line may take between two parts of the paste marker; no key begins like that."""
 AT_ONCE = 4096
 """Bytes read at a time."""
-_CONTROLS = re.compile("\x1b\\[[0-9;:]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-"""Colours (ECMA-48, SGR), and all control characters except whitespace."""
-_ANSWERS = re.compile("\x1b[\\]P][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b\\[[?>=][0-9;]*c")
+_STRINGS = "\x1b[\\]P][^\x07\x1b\r\n]*(?:\x07|\x1b\\\\)"
+"""Titles, links and colours by name, in both directions (ECMA-48, OSC and DCS)."""
+_CONTROLS = re.compile(f"{_STRINGS}|\x1b\\[[0-9;:?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""Those, colours and movements (CSI), and all control characters except whitespace."""
+_ANSWERS = re.compile(f"{_STRINGS}|\x1b\\[[?>=][0-9;]*c")
 """Late replies of the terminal to queries of an earlier program: colours and names (OSC, DCS), attributes (DA)."""
 _LONE_ESCAPE = re.compile("\x1b(?=[^\x00-\x1f\x7f\\[\\]\\\\OPbf])")
 """An escape that begins no sequence of a terminal; in iTerm, escape b and escape f move by a word."""
