@@ -50,7 +50,7 @@ def assert_as_it_was(terminal: Terminal) -> None:
 
 @pytest.fixture
 def deck() -> Iterator[Terminal]:
-    with Terminal(*quarterdeck()) as terminal:
+    with Terminal(*quarterdeck(), env={**os.environ, "VISUAL": "/nowhere/vi"}) as terminal:
         terminal.shows("local service", "No conversations.")
         yield terminal
 
@@ -171,12 +171,12 @@ def test_a_signal_that_is_ignored_outside_stays_ignored_and_a_closed_terminal_en
 
 
 def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken(deck: Terminal) -> None:
-    deck.press("2")
+    deck.press("/", "\x1bOS", shows="/nowhere/vi cannot be run")
+    deck.press("escape", "2")
     for put_to_sleep in (partial(deck.press, "ctrl+z"), partial(deck.process.send_signal, signal.SIGTSTP)):
         deck.shows("[2 Sandboxes]", "No sandboxes", "? Help")
         put_to_sleep()
-        _, status = os.waitpid(deck.process.pid, os.WUNTRACED)
-        assert os.WIFSTOPPED(status)
+        assert os.WIFSTOPPED(os.waitpid(deck.process.pid, os.WUNTRACED)[1])
         deck.at_rest()  # what was written before is not taken for drawn again
         assert deck.modes_left == {}
         deck.screen.reset()

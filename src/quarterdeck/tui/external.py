@@ -45,7 +45,9 @@ def _with(app: App[Any], variables: Sequence[str], usual: str, value: str) -> st
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(escaped(value))
         with app.suspend():
-            ended = subprocess.run([*command, name], check=False).returncode
+            ended = _status([*command, name])
+        if isinstance(ended, OSError):
+            raise ended
         if ended != 0:
             raise CannotRunError(f"{command[0]} ended with {ended}; nothing was changed.")
         return path.read_text(encoding="utf-8", errors="replace").rstrip("\n")
@@ -55,6 +57,14 @@ def _with(app: App[Any], variables: Sequence[str], usual: str, value: str) -> st
         raise CannotRunError(f"{command[0]} cannot be run: {error.strerror}.") from None
     finally:
         path.unlink(missing_ok=True)
+
+
+def _status(command: Sequence[str]) -> int | OSError:
+    """Run a program and return how it ended; Textual takes the terminal back only where nothing is raised meanwhile."""
+    try:
+        return subprocess.run(command, check=False).returncode
+    except OSError as error:
+        return error
 
 
 def can_open_browser(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> bool:
