@@ -385,7 +385,7 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         await user.go_to("c2", "space")
         await user.press("p", sees=("box00   Talk 1 and 1 more: It is paused already.", "box02   Talk 2"))
         await user.press("escape", "asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3"))
-        await user.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1", "f save"))
+        await user.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1\n▌\n▌   y copy"))
         await user.press("enter", sees="▌  box02   Talk 2\n")
         assert sorted(fleet.orders) == [("pause", "box00"), ("pause", "box02"), ("pause", "box03")]
         await user.press("escape")

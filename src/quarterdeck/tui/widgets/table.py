@@ -43,7 +43,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         height: 1fr;
         overflow: hidden auto;
         scrollbar-gutter: stable;
-        scrollbar-size-vertical: 1;
+        scrollbar-size: 0 1;
         text-align: center;
         content-align: center middle;
     }
