@@ -123,7 +123,7 @@ async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: Fa
         await user.sees("! No such title", "! No such selected_branch")
         await user.press(*"Port", sees=("Port", "! No such selected_branch"), lacks="No such title")
         fleet.says[f"POST {CONVERSATIONS}"] = Answer({"detail": "Not so"}, 422)
-        await user.press("ctrl+s", sees=("Not so", "First message", "port it", "to rust", "Port"))
+        await user.press("ctrl+s", sees=("Not so", "First message     port it", "to rust", "Port"))
         assert not fleet.created
         await user.press("escape", sees="Not created; n shows what you entered.")
         await user.press("n", sees=("Try it again", "Not so", "port it"), lacks="was not known")
