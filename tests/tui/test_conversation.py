@@ -347,16 +347,16 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
 
 async def test_it_says_what_it_has_cost_how_to_stop_the_agent_and_when_that_asks(agent: FakeAgent, user: User) -> None:
     await user.sees("r Resume", "[ Messages", "m writes a message", "─" * 80, lacks="Pause agent")
-    spent = {"accumulated_cost": 0.5, "accumulated_token_usage": {"per_turn_token": 12_345, "context_window": 200_000}}
-    agent.add("ConversationStateUpdateEvent", key="stats", value={"usage_to_metrics": {"agent": spent}})
     agent.set("running")
-    await user.press("ctrl+r", sees=("p Pause agent", "$0.50", "ctx 12k/200k", "asks: risky"))
+    usage = {"per_turn_token": 12_345, "context_window": 200_000}
+    for told, shown in ((None, "$0.50  asks: risky"), (usage, "$0.50  ctx 12k/200k  asks: risky")):
+        spent = {"agent": {"accumulated_cost": 0.5, "accumulated_token_usage": told}}
+        agent.add("ConversationStateUpdateEvent", key="stats", value={"usage_to_metrics": spent})
+        await user.press("ctrl+r", sees=("p Pause agent", shown))
     await user.press("m", sees=("^s send", "esc leave; the draft is kept"), lacks=("Pause agent", "m writes"))
     await user.press("escape", "slash", sees=("enter the one before", "esc close", "\n find: enter goes"))
-    await user.press("escape", sees="p Pause agent")
-    await user.press("f2", sees=("Ask always", "Never ask"))
+    await user.press("escape", "f2", sees=("p Pause agent", "Ask always", "Never ask"))
     await user.press("1", sees=("asks: always", "until the agent server restarts"))
-    await user.press("f2", "2", sees="asks: risky")
     await user.press("f2", "3", sees=("Never ask?", "It does everything from now on without asking."))
     await user.press("y", sees="asks: never")
     await user.press("f2", "2", sees="asks: risky")

@@ -59,7 +59,7 @@ def about_line(
         used, window = stats.context
         of = f"/{_thousands(window)}" if window else ""
         parts["cost"] = (money(stats.cost), Tone.PLAIN)
-        parts["context"] = (text.line(f"ctx {_thousands(used)}{of}"), Tone.MUTED)
+        parts["context"] = (text.line(f"ctx {_thousands(used)}{of}" if used else ""), Tone.MUTED)
     if (policy := transcript.policy) is not None and policy.kind:
         parts["asks"] = (text.line(f"asks: {POLICIES.get(policy.kind, policy.kind)}"), Tone.MUTED)
     if (action := transcript.under_way) is not None and following.reached:
