@@ -174,9 +174,10 @@ async def test_what_is_unfolded_at_the_foot_comes_into_sight(agent: FakeAgent) -
 
 
 async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None:
-    failed = {"content": [{"type": "text", "text": "no such thing"}], "exit_code": 2}
+    failed = {"content": [{"type": "text", "text": "no such thing\n" * 9 + "at all"}], "exit_code": 2}
+    agent.says_words(range(12))
     agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=failed)
-    agent.says_words(range(40))
+    agent.says_words(range(12, 40))
     agent.says("second wish", "user")
     async with opened(agent) as user:
 
@@ -185,12 +186,11 @@ async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent) -> None
 
         await lead("left_square_bracket", to="first wish")
         await user.press("left_square_bracket", sees="No message of yours before this one.")
-        await lead("right_curly_bracket", to="no such thing")
+        await user.press("right_curly_bracket", sees="at all")
         await lead("right_square_bracket", to="second wish")
         await lead("left_curly_bracket", to="no such thing")
         await lead("G", "slash", *"WORD 3", "enter", to="word 39")
-        await lead("enter", to="word 38")
-        assert [line for line in user.text.splitlines() if "word 38" in line and "▌" in line]
+        await user.press("enter", until=lambda: [x for x in user.text.splitlines() if "word 38" in x and "▌" in x])
         await user.press("escape", "y", sees="Copied the entry, if your terminal takes copies")
         assert user.deck.clipboard == "word 38"
         await lead("slash", *["backspace"] * 6, *"wish", "enter", "enter", to="second wish")

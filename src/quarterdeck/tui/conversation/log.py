@@ -165,6 +165,7 @@ class Log(CellLines, can_focus=True):
         self._cursor = number
         if Position(number, 0) not in self._visible():
             self._top = self._within(self._place_after(Position(number, 0), -(self.size.height // 3)))
+        self._reveal()
         self._after_move()
         return went
 
