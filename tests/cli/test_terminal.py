@@ -49,8 +49,8 @@ def assert_as_it_was(terminal: Terminal) -> None:
 
 
 @pytest.fixture
-def deck() -> Iterator[Terminal]:
-    with Terminal(*quarterdeck(), env={**os.environ, "VISUAL": "/nowhere/vi"}) as terminal:
+def deck(home: Home) -> Iterator[Terminal]:
+    with Terminal(*quarterdeck(), env={**os.environ, "VISUAL": f"{home.root}/ed -i s/$/it/"}) as terminal:
         terminal.shows("local service", "No conversations.")
         yield terminal
 
@@ -58,8 +58,7 @@ def deck() -> Iterator[Terminal]:
 def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Home) -> None:
     preferences = home.write("preferences.toml", 'last_connection = ["x"]\n')
     with Terminal(*quarterdeck()) as terminal:
-        terminal.press("/", "x", "enter", "2")  # at once: before the deck has the terminal
-        terminal.shows("[2 Sandboxes]", "No sandboxes", "local service")
+        terminal.press("/", "x", "enter", "2", shows=("[2 Sandboxes]", "No sandboxes", "local service"))  # typed ahead
         terminal.press("3", shows="[3 Settings")
         terminal.quit()
         assert_as_it_was(terminal)
@@ -97,8 +96,7 @@ ANSWERS = b"\x1b[12;40R\x1b[?2026;0$y\x1b]11;rgb:1010/1515/1c1c\x07\x1b]10;?\x1b
 
 
 def test_what_comes_in_pieces_is_put_together_and_what_is_no_letter_or_an_answer_is_no_key(deck: Terminal) -> None:
-    deck.send(ANSWERS + b"/")
-    deck.shows("/ words, tokens")
+    deck.press(ANSWERS.decode() + "/", shows="/ words, tokens")
     deck.send(b"\xff")
     deck.shows("\N{REPLACEMENT CHARACTER}")
     deck.send(b"\x7f" + "ü".encode()[:1])
@@ -106,8 +104,7 @@ def test_what_comes_in_pieces_is_put_together_and_what_is_no_letter_or_an_answer
     deck.send("ü".encode()[1:] + b"ber" + ANSWERS)
     deck.press(*"hush", shows="/ überhush")
     deck.send(b"\x15\x1b[200~" + "ö".encode() * 3_000 + b"the end\x1b[201~")  # longer than one reading
-    deck.shows("öö")
-    deck.press("!", shows="the end!")
+    deck.press("!", shows=("öö", "the end!"))
     deck.press("escape", shows="? Help")
     for key, shown in (("/", "/ words, tokens"), ("!", "/ D p y:q[201[20!")):
         deck.send(b"\x1b[200~")
@@ -170,8 +167,11 @@ def test_a_signal_that_is_ignored_outside_stays_ignored_and_a_closed_terminal_en
         assert terminal.process.wait(20) == 128 + signal.SIGTERM
 
 
-def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken(deck: Terminal) -> None:
-    deck.press("/", "\x1bOS", shows="/nowhere/vi cannot be run")
+def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken(deck: Terminal, home: Home) -> None:
+    deck.press("/", "\x1bOS", shows="ed cannot be run")
+    (home.root / "ed").symlink_to("/bin/sed")
+    deck.press("q", "u", "\x1bOS", shows="/ quit")
+    deck.press("s", shows="/ quits")
     deck.press("escape", "2")
     for put_to_sleep in (partial(deck.press, "ctrl+z"), partial(deck.process.send_signal, signal.SIGTSTP)):
         deck.shows("[2 Sandboxes]", "No sandboxes", "? Help")

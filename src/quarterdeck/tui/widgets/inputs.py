@@ -154,6 +154,7 @@ class LineInput(Input):
             return
         try:
             self.value = text.editable_line(edit(self.app, self.value))
+            self.action_end()
         except CannotRunError as error:
             self.notice(str(error))
 
