@@ -237,7 +237,8 @@ async def test_a_sandbox_that_is_not_listed_may_be_unread(fleet: FakeFleet, stat
     async with at_conversations(fleet, sees="Alone") as user:
         for key in ("p", "o"):
             await user.press(key, sees=words)
-            assert fleet.orders == []
+        await user.press("space", "p", sees="None of their sandboxes is in the list.")
+        await user.press("minus", until=lambda: not fleet.orders)
         gone = status == "MISSING"
         await user.press("w", sees="Its sandbox is gone, so nothing will happen in it." if gone else "Watching Alone")
         await user.press("D", sees="Its sandbox is gone already." if gone else "Its sandbox goes too")

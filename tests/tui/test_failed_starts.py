@@ -120,21 +120,20 @@ def starting() -> FakeFleet:
 
 
 async def test_cursor_and_detail_go_with_a_start_to_the_conversation_it_becomes(starting: FakeFleet) -> None:
-    starting.tasks[0] |= {"status": "WAITING_FOR_SANDBOX", "request": {}}
-    starting.tasks[0].pop("sandbox_id")
+    starting.tasks[0] |= {"status": "WAITING_FOR_SANDBOX", "request": {}, "sandbox_id": None}
     async with at_conversations(starting, sees="2/7 sandbox") as user:
         await user.press("o", sees="It has no sandbox yet.")
-        starting.tasks[0]["sandbox_id"] = "box"
-        starting.tasks[0]["status"] = "PREPARING_REPOSITORY"
+        starting.tasks[0]["sandbox_id"] = "later"
+        await user.reread(sees="later")
+        await user.press("o", sees="Its sandbox has not been read yet")
+        starting.tasks[0] |= {"sandbox_id": "box", "status": "PREPARING_REPOSITORY"}
         await user.reread(sees=("3/7 repository", "Which port?"))
         assert user.table.cursor_id == "f" * 32
         await user.press("enter", sees=(f"▌  {'f' * 32}", "PREPARING_REPOSITORY"))
         starting.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
         starting.talk("new", "box", "Port it", execution_status="running")
-        await user.reread(sees=("▌  Port it", "Working", "provider"))
-        assert "It is gone." not in user.text
-        await user.press("escape")
-        assert user.table.ids[0] == "asks", "it needs somebody"
+        await user.reread(sees=("▌  Port it", "Working", "provider"), until=lambda: "is gone." not in user.text)
+        await user.press("escape", until=lambda: user.table.ids[0] == "asks")  # it needs somebody
         assert user.table.cursor_id == "new"
         await user.press("R", sees="Only a start that failed can be tried again.")
 

@@ -86,7 +86,7 @@ class SandboxCommands:
         session, now = self.screen.app.session, self.screen.app.clock()
         rows, hidden = self.targets()
         if session is None or not rows:
-            self.screen.say("None of these has a sandbox any more.", Tone.WARN)
+            self.screen.say("None of their sandboxes is in the list.", Tone.WARN)
             return
         bulk_action = session.bulk_action(action)
         planned = plan(rows, lambda row: why_not(action.verb.lower(), row.state(now)), hidden)

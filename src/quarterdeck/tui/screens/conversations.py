@@ -63,11 +63,12 @@ def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -
     memory = session.memories.by_id.get(row.sandbox_id or "")
     if memory is not None:
         return refusal(name, memory.state(now), subject="Its sandbox")
-    if row.record is not None and row.record.sandbox_status in THERE:
+    starts = row.task is not None and row.state.word != FAILED
+    if row.sandbox_id is None:
+        return "It has no sandbox yet." if starts else "It has no sandbox."
+    if starts or (row.record is not None and row.record.sandbox_status in THERE):
         return "Its sandbox has not been read yet; it will be in a moment."  # the server may name it only here
-    if row.sandbox_id is not None:
-        return "Its sandbox is not there."
-    return "It has no sandbox yet." if row.task and row.state.word != FAILED else "It has no sandbox."
+    return "Its sandbox is not there."
 
 
 def _changes_at(session: Session, row: ConversationRow, now: datetime) -> datetime | None:
