@@ -238,9 +238,9 @@ async def test_a_sandbox_that_is_not_listed_may_be_unread(fleet: FakeFleet, stat
         for key in ("p", "o"):
             await user.press(key, sees=words)
         await user.press("space", "p", sees="None of their sandboxes is in the list.")
-        await user.press("minus", until=lambda: not fleet.orders)
         gone = status == "MISSING"
-        await user.press("w", sees="Its sandbox is gone, so nothing will happen in it." if gone else "Watching Alone")
+        await user.press("w", sees="None of these" if gone else "Watching Alone", until=lambda: not fleet.orders)
+        await user.press("minus", "w", sees="Its sandbox is gone, so nothing" if gone else "No longer watching")
         await user.press("D", sees="Its sandbox is gone already." if gone else "Its sandbox goes too")
 
 

@@ -443,11 +443,14 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def action_notify_me(self) -> None:
         """Watch the conversation of the row, or those of all marked rows; if all are watched, stop watching them."""
-        session = self.app.session
+        session, now, definition = self.app.session, self._now(), self.definition
+        if session is None:
+            return
         rows, hidden = self.targets()
-        records = filter(None, (self.definition.conversation(row) for row in rows if row.id not in hidden))
-        found = {record.id: record for record in records}
-        if session is None or not found:
+        shown = (row for row in rows if row.id not in hidden)
+        able = (row for row in shown if definition.why_not(session, "notify_me", row, now) is None)
+        found = {record.id: record for record in map(definition.conversation, able) if record is not None}
+        if not found:
             self.say("None of these has a conversation to watch.", Tone.WARN)
             return
         what = f"{len(found)} conversations"
