@@ -170,8 +170,9 @@ class Entries:
         before, lacking = Entries(events), self._lacking.values()
         self._lacking = {event.id: (event, went_on or before.went_on) for event, went_on in lacking}
         self.went_on = self.went_on or before.went_on
-        for event, before.went_on in [*self._lacking.values()]:
+        for event, went_on in [*self._lacking.values()]:
             if event.tool_call_id in before._calls:
+                before.went_on = went_on
                 before.add(event)
                 del self._lacking[event.id]
                 self._by_id.pop(event.id, None)

@@ -141,9 +141,17 @@ class Record:
 
     def put(self, draft: Draft, contested: frozenset[str] = frozenset(), arrived: frozenset[str] = frozenset()) -> None:
         """Show a draft that did not come from the form."""
-        shown = replace(self.form.view, draft=draft.with_fields(self._fields_for(draft.base)), server=self.server)
-        read_only = self.app.endpoint.read_only
-        self.form.show(replace(shown, read_only=read_only, contested=contested, arrived=arrived, complaints=()))
+        self.form.show(
+            replace(
+                self.form.view,
+                draft=draft.with_fields(self._fields_for(draft.base)),
+                server=self.server,
+                read_only=self.app.endpoint.read_only,
+                contested=contested,
+                arrived=arrived,
+                complaints=(),
+            )
+        )
 
     def _fields_for(self, record: Settings | None) -> FormFields:
         return fields_on(self.server, self._schema, kind_in(record))

@@ -16,6 +16,7 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import working
 from quarterdeck.tui.widgets.inputs import LineInput
 from quarterdeck.tui.widgets.lines import CellLines
+from quarterdeck.tui.widgets.strips import fit_cell
 
 NO_TOKENS = Shown("")
 BETWEEN = "  "
@@ -24,23 +25,6 @@ LONG = 20
 """Cells of a filter that takes the room of its tokens, too: in 60 columns its field has no more beside them."""
 FILTERING = working((("enter", "keep it"), ("esc", "show all"), ("f4", "$EDITOR")))
 """What the key bar says while a filter is typed."""
-
-
-class WholeParts(CellLines):
-    """A line of which each count or token is shown whole or not at all."""
-
-    def cut(self, line: Cell) -> Cell:
-        """Return the parts that fit: a number cut short is another number."""
-        words = "".join(span for span, _ in line).rstrip()
-        whole = len(words) <= self.size.width
-        end = len(words) if whole else words.rfind(BETWEEN, 0, self.size.width - 1) + len(BETWEEN)
-        if end < len(BETWEEN):
-            return line  # it has no parts
-        fitting: list[Span] = []
-        for span, tone in line:
-            fitting.append((Shown(span[:end]), tone))
-            end = max(end - len(span), 0)
-        return (*fitting, (Shown("" if whole else "…"), Tone.MUTED))
 
 
 class FilterBar(Vertical):
@@ -61,12 +45,12 @@ class FilterBar(Vertical):
         """Create a bar for a filter with these tokens; `hint` is its placeholder. Without tokens, it has no counts."""
         super().__init__()
         self._tokens = tokens
-        self._above = WholeParts(id="counts") if tokens else CellLines(id="counts")
+        self._above = CellLines(fit=fit_parts if tokens else fit_cell, id="counts")
         self._said: Cell = ()
         self._problem: Cell = ()
         """What is wrong with the filter: it stands in place of what was said, where it has more room."""
         self._field = LineInput(placeholder=hint, id="filter")
-        self._found = WholeParts(id="found")
+        self._found = CellLines(fit=fit_parts, id="found")
 
     def compose(self) -> ComposeResult:
         """The counts, the filter, and its matches."""
@@ -122,3 +106,17 @@ class FilterBar(Vertical):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self.post_message(self.Changed(event.value))
+
+
+def fit_parts(line: Cell, width: int) -> list[Span]:
+    """Fill a width with the counts or tokens that fit whole: a number cut short is another number."""
+    words = "".join(span for span, _ in line).rstrip()
+    whole = len(words) <= width
+    end = len(words) if whole else words.rfind(BETWEEN, 0, width - 1) + len(BETWEEN)
+    if end < len(BETWEEN):
+        return fit_cell(line, width)  # it has no parts
+    fitting: list[Span] = []
+    for span, tone in line:
+        fitting.append((Shown(span[:end]), tone))
+        end = max(end - len(span), 0)
+    return fit_cell((*fitting, (Shown("" if whole else "…"), Tone.MUTED)), width)

@@ -1,6 +1,6 @@
 """Lines of text: a widget that paints only what changed, and what scrolls it by keys."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 from textual.containers import VerticalScroll
@@ -9,7 +9,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from quarterdeck.tui.cells import Cell
+from quarterdeck.tui.cells import Cell, Span
 from quarterdeck.tui.widgets.strips import ThemedWidget, fit_cell, hanging, joined, selectable, selected_text, wrap
 
 
@@ -39,8 +39,15 @@ class TextScroll(VerticalScroll):
 class CellLines(ThemedWidget):
     """Lines of cells: one that changed is painted alone, and text can be selected with the mouse."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+    def __init__(
+        self,
+        *,
+        fit: Callable[[Cell, int], Sequence[Span]] = fit_cell,
+        id: str | None = None,  # noqa: A002 - Textual's name for it
+    ) -> None:
+        """Create lines that `fit` cuts or fills to a width."""
         super().__init__(id=id)
+        self._fit = fit
         self.painted: list[Cell] = []
         """What each line of the widget shows."""
 
@@ -52,11 +59,7 @@ class CellLines(ThemedWidget):
     def render_line(self, y: int) -> Strip:
         """Return one line."""
         line, width = self.painted[y] if y < len(self.painted) else (), self.size.width
-        return selectable(joined(fit_cell(self.cut(line), width), width, self.tones()), y, self)
-
-    def cut(self, line: Cell) -> Cell:
-        """Return what to show of a line; what is still too long ends with an ellipsis."""
-        return line
+        return selectable(joined(self._fit(line, width), width, self.tones()), y, self)
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         """Return the text that is selected with the mouse."""
