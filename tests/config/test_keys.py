@@ -81,7 +81,7 @@ async def in_file(file: Path, connection: Connection = WORK) -> SecretStr | None
 
 
 async def test_a_key_in_the_file_belongs_to_its_origin(file: Path) -> None:
-    assert await keys(file).source(WORK) == "none (no system keyring answers)"
+    assert await keys(file).source(WORK) == "none (the system keyring is locked)"
     await keys(file).keep(WORK, KEY, in_file=True)
     assert [stat.S_IMODE(each.stat().st_mode) for each in (file, file.parent)] == [0o600, 0o700]
     assert file.read_text().startswith("# Keys in plain text")

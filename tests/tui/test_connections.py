@@ -289,7 +289,7 @@ async def test_without_a_keyring_a_file_is_used_only_after_a_yes(desk: Desk, hom
     async with desk.deck() as user:
         await at_list(user, "down", "down")
         await give_key(user, "two", OTHER_KEY)
-        await user.sees("Keep the key in a file?", "The system keyring did not keep the key.")
+        await user.sees("Keep the key in a file?", "The key was not kept: the system keyring is locked.")
         await user.press("enter", sees=("used until the deck ends", "typed for this run"))
         assert not file.exists()
         await give_key(user, "two", OTHER_KEY, sees="Keep the key in a file?")

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from keyring import core
 from keyring.backend import KeyringBackend
+from keyring.errors import KeyringLocked
 from pydantic import SecretStr
 
 from quarterdeck.config import edit, files
@@ -35,7 +36,10 @@ class UnusableKeyError(ConfigError):
 
 
 class KeyringUnavailableError(Exception):
-    """The keyring raised an exception, did not respond in time, or did not store what it accepted."""
+    """The keyring raised an exception, did not respond in time, or did not store what it accepted; says which."""
+
+    def __init__(self, words: str = "no system keyring answers") -> None:
+        super().__init__(words)
 
 
 class Owner(NamedTuple):
@@ -98,7 +102,7 @@ class SystemKeyring:
             return backend.get_password(SERVICE, owner.user) == key.get_secret_value()
 
         if not await self._in_thread(keep):
-            raise KeyringUnavailableError
+            raise KeyringUnavailableError("the system keyring did not store it")
 
     async def forget(self, owner: Owner) -> None:
         """Delete a key, if there is one; raises KeyringUnavailableError unless there is none any more."""
@@ -122,6 +126,8 @@ class SystemKeyring:
         def work() -> None:
             try:
                 answer.set_result(call())
+            except KeyringLocked:
+                answer.set_exception(KeyringUnavailableError("the system keyring is locked"))
             except Exception:  # noqa: BLE001 - backends are third-party code that may raise anything
                 answer.set_exception(KeyringUnavailableError())
 
@@ -294,8 +300,8 @@ class Keys:
         try:
             if (key := await self._keyring.read(owner)) is not None:
                 return Found(key, KEYRING)
-        except KeyringUnavailableError:
-            missing.append("no system keyring answers")
+        except KeyringUnavailableError as error:
+            missing.append(str(error))
         try:
             entry = await asyncio.to_thread(self._entry, owner.name)
         except ConfigError as error:

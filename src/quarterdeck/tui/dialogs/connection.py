@@ -183,9 +183,9 @@ async def _keep_key(app: Deck, keys: Keys, connection: Connection, key: SecretSt
     """Store a key in the keyring, or in a file if the person agrees; returns where, empty for nowhere."""
     try:
         await keys.keep(connection, key, in_file=False)
-    except KeyringUnavailableError:
+    except KeyringUnavailableError as error:
         said = (
-            cell("The system keyring did not keep the key.", Tone.WARN),
+            cell(f"The key was not kept: {error}.", Tone.WARN),
             cell(f"Keep the key in {keys.file}, in plain text, readable by you alone?", Tone.STRONG),
             cell("Without it the key is used until the deck ends.", Tone.MUTED),
         )
