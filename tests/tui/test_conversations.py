@@ -171,7 +171,8 @@ async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(fleet: F
     async with at_conversations(fleet, size=(60, 20), endpoint=read_only) as user:
         await user.until(lambda: "…7.0.0.1:3112 READ-ONLY · live now" in user.line(0))
         await user.go_to("c1", "E", sees=("Trajectory of Talk 1", "trajectory-c1.zip"))
-        await user.retype("nowhere/x.zip", "enter", sees=("Trajectory of Talk 1", "nowhere is no folder"))
+        for typed, said in (("no/x", "no is no"), ("~no/x", "Nobody here"), ("x" * 256 + "/x", "no folder that")):
+            await user.retype(typed, "enter", sees=("Trajectory of Talk 1", said))
         await user.retype("trajectory-c1.zip", "enter", sees="Write over the file?")
         await user.press("enter", sees="Trajectory of Talk 1")
         assert written.read_text() == "precious"

@@ -147,14 +147,14 @@ def certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
         return _NO_CERTIFICATES
     if ca_file is None:
         return _usual_certificates()
-    path = Path(ca_file).expanduser()
     try:
-        return ssl.create_default_context(cafile=path)
+        return ssl.create_default_context(cafile=Path(ca_file).expanduser())
     except (ssl.SSLError, ValueError):
-        words = f"The CA file {path} holds no certificate that can be read."
+        words = f"The CA file {ca_file} holds no certificate that can be read."
         raise unusable(words, "It has to be a PEM file.") from None
-    except OSError as error:
-        raise unusable(f"The CA file {path} cannot be read: {error.strerror}.", "Check its path.") from None
+    except (OSError, RuntimeError) as error:  # the latter for the home folder of nobody
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise unusable(f"The CA file {ca_file} cannot be read: {reason}.", "Check its path.") from None
 
 
 @cache

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 
 from pydantic import SecretStr
 
@@ -135,8 +134,6 @@ def _checked(check: Callable[[str], object]) -> Callable[[str], str | None]:
 def _problem_with_file(path: str) -> str | None:
     if not path:
         return None
-    if not Path(path).expanduser().is_file():
-        return "The CA file is not there: give the whole path of a PEM file, or leave it empty."
     try:
         certificates("https:", path)
     except ServiceError as error:

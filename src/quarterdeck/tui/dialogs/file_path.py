@@ -31,7 +31,10 @@ def path_dialog(
 
 
 def _path(typed: str) -> Path:
-    return Path(typed).expanduser()
+    try:
+        return Path(typed).expanduser()
+    except RuntimeError:
+        raise RefusedError(f"Nobody here has the home folder {Path(typed).parts[0]}.", "path") from None
 
 
 def save_dialog(
@@ -55,7 +58,7 @@ def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> Fo
     """Return a dialog for the path of a file to be written later; its answer includes whether to replace a file."""
 
     async def choose(path: Path) -> tuple[Path, bool]:
-        if not await asyncio.to_thread(path.parent.is_dir):
+        if not await asyncio.to_thread(os.access, path.parent, os.W_OK | os.X_OK):
             raise RefusedError(f"{path.parent} is no folder that can be written to.", "path")
         is_there = await asyncio.to_thread(os.path.lexists, path)
         if is_there:
