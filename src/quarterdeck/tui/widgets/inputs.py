@@ -269,8 +269,8 @@ class OneOf(Select[str]):
         return str(self.value)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While the list is closed, the keys for pages belong to the form."""
-        return self.expanded or action != "page"
+        """The keys for pages belong to the list where that has the focus, otherwise to the form."""
+        return action != "page" or not self.has_focus
 
     async def action_page(self, direction: str) -> None:
         """Move a page up or down in the list."""
