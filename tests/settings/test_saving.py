@@ -19,7 +19,7 @@ from quarterdeck.settings.catalogue import CATALOGUE
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.form_fields import CANONICAL, fields_on
-from quarterdeck.settings.kept import DisabledServers, Journal, with_replaced
+from quarterdeck.settings.kept import DisabledServers, Journal
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers, without_duplicates
 from quarterdeck.settings.merge import Conflict, Side, merge
@@ -178,19 +178,25 @@ class Dying(FlatServer):
 
 
 class Notes:
-    """The journal, and what it held when a store was asked for; each question is answered for the own edits."""
+    """What is kept here, and the journal when a store was asked for; each question is answered for the own edits."""
 
     def __init__(self, server: FlatServer) -> None:
         self.server = server
         self.journal: Journal | None = None
+        self.disabled: DisabledServers | None = None
         self.before: list[Journal | None] = []
 
     def __call__(self, asked: Asked) -> Answer | Exception:
         self.before += [self.journal] if asked.method == "POST" else []
         return self.server(asked)
 
-    async def note(self, noted: Callable[[Journal | None], Journal | None]) -> None:
+    async def note(self, noted: Callable[[Journal | None], Journal | None]) -> Journal | None:
         self.journal = noted(self.journal)
+        return self.journal
+
+    async def keep(self, kept: Callable[[DisabledServers | None], DisabledServers | None]) -> DisabledServers | None:
+        self.disabled = kept(self.disabled)
+        return self.disabled
 
     async def mine(self, conflict: Conflict) -> Side:
         return Side.MINE
@@ -204,7 +210,7 @@ async def save_on(server: FlatServer, draft: Draft, notes: Notes | None = None, 
     client, _ = client_of(notes, server=MERGING)
     async with client:
         store = RememberingStore(client, TypedSecrets())
-        return await save(draft, store, Caller(notes.mine, notes.agrees, notes.note, utc_now, **more))
+        return await save(draft, store, Caller(notes.mine, notes.agrees, notes.note, notes.keep, utc_now, **more))
 
 
 BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)
@@ -259,24 +265,17 @@ async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:
 
 async def test_what_another_deck_makes_of_what_is_kept_while_a_save_is_sent_is_left_alone() -> None:
     old, edited, other = (StdioServer(name="old", command=command) for command in ("uvx", "npx", "deno"))
-    kept: DisabledServers | None = None
-
-    async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
-        nonlocal kept
-        kept = with_replaced(kept, gone, new)
-        return kept
+    holding = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(old,))})
+    notes = Notes(flat(holding))
 
     def meanwhile(step: str) -> None:
-        nonlocal kept
         if step == "Saving…":
-            assert kept is not None
-            assert kept.servers == (old,)
-            kept = DisabledServers(servers=(edited, other))
+            assert notes.disabled == DisabledServers(servers=(old,))
+            notes.disabled = DisabledServers(servers=(edited, other))
 
-    holding = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(old,))})
     disabled = Draft(holding).change_servers(Servers.disable, 0)
-    assert (await save_on(flat(holding), disabled, keep=keep, tell=meanwhile)).saved
-    assert kept == DisabledServers(servers=(edited, other))
+    assert (await save_on(notes.server, disabled, notes, tell=meanwhile)).saved
+    assert notes.disabled == DisabledServers(servers=(edited, other))
 
 
 LISTED = McpConfig(

@@ -14,7 +14,6 @@ from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, n
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.files import ConfigError, read_named
@@ -23,7 +22,7 @@ from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
-from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, last_save, with_replaced
+from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, last_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import ON_HERE, Pasted, PasteError, pasted
 from quarterdeck.settings.mcp_server import missing, paired, versions
@@ -179,13 +178,9 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
 
     about = choose(arguments, config).about
     state = KeptState(config.folders.kept, _tell_damaged)
-
     store = RememberingStore(client, TypedSecrets())
-
-    async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
-        return await state.change(DisabledServers, about, lambda kept: with_replaced(kept, gone, new))
-
-    caller = Caller(_give_up, agree, partial(state.change, Journal, about), utc_now, keep, _sending)
+    noting, keeping = (partial(state.change, Journal, about), partial(state.change, DisabledServers, about))
+    caller = Caller(_give_up, agree, noting, keeping, utc_now, _sending)
     result = await save(draft, store, caller)
     if arguments.dry_run and not result.error:
         if result.saved:

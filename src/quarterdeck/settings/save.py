@@ -3,7 +3,7 @@
 It uses a store and callbacks that answer questions, and knows no widgets and no network.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,12 +11,12 @@ from functools import partial
 from itertools import chain
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.mcp import LISTS, McpServer
+from quarterdeck.client.models.mcp import LISTS
 from quarterdeck.client.nested_mcp import named
 from quarterdeck.client.settings import PreparedRequest, losses
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, with_save, without_save
+from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, with_replaced, with_save, without_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
 from quarterdeck.settings.review import Review, review
@@ -37,11 +37,11 @@ class Caller:
     settle: Callable[[Conflict], Awaitable[Side | None]]
     agree: Callable[[Review, PreparedRequest | None, str], Awaitable[bool]]
     """Asks whether to send, if there is a request; the third argument says why it asks again, empty at first."""
-    note: Callable[[Callable[[Journal | None], Journal | None]], Awaitable[object]]
-    """Stores what is made of the journal of saves; may raise ServiceError."""
+    note: Callable[[Callable[[Journal | None], Journal | None]], Awaitable[Journal | None]]
+    """Stores on this machine, and returns, what is made of the journal of saves; may raise ServiceError."""
+    keep: Callable[[Callable[[DisabledServers | None], DisabledServers | None]], Awaitable[DisabledServers | None]]
+    """The same with the disabled servers."""
     clock: Callable[[], datetime]
-    keep: Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]] | None = None
-    """Stores the second servers on this machine, not the first any more; returns all stored. May raise ServiceError."""
     sending: Callable[[], AbstractContextManager[None]] = nullcontext
     """A context that is entered while a request is under way and its outcome is unknown."""
     tell: Callable[[str], None] = lambda step: None
@@ -84,23 +84,24 @@ async def save(draft: Draft, store: RememberingStore, caller: Caller) -> SaveRes
 
 async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveResult:
     """Keep disabled servers here, and send the rest; raises ServiceError if nothing was done."""
-    keep, entries = caller.keep, meant.servers.entries
+    entries = meant.servers.entries
     new = [entry for entry in entries if entry.disabled and not entry.removed and entry.server != entry.kept]
     added, replaced = [entry.server for entry in new], [entry.kept for entry in new if entry.kept is not None]
     gone = [entry.kept for entry in entries if entry.kept is not None and (entry.removed or not entry.disabled)]
-    if keep is None or not (added or gone):
+    if not (added or gone):
         return await _send(meant, store, caller)
-    await keep(replaced, added)
+    give_back = partial(with_replaced, gone=added, new=replaced)
+    await caller.keep(partial(with_replaced, gone=replaced, new=added))
     try:
         result = await _send(meant, store, caller)
     except ServiceError:
-        await keep(added, replaced)
+        await caller.keep(give_back)
         raise
     try:
         if result.meant is None:
-            await keep(added, replaced)
+            await caller.keep(give_back)
         elif result.saved:
-            kept = disabled_in(await keep(gone, ()))
+            kept = disabled_in(await caller.keep(partial(with_replaced, gone=gone, new=())))
             stored = merge(meant, result.draft.base, kept).draft  # by what was meant, each server keeps its row
             return replace(result, draft=replace(stored, edits=result.draft.edits, past=(), future=()))
     except ServiceError as error:
@@ -153,8 +154,8 @@ async def _agree(
     while True:
         caller.tell("Reading what is stored now…")
         kept_here = None
-        if caller.keep is not None and MCP in draft.edits and (draft.disabled or draft.servers.to_keep_here):
-            kept_here = disabled_in(await caller.keep((), ()))  # as it is now: another deck may have changed it
+        if MCP in draft.edits and (draft.disabled or draft.servers.to_keep_here):
+            kept_here = disabled_in(await caller.keep(lambda kept: kept))  # another deck may have changed it
         merged = merge(draft, await store.load(), kept_here)
         before, draft = draft, merged.draft
         for conflict in merged.conflicts:

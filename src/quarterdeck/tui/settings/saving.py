@@ -1,16 +1,15 @@
 """Saving and undoing a save: the review, conflicts, the journal on this machine, and the result."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.kept import DisabledServers, Journal, last_save, with_replaced
+from quarterdeck.settings.kept import DisabledServers, Journal, last_save
 from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, no_longer_active, problems, until_when
 from quarterdeck.settings.save import Caller, SaveResult, save
@@ -137,18 +136,18 @@ class Saves:
             dialog.show(review, request, why, preface)
             return await dialog.answer
 
-        async def note(noted: Callable[[Journal | None], Journal | None]) -> None:
-            self.record.has_save = await change(Journal, endpoint.about, noted) is not None
+        async def note(noted: Callable[[Journal | None], Journal | None]) -> Journal | None:
+            journal = await change(Journal, endpoint.about, noted)
+            self.record.has_save = journal is not None
+            return journal
 
-        async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
-            return await change(DisabledServers, endpoint.about, lambda kept: with_replaced(kept, gone, new))
-
+        keep = partial(change, DisabledServers, endpoint.about)
         sending = partial(session.writes.under_way, "save of the settings")
         self.under_way = True
         try:
             if not dialog.is_mounted:
                 await self.app.push_screen(dialog)
-            return await save(draft, store, Caller(settle, agree, note, self.app.clock, keep, sending, tell))
+            return await save(draft, store, Caller(settle, agree, note, keep, self.app.clock, sending, tell))
         finally:
             self.under_way = False
             if not dialog.answer.done():
