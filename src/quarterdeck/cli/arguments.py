@@ -113,6 +113,8 @@ def parse(words: Sequence[str]) -> CommandLine:
     name, parser.prog = found.command.partition(".")[0], found.prog
     if name in _WITHOUT_SERVER and (found.url is not None or found.connection is not None or found.read_only):
         parser.error(f"{name} takes no --url, --connection or --read-only")
+    if name != "deck" and (found.quiet or not found.mouse):
+        parser.error("--quiet and --no-mouse are options of the deck, not of a command")
     if found.url is not None and found.connection is not None:  # one before and one after the command
         parser.error("argument --connection: not allowed with argument --url")
     options = [word.partition("=")[0] for word in rest if word.startswith("-") and word != "-"]
