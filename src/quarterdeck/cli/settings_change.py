@@ -71,10 +71,10 @@ async def take(arguments: CommandLine, config: Config) -> int:
             found = settings_files.imported(text, await read_draft(client))
         except settings_files.ImportRefused as error:
             raise CommandError(str(error), "Nothing was changed.", status=2) from None
-        if found.wrong:
-            raise CommandError(" ".join((*found.wrong, *found.left)), f"Nothing was changed. {TAKE_OUT}", status=2)
         for each in (*(f"Left alone: {each}" for each in found.left), *found.notes):
             note(each)
+        if found.wrong:
+            raise CommandError(" ".join(found.wrong), f"Nothing was changed. {TAKE_OUT}", status=2)
         return await _save(arguments, config, client, found.draft)
 
 

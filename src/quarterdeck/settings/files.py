@@ -8,6 +8,7 @@ object of most tools, with a placeholder for each secret.
 import json
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,19 +98,22 @@ def imported(text: str, draft: Draft) -> Imported:
     wrong: list[str] = []
     left: list[str] = []
     notes: list[str] = []
-    foreign: list[str] = []
+    foreign: dict[str, list[str]] = defaultdict(list)
     values: dict[str, Any] = {}
     data = _read(text)
     for key, value in _values(data):
         entry = draft.fields.by_key.get(key)
         if entry is None or not draft.has(entry) or entry.control is Control.READ_ONLY:
-            foreign += [key[:60]] if value is not None else []
+            if value is not None:
+                section, _, name = key[:60].rpartition(".")
+                foreign[section].append(name)
         elif key == MCP:
             values[MCP] = _with_servers(draft, value, wrong, notes)
         else:
             values |= _taken(draft, entry, value, wrong, left)
-    if foreign:
-        left.append(f"{', '.join(foreign)}: this server does not have it, or lets nobody change it.")
+    for section, names in foreign.items():
+        told = f"{section}: {', '.join(names)}" if section else ", ".join(names)
+        left.append(f"{told}: this server does not have it, or lets nobody change it.")
     if stray := [key[:60] for key in data if key not in _TOP]:
         left.append(f"{', '.join(stray)}: outside the table [settings].")
     return Imported(draft.set_all(values), tuple(wrong), tuple(left), tuple(notes))
