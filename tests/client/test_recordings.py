@@ -118,7 +118,7 @@ OF_FLAT: Mapping[str, Case] = {
         at=("mcp_config", "sse_servers", 0, "url"),
     ),
     "settings-invalid-condenser-19": Case(changing(condenser_max_size=19), kind=INVALID, at=("condenser_max_size",)),
-    "options-agents": Case(lambda client, _: client.options.agents(), same),
+    "options-agents": Case(lambda client, _: client.suggestions("agent"), same),
     "conv-patch-title": RENAME._replace(kind=NOT_OFFERED),
     "conv-delete-unknown": DELETE._replace(kind=NOT_OFFERED),
     "conv-download": Case(lambda client, one: client.conversations.trajectory(one.part(2)), kind=SERVER),
@@ -161,7 +161,7 @@ OF_NESTED: Mapping[str, Case] = {
     "settings-agent_kind-bad": stores(**{"agent_settings.agent_kind": "zzz"})._replace(kind=INVALID),
     "settings-agent_kind-acp": stores(**{"agent_settings.agent_kind": "acp"}),
     "config-models-search-verified": Case(
-        lambda client, _: client.options.models(),
+        lambda client, _: client.suggestions("llm_model"),
         lambda result, body: list(result) == [f"{item['provider']}/{item['name']}" for item in body["items"]],
     ),
     "conv-patch-title": RENAME,

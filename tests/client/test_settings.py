@@ -264,17 +264,18 @@ async def test_suggestions_of_a_nested_server_are_the_models_it_has_verified() -
     items = [claude, old, {"provider": None, "name": "bare"}, {"provider": "x"}, "nonsense"]
     answer = Answer({"items": items, "next_page_id": "Mw"})
     client, wire = client_of({"GET /api/v1/config/models/search": [answer]}, server=NESTED)
-    assert await client.options.models() == ("anthropic/claude", "bare")
-    assert set(wire.asked[0].query) == {("verified__eq", "true"), ("limit", "100")}
+    assert await client.suggestions("llm_model") == ("anthropic/claude", "bare")
+    assert await client.suggestions("agent") == await client.suggestions("security_analyzer") == ()
+    assert [set(asked.query) for asked in wire.asked] == [{("verified__eq", "true"), ("limit", "100")}]
 
 
 @pytest.mark.parametrize("answer", [NO_ROUTE, Answer(None), Answer(5), Answer({"other": []}), Answer([{}])])
 @pytest.mark.parametrize("server", [FLAT, NESTED], ids=["flat", "nested"])
 async def test_what_is_not_offered_is_no_suggestion_but_a_refused_key_is_said(server: Server, answer: Answer) -> None:
     client, _ = client_of(lambda _: answer, server=server)
-    assert await client.options.models() == await client.options.agents() == ()
+    assert await client.suggestions("llm_model") == await client.suggestions("agent") == ()
     client, _ = client_of(lambda _: Answer({"detail": "Unauthorized"}, 401))
-    assert (await error_of(client.options.agents())).kind is ErrorKind.AUTH
+    assert (await error_of(client.suggestions("agent"))).kind is ErrorKind.AUTH
 
 
 def schema(*fields: Any) -> Answer:
@@ -291,7 +292,6 @@ async def test_a_schema_is_read_with_whole_places_without_canonical_fields_and_n
     client, _ = client_of({f"GET {AGENT_SCHEMA}": [agent], f"GET {TALK_SCHEMA}": [talk]}, server=NESTED)
     one, bare, *others = await client.settings.schema()
     assert [(field.secret, field.variant) for field in others] == [(True, None), (True, None), (False, "acp")]
-    assert await client.options.security_analyzers() == ("llm",)
     assert (one.place, one.prominence) == ("agent_settings.verification.critic_mode", "critical")
     assert (bare.place, bare.label, bare.prominence, bare.secret) == ("agent_settings.bare", "bare", "minor", False)
     for answer in (Answer([]), Answer({"sections": 5}), Answer("text")):

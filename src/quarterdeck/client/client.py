@@ -9,7 +9,7 @@ from quarterdeck.client.conversations import ConversationsResource, StartTasksRe
 from quarterdeck.client.describe import Probe, describe, probe, release_of
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.network import origin_of
-from quarterdeck.client.options import OptionsResource
+from quarterdeck.client.options import suggestions
 from quarterdeck.client.profiles import ProfilesResource
 from quarterdeck.client.sandboxes import SandboxesResource
 from quarterdeck.client.secrets import SecretsResource
@@ -43,7 +43,6 @@ class Client:
         self.settings = SettingsResource(transport)
         self.secrets = SecretsResource(transport)
         self.profiles = ProfilesResource(transport)
-        self.options = OptionsResource(transport)
 
     @property
     def server(self) -> Server:
@@ -68,6 +67,10 @@ class Client:
     async def release(self) -> str:
         """Return the server's release, empty if it cannot be found; this may read half a megabyte."""
         return self.server.release or await release_of(self.transport)
+
+    async def suggestions(self, key: str) -> tuple[str, ...]:
+        """Return values that the server suggests for a setting."""
+        return await suggestions(self.transport, key)
 
     async def alive(self, url: SecretStr) -> bool:
         """Whether anything responds at `/alive` of the origin of a sandbox's address; no key is sent."""

@@ -1,7 +1,7 @@
 """The nested generation: its rules for each field, its records as canonical ones, and changes as diffs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import pydantic
 from pydantic import InstanceOf, SecretStr, TypeAdapter, ValidationError
@@ -75,6 +75,8 @@ FIELDS: Mapping[str, NestedField] = {
 
 PLACES: Mapping[str, str] = {name: field.place for name, field in FIELDS.items() if field.place}
 CANONICAL: Mapping[str, str] = {place: name for name, place in PLACES.items()}
+TAKES_ONLY = {name: get_args(field.type) for name, field in FIELDS.items() if get_origin(field.type) is Literal}
+"""The values of fields for which any other is refused or, worse, stored and never read again."""
 NESTED_RULES: Mapping[str, FieldRules] = {
     **{name: field.rules for name, field in FIELDS.items()},
     **dict.fromkeys((AGENT_KIND, "secrets_store"), _SET),

@@ -1,11 +1,11 @@
-"""The server's descriptions of its settings, and suggestions for fields (SERVERS.md: schemas)."""
+"""The server's descriptions of its settings (SERVERS.md: schemas), and suggestions for fields."""
 
 from typing import Any
 
 from pydantic import ValidationError
 
 from quarterdeck.client.models.base import Wire
-from quarterdeck.client.nested import CONVERSATION, NESTED_SETTINGS, PLACES
+from quarterdeck.client.nested import NESTED_SETTINGS
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.client.request import Request
@@ -76,6 +76,8 @@ def _field(section: str, raw: Any) -> SchemaField | None:
         return None
 
 
+SUGGESTED = {"llm_model": "models", "agent": "agents", "security_analyzer": "security-analyzers"}
+"""The settings for which servers suggest values, and what flat ones call the list (SERVERS.md: suggestions)."""
 MODELS = "/api/v1/config/models"
 MOST = 5_000
 """Maximum number of suggestions taken from one response; the longest real list has about 2,500."""
@@ -94,34 +96,17 @@ class SuggestedModel(Wire):
         return self.name if self.provider is None else f"{self.provider}/{self.name}"
 
 
-class OptionsResource:
-    """Reads suggestions for fields, empty if a server has none (SERVERS.md: suggestions); raises ServiceError."""
+async def suggestions(transport: Transport, key: str) -> tuple[str, ...]:
+    """Return values for a setting of `SUGGESTED`, models as provider/name; empty if a server has none.
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self._models = Records(transport, SuggestedModel, MODELS)
-
-    async def models(self) -> tuple[str, ...]:
-        """Return models as provider/name; from a nested server, the first page of verified ones."""
-        if not self._transport.server.nested:
-            return await self._texts("models")
-        found = await self._models.newest(("verified__eq", "true"))
+    A nested server suggests models alone: the first page of those that it has verified. Raises ServiceError.
+    """
+    if transport.server.nested:
+        if key != "llm_model":
+            return ()
+        found = await Records(transport, SuggestedModel, MODELS).newest(("verified__eq", "true"))
         return tuple(model.id for model in found.items if not model.hidden)
-
-    async def agents(self) -> tuple[str, ...]:
-        """Return agent classes."""
-        return () if self._transport.server.nested else await self._texts("agents")
-
-    async def security_analyzers(self) -> tuple[str, ...]:
-        """Return security analyzers; a nested server lists them in its schema."""
-        if not self._transport.server.nested:
-            return await self._texts("security-analyzers")
-        fields = await read_schema(self._transport, CONVERSATION)
-        choices = (field.choices for field in fields if field.place == PLACES["security_analyzer"])
-        return tuple(choice.value for choice in next(choices, ()) if isinstance(choice.value, str))
-
-    async def _texts(self, name: str) -> tuple[str, ...]:
-        response = await self._transport.send_if_offered(Request("GET", f"/api/options/{name}"))
-        content = None if response is None else response.json()
-        items = content[:MOST] if isinstance(content, list) else ()
-        return tuple(item for item in items if isinstance(item, str))
+    response = await transport.send_if_offered(Request("GET", f"/api/options/{SUGGESTED[key]}"))
+    content = None if response is None else response.json()
+    items = content[:MOST] if isinstance(content, list) else ()
+    return tuple(item for item in items if isinstance(item, str))

@@ -6,10 +6,10 @@ from functools import cached_property
 
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.client.nested import AGENT_KIND, USUAL_KIND
+from quarterdeck.client.nested import AGENT_KIND, TAKES_ONLY, USUAL_KIND
 from quarterdeck.client.nested import CANONICAL as CANONICAL_AT
 from quarterdeck.client.options import SchemaField
-from quarterdeck.settings.catalogue import ANALYZERS, CATALOGUE, GROUPINGS
+from quarterdeck.settings.catalogue import CATALOGUE
 from quarterdeck.settings.fields import (
     LIST,
     NUMBER,
@@ -18,7 +18,6 @@ from quarterdeck.settings.fields import (
     SECRET,
     TEXT,
     WHOLE,
-    Choices,
     Field,
     Group,
     typed,
@@ -26,12 +25,6 @@ from quarterdeck.settings.fields import (
 
 ONE_KIND = frozenset({"agent", "enable_default_condenser", "condenser_max_size"})
 """Settings that only the service's own kind of agent has."""
-
-_ONLY: Mapping[str, Choices] = {
-    "security_analyzer": {key: ANALYZERS[key] for key in ("llm", "none")},
-    "sandbox_grouping_strategy": GROUPINGS,
-}
-"""Settings for which any other value is refused or, worse, stored and never read again."""
 
 _GROUPS: Mapping[str, Group] = {"llm": Group.LLM, "general": Group.AGENT, "condenser": Group.AGENT}
 """The form's groups for sections of a server."""
@@ -146,6 +139,6 @@ def _on(server: Server, entry: Field, kind: str) -> Field:
         return replace(entry, absent=NOT_HERE)
     if kind != USUAL_KIND and entry.key in ONE_KIND:
         return replace(entry, absent=f"Agents of the kind {kind} have no such setting.")
-    if server.nested and entry.key in _ONLY:
-        entry = replace(entry, choices=_ONLY[entry.key], only_choices=True)
+    if server.nested and (only := TAKES_ONLY.get(entry.key)):
+        entry = replace(entry, choices={value: entry.choices[value] for value in only}, only_choices=True)
     return replace(entry, nullable=entry.nullable and rules.clearable)

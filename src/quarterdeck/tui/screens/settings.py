@@ -11,6 +11,7 @@ from textual.widgets import Static
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.options import SUGGESTED
 from quarterdeck.fleet.news import News
 from quarterdeck.settings.draft import Draft, Edits
 from quarterdeck.settings.merge import is_another
@@ -22,7 +23,7 @@ from quarterdeck.tui.screen import DeckScreen
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.files import SettingsFiles
 from quarterdeck.tui.settings.record import Record
-from quarterdeck.tui.settings.saved_at_once import SUGGESTIONS, AtOnceActions, read_lists
+from quarterdeck.tui.settings.saved_at_once import AtOnceActions, read_lists
 from quarterdeck.tui.settings.saving import NO_SAVE, Saves
 from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.settings.unsaved import NONE_LEFT, KeptEdits
@@ -137,7 +138,7 @@ class SettingsScreen(DeckScreen):
         self.message_line.go_on()
         self.refresh_frame()
         client, key = self.app.client, self.form.editor.entry.key if self.form.editor is not None else ""
-        if client is not None and key in SUGGESTIONS and key not in self.form.suggestions:
+        if client is not None and key in SUGGESTED and key not in self.form.suggestions:
             self._read_suggestions(client, key)
 
     # Which commands are allowed
@@ -345,7 +346,7 @@ class SettingsScreen(DeckScreen):
     async def _read_suggestions(self, client: Client, key: str) -> None:
         values: Sequence[str] = ()
         with suppress(ServiceError):
-            values = await SUGGESTIONS[key](client.options)
+            values = await client.suggestions(key)
         if client is self.app.client:
             self.form.suggest({**self.form.suggestions, key: values})
 

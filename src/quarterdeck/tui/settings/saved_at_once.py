@@ -1,4 +1,4 @@
-"""Data outside the record that is saved at once: custom secrets, git tokens, LLM profiles; and suggestions."""
+"""Data outside the record that is saved at once: custom secrets, git tokens, LLM profiles."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +12,6 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import GitProvider, is_mask
 from quarterdeck.client.models.settings import CustomSecret, Profiles, ProviderToken
-from quarterdeck.client.options import OptionsResource
 from quarterdeck.client.profiles import NAME as PROFILE_NAME
 from quarterdeck.client.secrets import NAME as SECRET_NAME
 from quarterdeck.settings import checks
@@ -27,12 +26,6 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
 
-SUGGESTIONS = {
-    "llm_model": OptionsResource.models,
-    "agent": OptionsResource.agents,
-    "security_analyzer": OptionsResource.security_analyzers,
-}
-"""The fields that servers suggest values for, and the method that reads them."""
 LOSES_TOKENS = "Tokens are not told before settings are saved: those of other providers are lost. Save first."
 RECREATED = (
     "This release cannot change a value: the secret is deleted and created anew.",
