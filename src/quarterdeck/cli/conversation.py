@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import client_for, until_signal, words_of
-from quarterdeck.cli.output import CommandError, answer, note, print_json, say, typed_message
+from quarterdeck.cli.output import CommandError, answer, if_interrupted, note, print_json, say, typed_message
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
@@ -124,16 +124,14 @@ class Conversation:
 
     async def refusal(self, act: Awaitable[str]) -> int | None:
         """Print the result of an answer; returns the exit status if nothing was sent because its state is different."""
+        shows = f"`quarterdeck conversations show {self.following.conversation_id}` tells."
         try:
-            note(await act)
+            with if_interrupted("Whether it arrived is not known.", shows):
+                note(await act)
         except ServiceError as error:
             if error.kind is not ErrorKind.CONFLICT:
                 raise
             return self.refuse(words_of(error), error.advice)
-        except asyncio.CancelledError:
-            shows = f"`quarterdeck conversations show {self.following.conversation_id}` tells."
-            note("Whether it arrived is not known.", shows)
-            raise
         return None
 
     def refuse(self, words: str, advice: str) -> int:

@@ -14,7 +14,7 @@ from quarterdeck.cli.oneshot import (
     typed_filter,
     utc_minute,
 )
-from quarterdeck.cli.output import CommandError, answer, note, typed_message
+from quarterdeck.cli.output import CommandError, answer, if_interrupted, note, typed_message
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask, conversation_plain
@@ -70,15 +70,12 @@ async def create(arguments: CommandLine, config: Config) -> int:
     )
     async with client_for(arguments, config) as client:
         before = await _newest(client)
-        try:
+        with if_interrupted("The server may go on and create it.", "`quarterdeck conversations list` shows it then."):
             created = await client.conversations.create(new)
             if isinstance(created, StartTask):
                 conversation = await _read(client, await _follow(client, created))
             else:
                 conversation = created or await _appeared(client, before)
-        except asyncio.CancelledError:
-            note("The server may go on and create it.", "`quarterdeck conversations list` shows it then.")
-            raise
         conversation = await _titled(client, conversation, new)
         answer(arguments, conversation_plain(conversation), [line(conversation.id)])
         return 0

@@ -1,8 +1,10 @@
 """Output of commands: a server's text made safe, JSON in ASCII."""
 
+import asyncio
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
@@ -32,6 +34,16 @@ def say(*words: str) -> None:
 def note(words: str, advice: str = "") -> None:
     """Print one line on standard error."""
     print(line(f"quarterdeck: {words} {advice}"), file=sys.stderr)
+
+
+@contextmanager
+def if_interrupted(words: str, advice: str) -> Iterator[None]:
+    """Print a line if an interrupt ends the program while a request made inside the block is under way."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        note(words, advice)
+        raise
 
 
 def print_json(value: Any, indent: int | None = 2) -> None:

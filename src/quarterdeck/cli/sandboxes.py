@@ -1,6 +1,5 @@
 """`quarterdeck sandboxes list`, `specs` and `start`, and reading sandboxes for other commands."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,7 +14,7 @@ from quarterdeck.cli.oneshot import (
     typed_filter,
     utc_minute,
 )
-from quarterdeck.cli.output import CommandError, answer, columns, note
+from quarterdeck.cli.output import CommandError, answer, columns, if_interrupted, note
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import SandboxSpec, sandbox_plain
@@ -129,11 +128,8 @@ async def start(arguments: CommandLine, config: Config) -> int:
                 answer(arguments, _spec_plain(spec), [line(words)])
                 note("Nothing was started.")
                 return 0
-        try:
+        with if_interrupted("The server may go on and start one.", "`quarterdeck sandboxes list` shows it then."):
             started = await client.sandboxes.start(arguments.spec)
-        except asyncio.CancelledError:
-            note("The server may go on and start one.", "`quarterdeck sandboxes list` shows it then.")
-            raise
         found = await client.sandboxes.find(started.id)
         if found is None or found.status in (SandboxStatus.ERROR, SandboxStatus.MISSING):
             status = "not listed" if found is None else found.status

@@ -1,8 +1,6 @@
 """`quarterdeck settings set`, `import` and `undo`: the deck's save, confirmed by command line options."""
 
-import asyncio
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import client_for
-from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, note, print_json, say
+from quarterdeck.cli.output import STANDARD, CommandError, answer, from_input, if_interrupted, note, print_json, say
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
@@ -179,8 +177,9 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
     about = choose(arguments, config).about
     state = KeptState(config.folders.kept, _tell_damaged)
     store = RememberingStore(client, TypedSecrets())
-    noting, keeping = (partial(state.change, Journal, about), partial(state.change, DisabledServers, about))
-    caller = Caller(_give_up, agree, noting, keeping, utc_now, _sending)
+    noting, keeping = partial(state.change, Journal, about), partial(state.change, DisabledServers, about)
+    goes_on = "The server may go on and store it.", "`quarterdeck settings show` shows it then."
+    caller = Caller(_give_up, agree, noting, keeping, utc_now, partial(if_interrupted, *goes_on))
     result = await save(draft, store, caller)
     if arguments.dry_run and not result.error:
         if result.saved:
@@ -196,16 +195,6 @@ def _stops(draft: Draft, server: Server) -> Iterable[str]:
     titles: dict[int | None, str] = {entry.row: f" {server_title(entry.server)}:" for entry in draft.servers.entries}
     found = (each for each in problems(draft, server) if each.stops)
     return dict.fromkeys(f"{each.key}:{titles.get(each.row, '')} {each.words}" for each in found)
-
-
-@contextmanager
-def _sending() -> Iterator[None]:
-    """Say, where an interrupt ends the program, what may become of what was sent."""
-    try:
-        yield
-    except asyncio.CancelledError:
-        note("The server may go on and store it.", "`quarterdeck settings show` shows it then.")
-        raise
 
 
 async def _give_up(conflict: Conflict) -> Side | None:
