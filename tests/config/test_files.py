@@ -287,7 +287,7 @@ def keep(folder: Path, saves: Any) -> None:
 
 
 def kept_in(folder: Path) -> Any:
-    return getattr(StateFiles(folder).read(Journal, HERE), "saves", None)
+    return StateFiles(folder).read(Journal, HERE).saves
 
 
 def file_of(folder: Path) -> Path:
@@ -302,7 +302,7 @@ def test_it_is_there_for_the_next_run_and_for_nobody_else_until_it_is_deleted(tm
     keep(tmp_path / "state", "ä")
     assert kept_in(tmp_path / "state") == "ä"
     files = StateFiles(tmp_path / "state")
-    assert files.read(Journal, THERE) is files.read(View, HERE) is None
+    assert (files.read(Journal, THERE), files.read(View, HERE)) == (Journal(), View())
     assert stat.S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
     folders = [tmp_path / "state", *(tmp_path / "state").iterdir()]
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in folders} == {0o700}
@@ -310,9 +310,8 @@ def test_it_is_there_for_the_next_run_and_for_nobody_else_until_it_is_deleted(tm
     written = file_of(tmp_path).stat().st_ino
     keep(tmp_path / "state", "ä")
     assert file_of(tmp_path).stat().st_ino == written, "what did not change is not written"
-    assert files.change(Journal, HERE, lambda kept: None) is None
-    assert kept_in(tmp_path / "state") is None
-    assert not list(tmp_path.rglob("*.json"))
+    assert files.change(Journal, HERE, lambda kept: Journal()) == Journal()
+    assert (kept_in(tmp_path / "state"), list(tmp_path.rglob("*.json"))) == (None, [])
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"saves"', "[" * 100_000, '{"saves": "\\q"}'])
@@ -351,7 +350,7 @@ def test_a_file_or_folder_that_cannot_be_used_is_named_in_words_and_left_as_it_i
 
 def _count_up(folder: Path) -> None:
     for _ in range(20):
-        StateFiles(folder).change(Journal, HERE, lambda kept: Journal(saves=(kept.saves if kept else 0) + 1))
+        StateFiles(folder).change(Journal, HERE, lambda kept: Journal(saves=(kept.saves or 0) + 1))
 
 
 def test_two_processes_lose_nothing_of_each_other(tmp_path: Path) -> None:

@@ -174,14 +174,17 @@ def displacing(memories: SandboxMemories, ids: Iterable[str], titles: Mapping[st
     return Displacement(lambda: records, memories, titles.get)
 
 
+NOTHING = KeptTimelines()
+
+
 class Watched:
     """The memories and the timelines of one server, read by hand."""
 
-    def __init__(self, kept: KeptTimelines | None = None) -> None:
+    def __init__(self, kept: KeptTimelines = NOTHING) -> None:
         self.awaited = False
         self.memories = SandboxMemories(lambda: self.awaited)
         self.timelines = self.memories.timelines
-        self.timelines.recall(kept or KeptTimelines(sandboxes={}))
+        self.timelines.recall(kept)
 
     def read(self, second: float, *statuses: str, beginning: bool = False) -> None:
         """Read sandboxes a, b, c ... in these statuses; "-" stands for one that is not read."""
@@ -191,10 +194,9 @@ class Watched:
     def told(self, name: str = "a") -> list[tuple[str, Cause]]:
         return [(event.what, event.cause) for event in self.timelines.of(name)]
 
-    def kept(self, beside: KeptTimelines | None = None) -> KeptTimelines:
+    def kept(self, beside: KeptTimelines = NOTHING) -> KeptTimelines:
         """What the next run finds, `beside` what was kept already."""
-        kept = self.timelines.kept() or KeptTimelines(sandboxes={})
-        return KeptTimelines.model_validate_json(kept.joined(beside).model_dump_json())
+        return KeptTimelines.model_validate_json(self.timelines.kept().joined(beside).model_dump_json())
 
 
 @pytest.mark.parametrize(
@@ -379,14 +381,14 @@ def test_the_oldest_running_ones_are_named_when_the_cap_is_reached() -> None:
     ("before", "running", "after", "cap"),
     [
         (KeptCap(cap=7), 5, "PAUSED RUNNING", KeptCap(cap=5)),
-        (None, 5, "PAUSED PAUSED RUNNING", KeptCap(cap=4)),
+        (KeptCap(), 5, "PAUSED PAUSED RUNNING", KeptCap(cap=4)),
         # more than was thought run beside each other
         (KeptCap(cap=5), 5, "RUNNING", KeptCap(cap=None)),
         (KeptCap(cap=5), 4, "RUNNING", KeptCap(cap=5)),
-        (None, 50, "RUNNING", None),
+        (KeptCap(), 50, "RUNNING", KeptCap()),
     ],
 )
-def test_what_made_room_teaches_the_cap(before: KeptCap | None, running: int, after: str, cap: KeptCap | None) -> None:
+def test_what_made_room_teaches_the_cap(before: KeptCap, running: int, after: str, cap: KeptCap) -> None:
     ids, memories = [f"{number:02}" for number in range(running)], SandboxMemories()
     displacement = displacing(memories, ids, {})
     displacement.learned = before

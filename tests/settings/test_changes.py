@@ -6,11 +6,10 @@ from hypothesis import given
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings import kept as kept_here
 from quarterdeck.settings.changes import FieldChange, KeptChanges, Restored, restored
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Unreadable
-from quarterdeck.settings.kept import MOST_RUNS, Journal, UnsavedEdits, last_save
+from quarterdeck.settings.kept import MOST_RUNS, Journal, UnsavedEdits
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import as_data, bare, members
 from tests.settings.strategies import FILES, NOON, PLAIN_FIELDS, counted, marked_drafts, saved
@@ -18,16 +17,17 @@ from tests.settings.strategies import FILES, NOON, PLAIN_FIELDS, counted, marked
 PLAIN = StdioServer(name="plain", command="uvx")
 ADDED = SseServer(url="https://a.example/sse")
 BOTH = McpConfig(stdio_servers=(FILES, PLAIN))
+NOTHING = Journal()
 STORED = Settings(language="de", llm_api_key_set=True, search_api_key_set=False, mcp_config=BOTH)
 
 
-def with_run(kept: UnsavedEdits | None, name: str, edited: Draft, minutes: int = 0) -> UnsavedEdits:
-    return kept_here.with_run(kept, name, edited, NOON + timedelta(minutes=minutes), process="")
+def with_run(kept: UnsavedEdits, name: str, edited: Draft, minutes: int = 0) -> UnsavedEdits:
+    return kept.with_run(name, edited, NOON + timedelta(minutes=minutes), process="")
 
 
 def restored_on(base: Draft, edited: Draft) -> Restored:
     """The edits put on another draft, after they went through a file."""
-    kept = UnsavedEdits.model_validate_json(with_run(None, "a", edited).model_dump_json())
+    kept = UnsavedEdits.model_validate_json(with_run(UnsavedEdits(), "a", edited).model_dump_json())
     return restored(kept.runs["a"], base)
 
 
@@ -35,14 +35,14 @@ def unedited(draft: Draft) -> Draft:
     return Draft(draft.base, disabled=draft.disabled)
 
 
-def noted(meant: Draft, found: Settings | None, before: Journal | None = None) -> Journal:
+def noted(meant: Draft, found: Settings | None, before: Journal = NOTHING) -> Journal:
     """A journal with a save, after it went through a file."""
-    when = NOON + timedelta(minutes=0 if before is None else len(before.saves))
-    return Journal.model_validate_json(kept_here.with_save(before, meant, found, when).model_dump_json())
+    when = NOON + timedelta(minutes=len(before.saves))
+    return Journal.model_validate_json(before.with_save(meant, found, when).model_dump_json())
 
 
 def undone(journal: Journal, now: Draft) -> Restored:
-    last = last_save(journal, now)
+    last = journal.last_save(now)
     return Restored(now) if last is None else last[1]
 
 
@@ -133,10 +133,10 @@ def test_edits_in_the_first_version_of_the_file_are_restored() -> None:
 
 
 def test_of_the_runs_that_ended_the_newest_are_kept_and_offered_first() -> None:
-    kept = None
+    kept = UnsavedEdits()
     for minute in (*range(1, MOST_RUNS + 5), 0):
         kept = with_run(kept, f"run-{minute}", Draft(STORED).set("language", "fr"), minutes=minute)
-    names = [name for name, _ in kept_here.left_behind(kept, lambda process: False)]
+    names = [name for name, _ in kept.left_behind(lambda process: False)]
     assert names == [f"run-{minute}" for minute in range(MOST_RUNS + 4, 4, -1)]
 
 
@@ -172,20 +172,19 @@ def test_what_was_changed_again_since_or_never_arrived_is_left_alone() -> None:
     assert after is not None
     newer = after.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(FILES,))})
     undo = undone(noted(meant, after), Draft(newer))
-    assert undo.moved == ("Language", "stdio plain")
-    assert not undo.draft.edited
+    assert (undo.moved, undo.draft.edited) == (("Language", "stdio plain"), False)
     never = Draft(STORED).set("language", "fr").change_servers(Servers.remove, 1).change_servers(Servers.add, ADDED)
-    assert last_save(noted(never, STORED), Draft(STORED)) is None
+    assert noted(never, STORED).last_save(Draft(STORED)) is None
     assert undone(noted(never, STORED, noted(meant, after)), Draft(after)).draft.changes["language"] == "de"
 
 
 def test_what_could_not_be_read_back_is_undone_if_it_is_there_else_the_save_before_it() -> None:
     meant = Draft(STORED).set("language", "fr").change_servers(Servers.remove, 1)
     assert undone(noted(meant, None), saved(meant)).draft.changes["language"] == "de"
-    assert last_save(noted(meant, None), Draft(STORED)) is None
+    assert noted(meant, None).last_save(Draft(STORED)) is None
     added = Draft(STORED).change_servers(Servers.add, ADDED)
     assert undone(noted(added, None), saved(added)).draft.edited
-    assert last_save(noted(added, None), Draft(STORED)) is None
+    assert noted(added, None).last_save(Draft(STORED)) is None
     earlier = Draft(STORED).set("language", "it")
     after = saved(earlier)
     journal = noted(after.set("language", "fr"), None, noted(earlier, after.base))

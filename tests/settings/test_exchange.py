@@ -11,11 +11,12 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings import files, kept, masks
+from quarterdeck.settings import files, masks
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import OBJECT, Field, Group
 from quarterdeck.settings.files import ImportRefused, imported
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
+from quarterdeck.settings.kept import DisabledServers, Journal, UnsavedEdits
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers, converted
 from quarterdeck.settings.mcp_json import PasteError, pasted, without_secrets
@@ -90,9 +91,9 @@ def test_any_text_is_refused_or_read(text: str) -> None:
 def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
     after = saved(draft)
     written = (
-        kept.with_run(None, "a", draft, NOON, "1").model_dump_json(),
-        kept.with_save(None, draft, after.base, NOON).model_dump_json(),
-        kept.with_save(None, draft, None, NOON).model_dump_json(),
+        UnsavedEdits().with_run("a", draft, NOON, "1").model_dump_json(),
+        Journal().with_save(draft, after.base, NOON).model_dump_json(),
+        Journal().with_save(draft, None, NOON).model_dump_json(),
         files.as_json(files.exported(draft)),
         without_secrets(listed(draft.servers.config())),
         repr(tuple(lines(draft))),
@@ -103,8 +104,8 @@ def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
 @given(st.lists(MARKED_SERVER, max_size=3))
 def test_disabled_servers_are_kept_with_what_secrets_they_have(servers: list[McpServer]) -> None:
     for each in (tuple(servers), tuple(map(bare, servers))):
-        text = kept.DisabledServers(servers=each).model_dump_json()
-        assert kept.DisabledServers.model_validate_json(text).servers == each
+        text = DisabledServers(servers=each).model_dump_json()
+        assert DisabledServers.model_validate_json(text).servers == each
     assert MARK not in text
 
 

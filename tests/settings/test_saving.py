@@ -182,19 +182,18 @@ class Notes:
 
     def __init__(self, server: FlatServer) -> None:
         self.server = server
-        self.journal: Journal | None = None
-        self.disabled: DisabledServers | None = None
-        self.before: list[Journal | None] = []
+        self.journal, self.disabled = Journal(), DisabledServers()
+        self.before: list[Journal] = []
 
     def __call__(self, asked: Asked) -> Answer | Exception:
         self.before += [self.journal] if asked.method == "POST" else []
         return self.server(asked)
 
-    async def note(self, noted: Callable[[Journal | None], Journal | None]) -> Journal | None:
+    async def note(self, noted: Callable[[Journal], Journal]) -> Journal:
         self.journal = noted(self.journal)
         return self.journal
 
-    async def keep(self, kept: Callable[[DisabledServers | None], DisabledServers | None]) -> DisabledServers | None:
+    async def keep(self, kept: Callable[[DisabledServers], DisabledServers]) -> DisabledServers:
         self.disabled = kept(self.disabled)
         return self.disabled
 
@@ -251,9 +250,8 @@ async def test_what_became_of_a_save_is_found_out_by_reading(
     assert (result.saved, result.error) == (is_saved, not is_saved)
     assert result.draft.changes == {key: draft.edits[key] for key in left}
     assert (result.meant is not None) is is_noted
-    assert [each.saves[-1].unsure for each in notes.before if each is not None] == [True] * server.stores
-    saves = notes.journal.saves if notes.journal is not None else ()
-    assert [each.unsure for each in saves] == ([result.seen is None] if is_noted else [])
+    assert [each.saves[-1].unsure for each in notes.before] == [True] * server.stores
+    assert [each.unsure for each in notes.journal.saves] == ([result.seen is None] if is_noted else [])
 
 
 async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:

@@ -144,7 +144,7 @@ def test_a_notice_is_written_as_the_terminal_takes_it(environ: dict[str, str], w
 
 
 class Late(KeptState):
-    async def read(self, model: type[M], about: str) -> M | None:
+    async def read(self, model: type[M], about: str) -> M:
         await asyncio.Event().wait()
         return await super().read(model, about)
 

@@ -232,7 +232,7 @@ async def test_a_refusal_is_said_and_the_edits_are_kept_and_it_is_no_first_run(d
         await user.edit("git_user_name", "Grace Hopper")
         assert "Not saved" not in user.text
         await user.choose("Undo save")
-        assert (await user.deck.state.read(Journal, user.deck.endpoint.about)) is None
+        assert not (await user.deck.state.read(Journal, user.deck.endpoint.about)).saves
 
 
 async def test_when_somebody_was_faster_the_save_begins_anew(deck_at: Decks) -> None:

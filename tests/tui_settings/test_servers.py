@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer, listed
-from quarterdeck.settings.kept import DisabledServers, disabled_in
+from quarterdeck.settings.kept import DisabledServers
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import FakeServer
 from tests.client.settings_servers import DOWN, FlatServer
@@ -258,7 +258,7 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(deck: Decks,
 
 
 async def kept(folder: Path) -> tuple[McpServer, ...]:
-    return disabled_in(await KeptState(folder / "state").read(DisabledServers, LOCAL.about))
+    return (await KeptState(folder / "state").read(DisabledServers, LOCAL.about)).servers
 
 
 async def disable(user: FormUser, row: str, *keys: str) -> None:

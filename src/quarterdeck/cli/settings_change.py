@@ -20,7 +20,7 @@ from quarterdeck.fleet.ages import utc_now
 from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
-from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, last_save
+from quarterdeck.settings.kept import DisabledServers, Journal
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import ON_HERE, Pasted, PasteError, pasted
 from quarterdeck.settings.mcp_server import missing, paired, versions
@@ -83,8 +83,8 @@ async def undo(arguments: CommandLine, config: Config) -> int:
         left_behind = config.folders.left_behind  # before a damaged file, which is told of by itself, is one of them
         state = KeptState(config.folders.kept, _tell_damaged)
         journal, kept_here = await state.read(Journal, about), await state.read(DisabledServers, about)
-        now = replace(await read_draft(client), disabled=disabled_in(kept_here))
-        last = last_save(journal, now)
+        now = replace(await read_draft(client), disabled=kept_here.servers)
+        last = journal.last_save(now)
         if last is None:
             advice = " ".join(f"{each}." for each in left_behind)
             raise CommandError("No save from here is noted, so there is nothing to undo.", advice)

@@ -16,7 +16,7 @@ LARGEST = 8 * 1024 * 1024
 
 
 class StateModel(Protocol):
-    """A pydantic model that can be stored.
+    """A pydantic model that can be stored; without arguments it is what a missing file means.
 
     Its JSON is the content of the file. A secret member is written only if the model has a serializer for it, because
     pydantic writes stars for a `SecretStr`.
@@ -51,16 +51,16 @@ class StateFiles:
         self._folder = folder
         self._tell = tell
 
-    def read(self, model: type[M], about: str) -> M | None:
-        """Return what is stored about a server, None if there is nothing."""
+    def read(self, model: type[M], about: str) -> M:
+        """Return what is stored about a server, `model()` if there is nothing."""
         path = self._path(model, about)
         try:
-            return _content(path, model)
+            return _content(path, model) or model()
         except ValidationError:
             return self.change(model, about, lambda kept: kept)
 
-    def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
-        """Store and return the result of `change`, which receives the stored model; None deletes the file.
+    def change(self, model: type[M], about: str, change: Callable[[M], M]) -> M:
+        """Store and return the result of `change`, which receives the stored model; `model()` deletes the file.
 
         Nobody else changes it meanwhile, not even another process.
         """
@@ -68,20 +68,20 @@ class StateFiles:
         with files.changing(path):
             before = self._undamaged(path, model)
             after = change(before)
-            if after is None:
+            if after == model():
                 path.unlink(missing_ok=True)
             elif after != before:
                 _write(path, after)
             return after
 
-    def _undamaged(self, path: Path, model: type[M]) -> M | None:
+    def _undamaged(self, path: Path, model: type[M]) -> M:
         """Return the content of a file; a damaged one is renamed, without replacing an earlier damaged one."""
         try:
-            return _content(path, model)
+            return _content(path, model) or model()
         except ValidationError:
             names = (path.with_suffix(f".{number}.damaged" if number else ".damaged") for number in count())
             self._tell(path.rename(next(name for name in names if not name.exists())))
-            return None
+            return model()
 
     def _path(self, model: type[StateModel], about: str) -> Path:
         return self._folder / model.kind / f"{hashlib.sha256(about.encode()).hexdigest()[:24]}.json"

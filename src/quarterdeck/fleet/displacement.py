@@ -28,10 +28,10 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 class KeptCap(KeptModel):
-    """How many sandboxes a server was seen to let run; None if there is no such cap."""
+    """How many sandboxes a server was seen to let run; None if there is no such cap, 0 if it is not known."""
 
     kind: ClassVar[str] = "cap"
-    cap: Annotated[int, Field(ge=1)] | None
+    cap: Annotated[int, Field(ge=0)] | None = 0
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Displacement(KeptPart[KeptCap]):
 
     def __post_init__(self) -> None:
         super().__init__()
-        self.learned: KeptCap | None = None
+        self.learned = KeptCap()
         self._recent: list[RequestedStart] = []
 
     # Before
@@ -71,7 +71,7 @@ class Displacement(KeptPart[KeptCap]):
     @property
     def cap(self) -> int | None:
         """About how many sandboxes the server lets run, None if not known; until learned, guessed from an id."""
-        if self.learned is not None:
+        if self.learned.cap != 0:
             return self.learned.cap
         return DOCKER_CAP if next(iter(self.records()), "").startswith(DOCKER) else None
 
@@ -145,7 +145,7 @@ class Displacement(KeptPart[KeptCap]):
         before, runs = self.learned, len(start.running) - start.displaced + 1
         if start.displaced:
             self.learned = KeptCap(cap=runs)
-        elif before is not None and before.cap is not None and runs > before.cap:
+        elif before.cap and runs > before.cap:
             self.learned = KeptCap(cap=None)
         if self.learned != before:
             self.changed.set()
@@ -155,13 +155,13 @@ class Displacement(KeptPart[KeptCap]):
         titled = ((short_id(sandbox_id), self.title_in(sandbox_id)) for sandbox_id in ids)
         return ", ".join(f"{each} ({title})" if title else each for each, title in titled)
 
-    def kept(self) -> KeptCap | None:
+    def kept(self) -> KeptCap:
         """Return what was learned, if anything."""
         return self.learned
 
     def recall(self, kept: KeptCap) -> None:
         """Restore what an earlier run learned, unless this run already knows better."""
-        self.learned = self.learned or kept
+        self.learned = kept if self.learned == KeptCap() else self.learned
 
 
 def made_room(running: Iterable[str], by: str, timeline: Callable[[str], Sequence[Event]]) -> tuple[str, ...]:

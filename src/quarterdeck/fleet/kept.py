@@ -17,13 +17,13 @@ REST = 30.0
 
 
 class KeptModel(BaseModel):
-    """The contents of one state file."""
+    """The contents of one state file; without arguments, that there is none."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
     kind: ClassVar[str]
     version: Literal[1] = 1
 
-    def joined(self, kept: Self | None) -> Self:
+    def joined(self, kept: Self) -> Self:
         """Return the new contents of a file that has `kept`, perhaps from another deck; called in another thread."""
         return self
 
@@ -34,11 +34,11 @@ M = TypeVar("M", bound=KeptModel)
 class StateFiles(Protocol):
     """Stores models by their kind and server; both methods raise ServiceError(LOCAL)."""
 
-    async def read(self, model: type[M], about: str) -> M | None:
-        """Return what is stored about a server, None if there is nothing."""
+    async def read(self, model: type[M], about: str) -> M:
+        """Return what is stored about a server, `model()` if there is nothing."""
         ...
 
-    async def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
+    async def change(self, model: type[M], about: str, change: Callable[[M], M]) -> M:
         """Store and return the result of `change`, which receives the stored model; it is called in another thread."""
         ...
 
@@ -85,7 +85,7 @@ class Keeper:
         except (ServiceError, TimeoutError) as error:
             self._complain(error)
             return False
-        if kept is not None:
+        if kept != part.model():
             part.recall(kept)
         return True
 

@@ -65,13 +65,12 @@ class KeptTimelines(KeptModel):
     """The contents of the state file."""
 
     kind: ClassVar[str] = "timelines"
-    sandboxes: dict[str, KeptTimeline]
+    sandboxes: dict[str, KeptTimeline] = {}
 
-    def joined(self, kept: "KeptTimelines | None") -> "KeptTimelines":
+    def joined(self, kept: "KeptTimelines") -> "KeptTimelines":
         """Merge with what another deck wrote about other sandboxes or asked for, dropping what is older than `KEPT`."""
         mine = {i: each.events for i, each in self.sandboxes.items()}
-        theirs = kept.sandboxes.items() if kept is not None else ()
-        others = {i: each for i, each in theirs if _knows_more(each.events, mine.get(i))}
+        others = {i: each for i, each in kept.sandboxes.items() if _knows_more(each.events, mine.get(i))}
         both = others | {i: each for i, each in self.sandboxes.items() if i not in others}
         oldest = max(each.seen_at for each in both.values()) - KEPT
         known = [(sandbox_id, each) for sandbox_id, each in both.items() if each.seen_at >= oldest]

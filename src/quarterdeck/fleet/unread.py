@@ -97,8 +97,8 @@ class KeptUnread(KeptModel):
     """The contents of the state file: results, looks, watched titles and dismissed start tasks."""
 
     kind: ClassVar[str] = "unread"
-    since: Moment
-    conversations: dict[str, LastResult]
+    since: Moment = 0.0
+    conversations: dict[str, LastResult] = {}
     watched: dict[str, str] = {}
     dismissed: tuple[str, ...] = ()
     ended: frozenset[str] = Field(default=frozenset(), exclude=True)
@@ -106,9 +106,9 @@ class KeptUnread(KeptModel):
     shared: frozenset[str] = Field(default=frozenset(), exclude=True)
     """Watched conversations that the file listed last; one that it lists no more was ended elsewhere. Not written."""
 
-    def joined(self, kept: "KeptUnread | None") -> "KeptUnread":
+    def joined(self, kept: "KeptUnread") -> "KeptUnread":
         """Merge with what another deck knows; only the most recently changed conversations are kept."""
-        theirs = kept or self
+        theirs = self if kept == KeptUnread() else kept
         both = dict(self.conversations)
         for each, last in theirs.conversations.items():
             both[each] = both[each].joined(last) if each in both else last
@@ -290,7 +290,7 @@ class Unread(KeptPart[KeptUnread]):
     def recall(self, kept: KeptUnread) -> None:
         """Merge what an earlier run or another deck saved."""
         before, watched = frozenset(self.ids), self.watched.keys()
-        both = (self.kept() or KeptUnread(since=0.0, conversations={})).joined(kept)
+        both = (self.kept() or KeptUnread()).joined(kept)
         self._since, self.dismissed = both.since, dict.fromkeys(both.dismissed)
         self.watched = dict([*both.watched.items()][:MOST_WATCHED])
         no_room = both.watched.keys() - self.watched.keys() - self._shared

@@ -3,7 +3,7 @@
 Only disabled servers may contain secrets, if the person agreed to that.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -37,39 +37,31 @@ class Journal(BaseModel, frozen=True):
     version: Literal[1] = 1
     saves: tuple[Saved, ...] = ()
 
+    def with_save(
+        self, meant: Draft, found: Settings | None, when: AwareDatetime, lost: tuple[str, ...] = ()
+    ) -> "Journal":
+        """Add what the save of that moment changes, in place of what was noted of it before.
 
-def with_save(
-    kept: Journal | None, meant: Draft, found: Settings | None, when: AwareDatetime, lost: tuple[str, ...] = ()
-) -> Journal:
-    """Add what the save of that moment changes, in place of what was noted of it before.
+        `found` is what was read back, None if nothing was (yet). Changes that were not stored are left out.
+        """
+        changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields))
+        saved = Saved(when=when, unsure=found is None, lost=lost, **dict(changes))
+        return Journal(saves=(*self.without_save(when).saves, saved)[-MOST_SAVES:])
 
-    `found` is what was read back, None if nothing was (yet). Changes that were not stored are left out.
-    """
-    changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields))
-    saved = Saved(when=when, unsure=found is None, lost=lost, **dict(changes))
-    return Journal(saves=(*_saves(without_save(kept, when)), saved)[-MOST_SAVES:])
+    def without_save(self, when: AwareDatetime) -> "Journal":
+        """Remove the save of that moment, because nothing was stored."""
+        return Journal(saves=tuple(saved for saved in self.saves if saved.when != when))
 
+    def last_save(self, now: Draft) -> tuple[Saved, Restored] | None:
+        """Return the last save and its reverse applied to the current record; None if there is none.
 
-def without_save(kept: Journal | None, when: AwareDatetime) -> Journal | None:
-    """Remove the save of that moment, because nothing was stored; returns None if no others are left."""
-    left = tuple(saved for saved in _saves(kept) if saved.when != when)
-    return Journal(saves=left) if left else None
-
-
-def last_save(kept: Journal | None, now: Draft) -> tuple[Saved, Restored] | None:
-    """Return the last save of a journal and its reverse applied to the current record; None if there is none.
-
-    Values that were changed again are left alone. A save of which nothing is stored does not count.
-    """
-    for saved in reversed(_saves(kept)):
-        back = restored(saved.back, now, over_others=False)
-        if _seems_stored(saved, back, now) if saved.unsure else saved.count:
-            return saved, replace(back, left_out=(*back.left_out, *saved.lost))
-    return None
-
-
-def _saves(kept: Journal | None) -> tuple[Saved, ...]:
-    return kept.saves if kept is not None else ()
+        Values that were changed again are left alone. A save of which nothing is stored does not count.
+        """
+        for saved in reversed(self.saves):
+            back = restored(saved.back, now, over_others=False)
+            if _seems_stored(saved, back, now) if saved.unsure else saved.count:
+                return saved, replace(back, left_out=(*back.left_out, *saved.lost))
+        return None
 
 
 def _seems_stored(saved: Saved, back: Restored, now: Draft) -> bool:
@@ -94,39 +86,28 @@ class UnsavedEdits(BaseModel, frozen=True):
 
     kind: ClassVar[str] = "unsaved"
     version: Literal[1, 2] = 2
-    runs: dict[str, Run]
+    runs: dict[str, Run] = {}
 
+    def with_run(self, name: str, draft: Draft, at: AwareDatetime, process: str) -> "UnsavedEdits":
+        """Store a run's edits, replacing its previous ones; only the newest runs are kept."""
+        runs = {**self.runs, name: Run(at=at, process=process, **dict(changes_of(draft)))}
+        newest = sorted(runs, key=lambda each: runs[each].at)[-MOST_RUNS:]
+        return UnsavedEdits(runs={each: runs[each] for each in newest})
 
-def with_run(kept: UnsavedEdits | None, name: str, draft: Draft, at: AwareDatetime, process: str) -> UnsavedEdits:
-    """Store a run's edits, replacing its previous ones."""
-    return _of_runs({**_runs(kept), name: Run(at=at, process=process, **dict(changes_of(draft)))})
+    def without_run(self, name: str) -> "UnsavedEdits":
+        """Remove a run's edits."""
+        return UnsavedEdits(runs={other: run for other, run in self.runs.items() if other != name})
 
+    def ended(self, name: str) -> "UnsavedEdits":
+        """Note that a run has ended."""
+        done = {"process": ""}
+        runs = {each: run.model_copy(update=done) if each == name else run for each, run in self.runs.items()}
+        return UnsavedEdits(runs=runs)
 
-def without_run(kept: UnsavedEdits | None, name: str) -> UnsavedEdits | None:
-    """Remove a run's edits; returns None if no others are left."""
-    left = {other: run for other, run in _runs(kept).items() if other != name}
-    return UnsavedEdits(runs=left) if left else None
-
-
-def ended(kept: UnsavedEdits | None, name: str) -> UnsavedEdits | None:
-    """Note that a run has ended."""
-    runs = _runs(kept)
-    return _of_runs({**runs, name: runs[name].model_copy(update={"process": ""})}) if name in runs else kept
-
-
-def left_behind(kept: UnsavedEdits | None, is_running: Callable[[str], bool]) -> tuple[tuple[str, Run], ...]:
-    """Return (name, edits) of ended runs, newest first; without runs whose process is alive."""
-    found = (each for each in _runs(kept).items() if not is_running(each[1].process))
-    return tuple(sorted(found, key=lambda each: each[1].at, reverse=True))
-
-
-def _of_runs(runs: Mapping[str, Run]) -> UnsavedEdits:
-    newest = sorted(runs, key=lambda name: runs[name].at)[-MOST_RUNS:]
-    return UnsavedEdits(runs={name: runs[name] for name in newest})
-
-
-def _runs(kept: UnsavedEdits | None) -> Mapping[str, Run]:
-    return kept.runs if kept is not None else {}
+    def left_behind(self, is_running: Callable[[str], bool]) -> tuple[tuple[str, Run], ...]:
+        """Return (name, edits) of ended runs, newest first; without runs whose process is alive."""
+        found = (each for each in self.runs.items() if not is_running(each[1].process))
+        return tuple(sorted(found, key=lambda each: each[1].at, reverse=True))
 
 
 class DisabledServers(BaseModel, frozen=True):
@@ -136,19 +117,10 @@ class DisabledServers(BaseModel, frozen=True):
     version: Literal[1] = 1
     servers: tuple[KeptServer, ...] = ()
 
-
-def disabled_in(kept: DisabledServers | None) -> tuple[McpServer, ...]:
-    """Return the servers that are kept."""
-    return kept.servers if kept is not None else ()
-
-
-def with_replaced(
-    kept: DisabledServers | None, gone: Iterable[McpServer], new: Iterable[McpServer]
-) -> DisabledServers | None:
-    """Keep `new`, and each of `gone` no longer; what another deck keeps, or has made of it, is left alone."""
-    servers = list(disabled_in(kept))
-    for server in gone:
-        if server in servers:
-            servers.remove(server)
-    servers += new
-    return DisabledServers(servers=tuple(servers)) if servers else None
+    def with_replaced(self, gone: Iterable[McpServer], new: Iterable[McpServer]) -> "DisabledServers":
+        """Keep `new`, and each of `gone` no longer; what another deck keeps, or has made of it, is left alone."""
+        servers = list(self.servers)
+        for server in gone:
+            if server in servers:
+                servers.remove(server)
+        return DisabledServers(servers=(*servers, *new))

@@ -16,7 +16,7 @@ from quarterdeck.client.nested_mcp import named
 from quarterdeck.client.settings import PreparedRequest, losses
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, with_replaced, with_save, without_save
+from quarterdeck.settings.kept import DisabledServers, Journal
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
 from quarterdeck.settings.review import Review, review
@@ -37,9 +37,9 @@ class Caller:
     settle: Callable[[Conflict], Awaitable[Side | None]]
     agree: Callable[[Review, PreparedRequest | None, str], Awaitable[bool]]
     """Asks whether to send, if there is a request; the third argument says why it asks again, empty at first."""
-    note: Callable[[Callable[[Journal | None], Journal | None]], Awaitable[Journal | None]]
+    note: Callable[[Callable[[Journal], Journal]], Awaitable[Journal]]
     """Stores on this machine, and returns, what is made of the journal of saves; may raise ServiceError."""
-    keep: Callable[[Callable[[DisabledServers | None], DisabledServers | None]], Awaitable[DisabledServers | None]]
+    keep: Callable[[Callable[[DisabledServers], DisabledServers]], Awaitable[DisabledServers]]
     """The same with the disabled servers."""
     clock: Callable[[], datetime]
     sending: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -90,8 +90,8 @@ async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) 
     gone = [entry.kept for entry in entries if entry.kept is not None and (entry.removed or not entry.disabled)]
     if not (added or gone):
         return await _send(meant, store, caller)
-    give_back = partial(with_replaced, gone=added, new=replaced)
-    await caller.keep(partial(with_replaced, gone=replaced, new=added))
+    give_back = partial(DisabledServers.with_replaced, gone=added, new=replaced)
+    await caller.keep(partial(DisabledServers.with_replaced, gone=replaced, new=added))
     try:
         result = await _send(meant, store, caller)
     except ServiceError:
@@ -101,7 +101,7 @@ async def _keep_and_send(meant: Draft, store: RememberingStore, caller: Caller) 
         if result.meant is None:
             await caller.keep(give_back)
         elif result.saved:
-            kept = disabled_in(await caller.keep(partial(with_replaced, gone=gone, new=())))
+            kept = (await caller.keep(partial(DisabledServers.with_replaced, gone=gone, new=()))).servers
             stored = merge(meant, result.draft.base, kept).draft  # by what was meant, each server keeps its row
             return replace(result, draft=replace(stored, edits=result.draft.edits, past=(), future=()))
     except ServiceError as error:
@@ -121,9 +121,9 @@ async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveRe
     if any(loss.field == TOKENS for loss in losing):
         secrets = await store.secret_names()
     when = caller.clock()
-    forget = partial(without_save, when=when)
+    forget = partial(Journal.without_save, when=when)
     lost_too = tuple(f"{LOST_KEYS} {few(loss.parts)}" for loss in losing if loss.field == MCP)
-    noting = partial(with_save, meant=meant, when=when, lost=lost_too)
+    noting = partial(Journal.with_save, meant=meant, when=when, lost=lost_too)
     with suppress(ServiceError):  # told after the save, when it is noted again
         await caller.note(partial(noting, found=None))
     caller.tell("Saving…")
@@ -155,7 +155,7 @@ async def _agree(
         caller.tell("Reading what is stored now…")
         kept_here = None
         if MCP in draft.edits and (draft.disabled or draft.servers.to_keep_here):
-            kept_here = disabled_in(await caller.keep(lambda kept: kept))  # another deck may have changed it
+            kept_here = (await caller.keep(lambda kept: kept)).servers  # another deck may have changed it
         merged = merge(draft, await store.load(), kept_here)
         before, draft = draft, merged.draft
         for conflict in merged.conflicts:

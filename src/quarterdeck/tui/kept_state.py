@@ -19,16 +19,16 @@ class KeptState:
         """Use this folder; `tell` gets the new name of each damaged file, which is put aside."""
         self._files = StateFiles(folder, tell)
 
-    async def read(self, model: type[M], about: str) -> M | None:
-        """Return what is stored about a server, None if there is nothing."""
+    async def read(self, model: type[M], about: str) -> M:
+        """Return what is stored about a server, `model()` if there is nothing."""
         return await _in_thread(lambda: self._files.read(model, about))
 
-    async def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
+    async def change(self, model: type[M], about: str, change: Callable[[M], M]) -> M:
         """Store and return the result of `change`, which receives the stored model; it is called in another thread."""
         return await _in_thread(lambda: self._files.change(model, about, change))
 
 
-async def _in_thread(work: Callable[[], M | None]) -> M | None:
+async def _in_thread(work: Callable[[], M]) -> M:
     try:
         return await asyncio.to_thread(work)
     except ConfigError as error:

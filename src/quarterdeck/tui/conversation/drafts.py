@@ -89,12 +89,11 @@ class Drafts:
     async def _change(self, change: Callable[[list[Draft]], list[Draft]], failed: str = NOT_KEPT) -> None:
         """Change what other decks have or none has, and store what is open here."""
 
-        def changed(kept: MessageDrafts | None) -> MessageDrafts | None:
-            others = change([each for each in kept.drafts if each.deck != self._name] if kept is not None else [])
+        def changed(kept: MessageDrafts) -> MessageDrafts:
+            others = change([each for each in kept.drafts if each.deck != self._name])
             here = {"deck": self._name, "process": this_process()}
             mine = [each.model_copy(update=here) for each in (*self.sending, *self._open.values())]
-            drafts = tuple(each for each in (*others, *mine) if each.text.strip())
-            return MessageDrafts(drafts=drafts) if drafts else None
+            return MessageDrafts(drafts=tuple(each for each in (*others, *mine) if each.text.strip()))
 
         async with self._turn:  # what is closed is written before it is opened again
             before = dict(self._open)

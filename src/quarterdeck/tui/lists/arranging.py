@@ -49,7 +49,7 @@ class Arranging(Generic[R]):
         before = self.listing.view
         with self.screen.saying_errors():
             kept = await self.screen.app.state.read(KeptViews, connection.about)
-            view = (kept.views.get(self.listing.definition.about.value) if kept is not None else None) or View()
+            view = kept.views.get(self.listing.definition.about.value, View())
             view = view.among([column.key for column in self.listing.definition.columns])
             if self.listing.view == before != view and connection == self._view_of:
                 self._show_columns(view.columns)
@@ -63,9 +63,8 @@ class Arranging(Generic[R]):
             self.screen.run_worker(self._keep(self._view_of), group="keep view")
 
     async def _keep(self, connection: Connection) -> None:
-        def change(kept: KeptViews | None) -> KeptViews:
-            views = kept.views if kept is not None else {}
-            return KeptViews(views={**views, self.listing.definition.about.value: self.listing.view})
+        def change(kept: KeptViews) -> KeptViews:
+            return KeptViews(views={**kept.views, self.listing.definition.about.value: self.listing.view})
 
         with self.screen.saying_errors():
             await self.screen.app.state.change(KeptViews, connection.about, change)

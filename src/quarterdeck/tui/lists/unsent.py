@@ -63,7 +63,7 @@ class Unsent:
         async with self._turn:  # what this run enters is noted after it
             with self._screen.saying_errors():
                 kept = await self._screen.app.state.read(UnsentConversations, about)
-                if kept is not None:
+                if kept.unsent:
                     self._to_tell.add(about)
                     self._offered[about][:0] = kept.unsent
         if (session := self._screen.app.session) is not None:
@@ -105,10 +105,9 @@ class Unsent:
         await self._keep(about, unsent, (unsent,))
 
     async def _keep(self, about: str, unsent: UnsentConversation, instead: tuple[UnsentConversation, ...]) -> None:
-        def change(kept: UnsentConversations | None) -> UnsentConversations | None:
-            others = () if kept is None else kept.unsent
-            left = (*(each for each in others if each.at != unsent.at), *instead)
-            return UnsentConversations(unsent=left) if left else None
+        def change(kept: UnsentConversations) -> UnsentConversations:
+            others = (each for each in kept.unsent if each.at != unsent.at)
+            return UnsentConversations(unsent=(*others, *instead))
 
         async with self._turn:
             with self._screen.saying_errors():

@@ -13,7 +13,7 @@ from quarterdeck.client.options import SchemaField
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.form_fields import FormFields, fields_on, kind_in
-from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in
+from quarterdeck.settings.kept import DisabledServers, Journal
 from quarterdeck.settings.merge import changed_rows, except_for, merge
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.tui.app import Deck
@@ -107,14 +107,13 @@ class Record:
         self._tried = client, self.app.clock()
         about = self.app.endpoint.about
         with suppress(ServiceError):  # undoing tells it
-            journal = await self.app.state.read(Journal, about)
-            self.has_save = journal is not None and bool(journal.saves)
+            self.has_save = bool((await self.app.state.read(Journal, about)).saves)
         found = await self._store_of(client).load()
         try:
             self._schema = self._schema or await client.settings.schema()
         except ServiceError as error:
             self.form.screen.post_message(Said(f"The server's own settings are not shown: {error.words}"))
-        return found, disabled_in(await self.app.state.read(DisabledServers, about))
+        return found, (await self.app.state.read(DisabledServers, about)).servers
 
     def read_in_vain(self) -> None:
         """Note that what was read is not used, so that it is due again."""

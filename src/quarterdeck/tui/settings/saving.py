@@ -9,7 +9,7 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.kept import DisabledServers, Journal, last_save
+from quarterdeck.settings.kept import DisabledServers, Journal
 from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, no_longer_active, problems, until_when
 from quarterdeck.settings.save import Caller, SaveResult, save
@@ -78,7 +78,7 @@ class Saves:
             return
         if dialog.answer.done():
             return
-        last = last_save(journal, merge(self.form.draft, found).draft)
+        last = journal.last_save(merge(self.form.draft, found).draft)
         if last is None:
             dialog.action_cancel()
             self.say(NO_SAVE, Tone.PLAIN)
@@ -136,9 +136,9 @@ class Saves:
             dialog.show(review, request, why, preface)
             return await dialog.answer
 
-        async def note(noted: Callable[[Journal | None], Journal | None]) -> Journal | None:
+        async def note(noted: Callable[[Journal], Journal]) -> Journal:
             journal = await change(Journal, endpoint.about, noted)
-            self.record.has_save = journal is not None
+            self.record.has_save = bool(journal.saves)
             return journal
 
         keep = partial(change, DisabledServers, endpoint.about)

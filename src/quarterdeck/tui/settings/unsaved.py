@@ -10,7 +10,7 @@ from secrets import token_hex
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.settings.changes import KeptChanges, not_stored, restored
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.kept import Run, UnsavedEdits, ended, left_behind, with_run, without_run
+from quarterdeck.settings.kept import Run, UnsavedEdits
 from quarterdeck.settings.words import counted
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
@@ -76,7 +76,7 @@ class KeptEdits:
         """Return what was left behind; nothing if it cannot be read, which is then said."""
         self.none_left = False
         try:
-            found = left_behind(await self.app.state.read(UnsavedEdits, self.record.endpoint.about), is_running)
+            found = (await self.app.state.read(UnsavedEdits, self.record.endpoint.about)).left_behind(is_running)
         except ServiceError as error:
             self.say(error.sentences, Tone.BAD)
             return ()
@@ -92,12 +92,12 @@ class KeptEdits:
         for name, run in found:
             left, when = not_stored(run, self.form.draft.discard()), words.when(run.at, self.app.clock())
             if not left.count:
-                await self._change(endpoint.about, partial(without_run, name=name))
+                await self._change(endpoint.about, partial(UnsavedEdits.without_run, name=name))
                 self.say(f"The edits from {when} are stored.", Tone.PLAIN)
                 continue
             answer = await self.app.push_screen_wait(_left_edits(left.count, when))
             if answer == DROP:
-                await self._change(endpoint.about, partial(without_run, name=name))
+                await self._change(endpoint.about, partial(UnsavedEdits.without_run, name=name))
             elif answer == RESTORE and endpoint == self.record.endpoint:
                 await self._restore(endpoint.about, name, left)
             else:
@@ -111,7 +111,7 @@ class KeptEdits:
         found = restored(left, before)
         changed = await self.form.take_over(found.draft)
         draft = self.form.draft
-        await self._change(about, lambda kept: self._with(draft, without_run(kept, name)))
+        await self._change(about, lambda kept: self._with(draft, kept.without_run(name)))
         if changed:
             self.say("Restored; ctrl+s shows the edits, ctrl+z takes them back.", Tone.GOOD)
         else:
@@ -132,17 +132,16 @@ class KeptEdits:
             for about, draft in written.items():
                 await self._change(about, partial(self._with, draft))
 
-    def _with(self, draft: Draft, kept: UnsavedEdits | None) -> UnsavedEdits | None:
+    def _with(self, draft: Draft, kept: UnsavedEdits) -> UnsavedEdits:
         """Return the new contents of the file; called in a thread."""
         if not draft.edited:
-            return without_run(kept, self._run)
-        return with_run(kept, self._run, draft, self.app.clock(), this_process())
+            return kept.without_run(self._run)
+        return kept.with_run(self._run, draft, self.app.clock(), this_process())
 
-    def _left(self, draft: Draft, kept: UnsavedEdits | None) -> UnsavedEdits | None:
-        is_stored = kept is not None and self._run in kept.runs
-        return ended(kept if is_stored else self._with(draft, kept), self._run)
+    def _left(self, draft: Draft, kept: UnsavedEdits) -> UnsavedEdits:
+        return (kept if self._run in kept.runs else self._with(draft, kept)).ended(self._run)
 
-    async def _change(self, about: str, change: Callable[[UnsavedEdits | None], UnsavedEdits | None]) -> bool:
+    async def _change(self, about: str, change: Callable[[UnsavedEdits], UnsavedEdits]) -> bool:
         """Change the file of a server; returns False if that failed, which is said."""
         try:
             await self.app.state.change(UnsavedEdits, about, change)
