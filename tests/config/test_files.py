@@ -314,7 +314,7 @@ def test_it_is_there_for_the_next_run_and_for_nobody_else_until_it_is_deleted(tm
     assert (kept_in(tmp_path / "state"), list(tmp_path.rglob("*.json"))) == (None, [])
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"saves"', "[" * 100_000, '{"saves": "\\q"}'])
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"saves"', "[" * 100_000, '{"saves": "\\q"}'])
 def test_a_damaged_file_is_put_aside_and_never_overwritten(tmp_path: Path, content: str) -> None:
     for _ in range(2):
         keep(tmp_path, "first")

@@ -53,11 +53,8 @@ class StateFiles:
 
     def read(self, model: type[M], about: str) -> M:
         """Return what is stored about a server, `model()` if there is nothing."""
-        path = self._path(model, about)
-        try:
-            return _content(path, model) or model()
-        except ValidationError:
-            return self.change(model, about, lambda kept: kept)
+        content = _content(self._path(model, about), model)
+        return self.change(model, about, lambda kept: kept) if content is None else content
 
     def change(self, model: type[M], about: str, change: Callable[[M], M]) -> M:
         """Store and return the result of `change`, which receives the stored model; `model()` deletes the file.
@@ -76,28 +73,27 @@ class StateFiles:
 
     def _undamaged(self, path: Path, model: type[M]) -> M:
         """Return the content of a file; a damaged one is renamed, without replacing an earlier damaged one."""
-        try:
-            return _content(path, model) or model()
-        except ValidationError:
+        if (content := _content(path, model)) is None:
             names = (path.with_suffix(f".{number}.damaged" if number else ".damaged") for number in count())
             self._tell(path.rename(next(name for name in names if not name.exists())))
-            return model()
+        return content or model()
 
     def _path(self, model: type[StateModel], about: str) -> Path:
         return self._folder / model.kind / f"{hashlib.sha256(about.encode()).hexdigest()[:24]}.json"
 
 
 def _content(path: Path, model: type[M]) -> M | None:
-    """Return the content of a file; raises ValidationError if it is damaged."""
+    """Return the content of a file, None if it is damaged: also where it says nothing, as no file written here does."""
     text = files.read(path, private=True, largest=LARGEST)
     if text is None:
-        return None
+        return model()
     try:
-        return model.model_validate_json(text)
+        content = model.model_validate_json(text)
     except ValidationError as error:
         if any(problem["loc"] == ("version",) for problem in error.errors(include_url=False, include_input=False)):
             raise ConfigError(f"{path} was written by another version of this program; it is left alone") from None
-        raise
+        return None
+    return None if content == model() else content
 
 
 def _write(path: Path, content: StateModel) -> None:
