@@ -96,10 +96,9 @@ async def _follow(client: Client, task: StartTask) -> str:
         if loop.time() > end:
             raise CommandError("The conversation is still being started.", "List the conversations in a while.")
         await asyncio.sleep(EVERY)
-        found = await client.start_tasks.read([task.id])
-        if not found or found[0] is None:
+        if (found := await client.start_tasks.find(task.id)) is None:
             raise CommandError("The server no longer knows the start task.", "List the conversations.")
-        task = found[0]
+        task = found
     return task.app_conversation_id
 
 

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer, name_of
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer, name_of, own_name
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.settings import masks, mcp_server
 from quarterdeck.settings.draft import Draft
@@ -89,11 +89,10 @@ def server_details(server: McpServer) -> str:
     if isinstance(server, StdioServer):
         line = command_line(server)
         return f"{line} · {counted(len(server.env), 'variable')}" if server.env else line
-    name = (server.model_extra or {}).get("name")
-    said = [name] if isinstance(name, str) else []
+    said = [own_name(server)]
     if isinstance(server, ShttpServer) and server.timeout not in (None, USUAL_TIMEOUT):
         said.append(f"time-out {server.timeout} s")
-    return " · ".join(said)
+    return " · ".join(filter(None, said))
 
 
 def command_line(server: StdioServer) -> str:
