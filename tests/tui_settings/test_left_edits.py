@@ -25,7 +25,10 @@ def _stored_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pages(folder: Path, kind: str) -> list[Any]:
-    return [json.loads(file.read_text())["runs"] for file in (folder / "state" / kind).glob("*.json")]
+    try:
+        return [json.loads(file.read_text())["runs"] for file in (folder / "state" / kind).glob("*.json")]
+    except FileNotFoundError:  # it was removed just now
+        return []
 
 
 async def leave_edits(deck: Decks) -> None:
