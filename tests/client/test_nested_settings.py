@@ -307,11 +307,9 @@ def test_every_server_that_may_have_more_hidden_secrets_than_are_typed_is_named(
     events = SseServer(url="https://a.example/sse", api_key=SecretStr("k"))
     again = loaded.model_copy(update={"stdio_servers": (fs,), "sse_servers": (events,)})
     assert lost(LOADED, again) == ("a-example", "tools", "fs")
-    known = LOADED | {"fs": {"command": "npx", "env": {"T": "t"}}}
-    assert lost(known, again) == ("a-example", "tools")
+    assert lost(LOADED | {"fs": {"command": "npx", "env": {"T": "t"}}}, again) == ("a-example", "tools")
     base = {"fs": {"command": "npx", "args": ["a"]}}
     renamed = McpConfig(stdio_servers=(StdioServer(name="files", command="npx", args=("a",)),))
     other = McpConfig(stdio_servers=(StdioServer(name="other", command="uvx"),))
     assert (lost(base, renamed), lost(base, other), lost(base, None)) == (("files",), (), ())
-    added = {"fs": base["fs"], "copy": base["fs"] | {"env": {"T": "t"}}}
-    assert lost(base, config_of(added)) == ("fs",)
+    assert lost(base, config_of({"fs": base["fs"], "copy": base["fs"] | {"env": {"T": "t"}}})) == ("fs",)

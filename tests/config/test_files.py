@@ -78,8 +78,7 @@ def test_a_wrong_member_is_named_and_the_rest_is_used_and_kept(home: Home, entry
     assert above == f"{file}: {tables}"
     assert all(part in problem for part in (f"{file}, line 2, connection 'work': ", named))
     assert "sentinel" not in problem
-    protected = "read-only" in named
-    work = Connection("work", "http://a", read_only=protected, kept=True)
+    work = Connection("work", "http://a", read_only="read-only" in named, kept=True)
     assert (loaded.connections, loaded.left_out) == ({"work": work}, {})
     edit.save_connection(file, work, "work")
     assert file.read_text() == text

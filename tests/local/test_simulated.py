@@ -111,8 +111,7 @@ def text_of(event: Json) -> str:
 
 
 async def created(caller: Caller, text: str, **more: Json) -> tuple[Json, Agent]:
-    message = HELLO | {"content": [{"type": "text", "text": text}]}
-    task = await caller.created({"initial_message": message, **more})
+    task = await caller.created({"initial_message": HELLO | {"content": [{"type": "text", "text": text}]}, **more})
     (record,) = await caller.get(CONVERSATIONS, ids=task["app_conversation_id"])
     return record, Agent(caller.http, record)
 

@@ -162,8 +162,7 @@ def test_no_server_is_lost_whatever_is_kept_here(draft: Draft, others: list[McpS
     assert all(here.count(server) >= before.count(server) for server in before)
     remaining = [counted(entry.server for entry in each.servers.remaining) for each in (known, draft)]
     assert remaining[0] == remaining[1]
-    beside = merge(draft, draft.base, (*draft.disabled, *others)).draft
-    held = [entry.kept for entry in beside.servers.entries]
+    held = [entry.kept for entry in merge(draft, draft.base, (*draft.disabled, *others)).draft.servers.entries]
     assert all(held.count(server) >= others.count(server) for server in others)
 
 

@@ -112,8 +112,7 @@ def test_equal_names_stop_and_equal_addresses_of_two_types_warn() -> None:
 
 def test_what_is_behind_a_mask_has_to_be_typed_again_and_is_named_without_it() -> None:
     headers = {"X-Key": SecretStr(MASK), "X-Other": SecretStr("typed")}
-    remote = SseServer.model_validate({"url": "https://a.example/sse", "headers": headers})
-    (found,) = mcp_checks.problems(remote)
+    (found,) = mcp_checks.problems(SseServer.model_validate({"url": "https://a.example/sse", "headers": headers}))
     assert found == Problem("The value of a header is hidden; type it again.", member="headers")
     (found,) = mcp_checks.problems(FILES.model_copy(update={"env": {"TOKEN": SecretStr("<hidden>")}}))
     assert "hidden" not in found.words

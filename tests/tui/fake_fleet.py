@@ -111,8 +111,7 @@ class FakeFleet:
 
     def _start(self) -> Answer:
         self._make_room()
-        started = self.add(f"new{len(self.sandboxes)}", created="2026-03-14T15:00:00Z")
-        return Answer(self.sandboxes[started])
+        return Answer(self.sandboxes[self.add(f"new{len(self.sandboxes)}", created="2026-03-14T15:00:00Z")])
 
     def _order(self, sandbox_id: str, verb: str) -> Answer:
         if (refusal := self._refusal(verb, sandbox_id, self.sandboxes)) is not None:

@@ -62,12 +62,19 @@ async def test_what_is_typed_too_early_waits_for_the_connection(folder: Path, mo
 
 
 async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path) -> None:
+    gate = asyncio.Event()
+
     async def check(endpoint: Connection) -> None:
+        await gate.wait()
         if endpoint.name != "local service":
             raise ServiceError(ErrorKind.LOCAL, "The folder is not yours.", "Make it yours. " * 4)
 
     async with at_deck(after(check, folder), Connection("mine")) as user:
-        await user.sees("no server", "The folder is not yours. Make it yours.", "ctrl+r tries again")
+        await user.press("c", "up", sees="opening…")
+        gate.set()
+        await user.sees("The folder is not yours.")
+        await user.press("e", sees="The local service is part of the deck")
+        await user.press("escape", sees=("no server", "The folder is not yours. Make it yours.", "ctrl+r tries again"))
         assert user.text.count("The folder is not yours.") == 1
         assert all(line.startswith("    ") for line in user.text.splitlines() if "yours" in line)
         await user.press("c", sees=("Connections", "The folder is not yours."))

@@ -172,8 +172,7 @@ def deck(tmp_path: Path) -> Decks:
             async with connect(LOCAL, None) as client:
                 await client.describe()
                 await client.settings.store(None, stored)
-        kept = KeptState(tmp_path / "state")
-        async with at_deck(connect, endpoint, size=size, state=kept) as user:
+        async with at_deck(connect, endpoint, size=size, state=KeptState(tmp_path / "state")) as user:
             at_form = await FormUser.at(user)
             await at_form.press(sees=sees)
             yield at_form

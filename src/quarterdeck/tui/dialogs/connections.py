@@ -1,14 +1,12 @@
 """The dialog of all connections: which is open, its state, where its key is, and commands for connections and keys."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 
 from rich.cells import cell_len
-from textual import on, work
+from textual import work
 from textual.content import Content
-from textual.geometry import Region
-from textual.widget import Widget
 from textual.widgets import OptionList
 
 from quarterdeck.client.network import origin_of, sends_in_clear
@@ -17,16 +15,17 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Span, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Span, Tone, cell
+from quarterdeck.tui.columns.details import fact
 from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.connections import Verdict, check
-from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.connection import HEADERS, Filled, KeyChoice, ask_key, edit_connection, moves_key
-from quarterdeck.tui.paint import content, mark, plain
+from quarterdeck.tui.dialogs.pick import Item, PickDialog
+from quarterdeck.tui.paint import content, mark
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.choices import ChoiceList
-from quarterdeck.tui.widgets.lines import Lines
+from quarterdeck.tui.widgets.choices import Hanging
+from quarterdeck.tui.widgets.strips import fit_cell
 
 ASKING = Verdict((Shown("asking…"), Tone.BUSY))
 EMBEDDED = "The local service is part of the deck: it has no key or address of yours."
@@ -35,14 +34,12 @@ NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
 CHANGING = "The last change is still under way; a moment."
 KEYRING_SILENT = "if the system keyring has its key, that stays there; it does not answer."
 CHANGED_SINCE = Shown("no: it was changed in connections.toml since it was opened")
-NAME, STATE, READ_ONLY = 18, 12, 10
+NAME, STATE, READ_ONLY = 17, 12, 10
 """Cells of the columns, at most; the address gets the remaining cells, as far as it needs them."""
 GAP = 3
 """Cells between the longest address and the next column."""
 WIDE, EDGES = 112, 5
 """Cells of a wide dialog, and of its border and padding."""
-FACT = 11
-"""Cells for the names of facts."""
 HEALTH = {
     HealthState.REFUSED: cell("key needed", Tone.BAD),
     HealthState.OFFLINE: cell("offline", Tone.BAD),
@@ -53,52 +50,28 @@ HEALTH = {
 """The state of the open connection, the worst first."""
 
 
-class ConnectionsDialog(Dialog[Connection]):
+class ConnectionsDialog(PickDialog[Connection]):
     """Lists connections and changes them; dismisses with the connection to open."""
 
-    BINDINGS = bindings({"a": "add", "e": "edit", "K": "key", "t": "check", "d,D": "delete", "q": "cancel"})
-    HINTS = (
-        ("enter", "open"),
-        ("a", "add"),
-        ("e", "edit"),
-        ("K", "enter key"),
-        ("t", "check"),
-        ("D", "delete"),
-        ("esc", "close"),
-    )
+    BINDINGS = bindings({"a": "add", "e": "edit", "K": "key", "t": "check", "d,D": "delete"})
+    OTHER_HINTS = (("a", "add"), ("e", "edit"), ("K", "enter key"), ("t", "check"), ("D", "delete"))
 
     def __init__(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
-        super().__init__("Connections", wide=True)
-        self._read = known, problems
-        self._listed: Sequence[Connection] = ()
-        """The known connections, and the open one if it is not among them."""
+        self._connections, self._problems = known, problems
         self._keys: dict[Connection, str] = {}
         """Where the key of each is, once found."""
         self._verdicts: dict[Connection, Verdict] = {}
-        self._list = ChoiceList(click="move")
-        self._about = Lines(hang=FACT, id="about")
         self._changing = asyncio.Lock()
-        self._revealed = (0, 0)
-        """The line of the cursor in the body, and how many lines the body shows, when it was scrolled for them."""
-
-    def body(self) -> Iterable[Widget]:
-        """What is wrong, and the list."""
-        yield from super().body()
-        yield self._list
-
-    def foot(self) -> Iterable[Widget]:
-        """Everything about the connection under the cursor, in sight beside a long list."""
-        yield self._about
+        super().__init__("Connections", (), renew=self._items, take="open", leave="close", about=self._facts, wide=True)
 
     def on_mount(self) -> None:
-        """List the connections, keep their states up to date, and find out where the keys are."""
-        self._list_them(self.app.endpoint)
-        self.set_interval(1.0, self._show)
-        self.screen_layout_refresh_signal.subscribe(self, lambda _: self._reveal_line())
+        """Begin at the open connection, and find out where the keys are."""
+        self._go_to(self.app.endpoint)
+        self._find_keys()
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
-        self.call_after_refresh(self._show)
+        self.call_after_refresh(self.renew)
 
     def on_screen_suspend(self) -> None:
         """After closing, cancel the workers, which would access removed widgets."""
@@ -106,11 +79,6 @@ class ConnectionsDialog(Dialog[Connection]):
             self.workers.cancel_node(self)
 
     # What is shown
-
-    @property
-    def _chosen(self) -> Connection:
-        """The connection under the cursor."""
-        return self._listed[self._list.highlighted or 0]
 
     def _is_open(self, connection: Connection) -> bool:
         return connection.place == self.app.endpoint.place
@@ -124,71 +92,46 @@ class ConnectionsDialog(Dialog[Connection]):
         now, is_open = self.app.connections.opened_as(connection), self._as_open(connection)
         return connections.members(now) != connections.members(is_open)
 
-    def _list_them(self, at: Connection) -> None:
-        """List all connections again, with the cursor on one, or where it was if that one is gone."""
-        (known, _), before = self._read, self._list.highlighted or 0
-        self._listed = known if any(map(self._is_open, known)) else (*known, replace(self.app.endpoint, remarks=()))
-        with self.prevent(OptionList.OptionHighlighted):  # what was said stays: the cursor is not moved by a person
-            self._list.set_options([self._line(each) for each in self._listed])
-            places = [each.place for each in self._listed]
-            gone = min(before, len(places) - 1)
-            self._list.highlighted = places.index(at.place) if at.place in places else gone
-        self._show()
-        self._find_keys()
-
-    def _show(self) -> None:
-        """Update the lines that changed."""
-        self.introduce(self._first_lines())
-        for number, each in enumerate(self._listed):
-            line = self._line(each)
-            if line != self._list.get_option_at_index(number).prompt:
-                self._list.replace_option_prompt_at_index(number, line)
-        self._show_about()
-
-    @on(OptionList.OptionHighlighted)
-    def _highlighted(self) -> None:
-        self.complain(None)  # what was said is about another connection
-        self._show_about()
-
-    def _reveal_line(self) -> None:
-        """Scroll the line of the cursor into sight if it moved, or lines came above or below the list."""
-        line = self._list.virtual_region.y + (self._list.highlighted or 0)
-        if (shown := (line, self._body.size.height)) != self._revealed:
-            self._revealed = shown
-            self._body.scroll_to_region(Region(0, line, 1, 1), animate=False)
-
-    def _show_about(self) -> None:
-        facts = self._facts(self._chosen)
-        self._about.say([((Shown(f"{name:<{FACT}}"), Tone.MUTED), value) for name, value in facts])
-
-    def _line(self, connection: Connection) -> Content:
-        address = min(self._room, max(cell_len(_address(each)) for each in self._listed) + GAP)
-        read_only = "read-only" if self._as_open(connection).read_only else ""
-        return Content("").join(
-            (
-                mark(connection.colour),
-                _column(plain(connection.name, Tone.STRONG), self._name_width),
-                _column(plain(text.end_of(_address(connection), address - 1)), address),
-                _column(content(self._health_of(connection)), STATE),
-                *((_column(plain(read_only, Tone.WARN), READ_ONLY),) if self._read_only else ()),
-            )
-        )
-
     @property
-    def _room(self) -> int:
-        """Cells that an address can take; before the first layout those that it will have, so that nothing moves."""
+    def _known(self) -> Sequence[Connection]:
+        """The known connections, and the open one if it is not among them."""
+        known, is_open = self._connections, replace(self.app.endpoint, remarks=())
+        return known if any(map(self._is_open, known)) else (*known, is_open)
+
+    def _items(self) -> list[Item[Connection]]:
+        """Return what is to be known first, and a line for each connection."""
+        known = self._known
         width = self._list.scrollable_content_region.width or min(self.app.size.width, WIDE) - EDGES
-        return max(8, width - 2 - self._name_width - STATE - self._read_only)
+        name = min(NAME, max(cell_len(text.line(each.name)) for each in known))
+        read_only = READ_ONLY if any(self._as_open(each).read_only for each in known) else 0
+        self._room = max(8, width - 2 - name - 1 - STATE - read_only)
+        address = min(self._room, GAP + max(cell_len(_address(each)) for each in known))
 
-    @property
-    def _name_width(self) -> int:
-        """Cells of the names."""
-        return min(NAME, max(cell_len(text.line(each.name)) for each in self._listed) + 1)
+        def line(each: Connection) -> Cell:
+            is_read_only = "read-only" if self._as_open(each).read_only else ""
+            return (
+                *fit_cell(cell(each.name, Tone.STRONG), name),
+                (Shown(" "), Tone.PLAIN),
+                *fit_cell(((text.end_of(_address(each), address - 1), Tone.PLAIN),), address),
+                *fit_cell(self._health_of(each), STATE),
+                *fit_cell(cell(is_read_only, Tone.WARN), read_only),
+            )
 
-    @property
-    def _read_only(self) -> int:
-        """Cells of the column that says so, if any is read-only."""
-        return READ_ONLY if any(self._as_open(each).read_only for each in self._listed) else 0
+        above = [Item[Connection](each, None) for each in self._first_lines()]
+        return [*above, *(Item(line(each), each) for each in known)]
+
+    def _go_to(self, connection: Connection) -> None:
+        """List what is there by now, with the cursor on a connection, or where it was if that one is gone."""
+        self.renew()
+        places = [item.value.place if item.value is not None else None for item in self._listed]
+        if connection.place in places:
+            with self.prevent(OptionList.OptionHighlighted):  # what was said stays: nobody moved it
+                self._list.highlighted = places.index(connection.place)
+            self._show_about()
+
+    def prompt(self, item: Item[Connection]) -> Content | Hanging:
+        """Return the line of a connection behind its colour."""
+        return super().prompt(item) if item.value is None else mark(item.value.colour) + content(item.line)
 
     def _health_of(self, connection: Connection) -> Cell:
         """Return the state of a connection, in one or two words."""
@@ -204,79 +147,80 @@ class ConnectionsDialog(Dialog[Connection]):
             states.add(HealthState.OFFLINE)
         return HEALTH[next(state for state in HEALTH if state in states)]
 
-    def _facts(self, connection: Connection) -> Iterable[tuple[str, Span]]:
+    def _facts(self, connection: Connection) -> Iterator[Cell]:
         """Yield everything about one connection."""
         where = self._keys.get(connection)
         if cell_len(_address(connection)) >= self._room:
-            yield "address", (_address(connection), Tone.PLAIN)
-        yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
+            yield fact("address", (_address(connection), Tone.PLAIN))
+        yield fact("key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN))
         if remarks := connection.remarks:
             number = f"remark 1 of {len(remarks)}: " if len(remarks) > 1 else ""
-            yield "file", (text.line(f"{number}{remarks[0]}."), Tone.WARN)
+            yield fact("file", (text.line(f"{number}{remarks[0]}."), Tone.WARN))
         if not connection.embedded:
-            yield "sent as", (HEADERS[connection.header], Tone.PLAIN)
+            yield fact("sent as", (HEADERS[connection.header], Tone.PLAIN))
         if self._as_open(connection).read_only:
-            yield "read-only", (Shown("nothing is changed on the server"), Tone.PLAIN)
+            yield fact("read-only", (Shown("nothing is changed on the server"), Tone.PLAIN))
         if connection.ca_file is not None:
-            yield "CA file", (text.line(connection.ca_file), Tone.PLAIN)
+            yield fact("CA file", (text.line(connection.ca_file), Tone.PLAIN))
         session = self.app.session
         if session is not None and session.server.release and self._is_open(connection):
-            yield "release", (text.line(session.server.release), Tone.PLAIN)
+            yield fact("release", (text.line(session.server.release), Tone.PLAIN))
         if connection.url is not None and sends_in_clear(connection.url):
-            yield "careful", (PLAIN_HTTP, Tone.WARN)
+            yield fact("careful", (PLAIN_HTTP, Tone.WARN))
         if not (connection.kept or connection.embedded):
-            yield "kept", (NOT_KEPT, Tone.WARN)
-        elif connection not in self._read[0] or self._is_changed(connection):
-            yield "kept", (CHANGED_SINCE, Tone.WARN)
+            yield fact("kept", (NOT_KEPT, Tone.WARN))
+        elif connection not in self._connections or self._is_changed(connection):
+            yield fact("kept", (CHANGED_SINCE, Tone.WARN))
         if (verdict := self._verdicts.get(connection)) is not None:
-            yield "check", verdict.said
+            yield fact("check", verdict.said)
 
-    def _first_lines(self) -> Iterable[Cell]:
-        """Yield why the open connection does not answer, and how much is wrong in the file."""
-        session, (known, problems) = self.app.session, self._read
+    def _first_lines(self) -> list[Cell]:
+        """Return why the open connection does not answer, how much is wrong in the file, and an empty line."""
+        session, problems = self.app.session, self._problems
+        said: list[Cell] = []
         if session is not None and session.server.key_refused:
-            yield cell("The key is missing or not the right one. K: enter it.", Tone.BAD)
+            said.append(cell("The key is missing or not the right one. K: enter it.", Tone.BAD))
         elif error := self.app.trouble or (session.server.trouble if session is not None else None):
-            yield cell(error.sentences, Tone.WARN)
+            said.append(cell(error.sentences, Tone.WARN))
         folder = f"{self.app.connections.file.parent}/"
-        yield from (cell(f"{problem.removeprefix(folder)}.", Tone.WARN) for problem in problems[:1])
-        if (count := len(problems) + sum(len(each.remarks) for each in known)) > len(problems[:1]):
-            yield cell(f"Remarks on the file: {count}; `quarterdeck doctor` says all.", Tone.WARN)
+        said += [cell(f"{problem.removeprefix(folder)}.", Tone.WARN) for problem in problems[:1]]
+        if (count := len(problems) + sum(len(each.remarks) for each in self._connections)) > len(problems[:1]):
+            said.append(cell(f"Remarks on the file: {count}; `quarterdeck doctor` says all.", Tone.WARN))
+        return [*said, EMPTY] if said else []
 
     @work(exclusive=True, group="keys")
     async def _find_keys(self) -> None:
-        for each in self._listed:
+        for each in self._known:
             self._keys[each] = await self.app.connections.keys.source(each)
-            self._show()
+            self._show_about()
 
     # Open, check, delete
 
-    @on(OptionList.OptionSelected)
-    def _open(self) -> None:
-        connection = self._chosen
-        session = self.app.session if self._is_open(connection) else None
+    def take(self, value: Connection) -> None:
+        """Open a connection; one whose key was refused gets another key first."""
+        session = self.app.session if self._is_open(value) else None
         if session is not None and session.server.key_refused:
             self.action_key()
-        elif session is not None and session.server.trouble is None and not self._is_changed(connection):
+        elif session is not None and session.server.trouble is None and not self._is_changed(value):
             self.dismiss(None)
         else:
             self.app.forget_messages()
-            self.dismiss(connection)
+            self.dismiss(value)
 
     @work(group="check")
     async def action_check(self) -> None:
         """Check the server under the cursor and its key; nothing is changed."""
-        connection = self._chosen
-        if self._verdicts.get(connection) is ASKING:
+        connection = self.value
+        if connection is None or self._verdicts.get(connection) is ASKING:
             return
         self._verdicts[connection] = ASKING
-        self._show()
+        self._show_about()
         self._verdicts[connection] = await check(self.app.connections.client_of(connection))
         self._find_keys()
 
     def action_delete(self) -> None:
         """Delete a connection and its key."""
-        self._change(self._delete, self._chosen)
+        self._change(self._delete, self.value)
 
     async def _delete(self, connection: Connection) -> Connection | None:
         if not connection.kept:
@@ -302,13 +246,15 @@ class ConnectionsDialog(Dialog[Connection]):
 
     @work(group="change")
     async def _change(
-        self, change: Callable[[Connection], Awaitable[Connection | None]], connection: Connection
+        self, change: Callable[[Connection], Awaitable[Connection | None]], connection: Connection | None
     ) -> None:
-        """Ask about a change and carry it out, then show the current connections.
+        """Ask about a change and carry it out, then show the current connections; without one, there is none to change.
 
         `change` returns where the cursor goes, None if nothing was changed. It may ask more than once, so there is only
         one at a time: what is typed here in between would answer.
         """
+        if connection is None:
+            return
         if self._changing.locked() or connection.embedded:
             self.say(CHANGING if self._changing.locked() else EMBEDDED, Tone.WARN)
             return
@@ -318,10 +264,11 @@ class ConnectionsDialog(Dialog[Connection]):
                 at = await change(connection)
             except ConfigError as error:
                 self.complain(error.sentence)
-                at = self._chosen
+                at = connection
         if at is not None:
-            self._read = await self.app.connections.read()
-            self._list_them(at)
+            self._connections, self._problems = await self.app.connections.read()
+            self._go_to(at)
+            self._find_keys()
 
     # Add and edit
 
@@ -331,10 +278,10 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def action_edit(self) -> None:
         """Edit the connection; one that is in no file is added."""
-        self._change(self._edit, self._chosen)
+        self._change(self._edit, self.value)
 
     async def _edit(self, old: Connection) -> Connection | None:
-        taken = {each.name for each in self._listed if each.kept} - ({old.name} if old.kept else set())
+        taken = {each.name for each in self._known if each.kept} - ({old.name} if old.kept else set())
         instead_of = old.name if old.kept else None
 
         async def write(filled: Filled) -> Filled:
@@ -372,7 +319,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def action_key(self) -> None:
         """Enter another key."""
-        self._change(self._give_key, self._chosen)
+        self._change(self._give_key, self.value)
 
     async def _give_key(self, connection: Connection) -> Connection | None:
         said = await ask_key(self.app, connection)
@@ -387,8 +334,3 @@ class ConnectionsDialog(Dialog[Connection]):
 
 def _address(connection: Connection) -> Shown:
     return text.line(connection.url or "inside this deck")
-
-
-def _column(words: Content, width: int) -> Content:
-    """Return words cut or padded to a column, with a space after them."""
-    return words.truncate(width - 1, ellipsis=True, pad=True) + " "

@@ -87,7 +87,7 @@ class PickDialog(Dialog[T]):
         said: Iterable[Cell] = (),
         take: str = "take",
         leave: str = "cancel",
-        about: Callable[[T], Sequence[Cell]] | None = None,
+        about: Callable[[T], Iterable[Cell]] | None = None,
         wide: bool = False,
         renew: Callable[[], Sequence[Item[T]]] | None = None,
     ) -> None:
@@ -106,6 +106,7 @@ class PickDialog(Dialog[T]):
         self._about = about
         self._about_lines = Lines(hang=LABEL_WIDE, id="about")
         self._list = ChoiceList(click="choose" if about is None else "move")
+        self._filter = LineInput(id="filter", placeholder="only lines with")
 
     def body(self) -> Iterable[Widget]:
         """The introduction, the list, and details of the line under the cursor."""
@@ -116,7 +117,7 @@ class PickDialog(Dialog[T]):
 
     def foot(self) -> Iterable[Widget]:
         """The field for the filter."""
-        yield LineInput(id="filter", placeholder="only lines with")
+        yield self._filter
 
     @property
     def value(self) -> T | None:
@@ -130,17 +131,19 @@ class PickDialog(Dialog[T]):
 
     def on_mount(self) -> None:
         """List the items, or read them."""
-        self._show("")
+        self._show()
         if self._read is not None:
             self._fill(self._read)
         if self._now is not None:
-            self.set_interval(RENEWED_EVERY, self._renew)
+            self.set_interval(RENEWED_EVERY, self.renew)
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
+        """Show what can be picked by now."""
         if self._now is not None and (items := self._now()) != self._offered:
-            self._offered, at = items, self._list.highlighted
-            self._show(self.query_one("#filter", Input).value.strip())
-            self._list.highlighted = at
+            self._offered = items
+            self._show()
+        else:
+            self._show_about()
 
     @work
     async def _fill(self, read: ReadItems[T]) -> None:
@@ -152,9 +155,8 @@ class PickDialog(Dialog[T]):
             self.hint(self.HINTS)
             return
         self._read = None
-        self._show("")
-        if not self._offered:
-            self.complain("There is nothing to pick from.")
+        self._show()
+        self.complain(None if self._offered else "There is nothing to pick from.")
         self.set_focus(self._list)
         for step in self._typed_ahead:
             if step == 0:
@@ -162,27 +164,39 @@ class PickDialog(Dialog[T]):
                 return
             self.action_move(step)
 
-    def _show(self, words: str) -> None:
+    def _show(self) -> None:
+        """Show the lines that the filter lets through; the cursor stays on its line, or else where that was."""
+        words, before, at = self._filter.value.strip(), self.value, self._list.highlighted
         self._listed = [item for item in self._offered if item.has(words) and (item.value is not None or not words)]
         if self._wraps:  # what is called so comes before what is only explained with it
             self._listed.sort(key=lambda item: not item.has(words, in_name=True))
-        self._list.set_options([Option(self._prompt(item.line), disabled=not item.works) for item in self._listed])
-        self._list.action_first()
+        with self.prevent(OptionList.OptionHighlighted):  # nobody moved it
+            self._list.set_options([Option(self.prompt(item), disabled=not item.works) for item in self._listed])
+            values = [item.value for item in self._listed]
+            self._list.highlighted = values.index(before) if before is not None and before in values else at
+            if at is None:
+                self._list.action_first()
         self._show_about()
         filtering = [("/", "filter")] if len(self._offered) >= MANY else []
         taking = [("enter", self._take)] if any(item.works for item in self._listed) else []
         self.hint([*taking, *self.OTHER_HINTS, *filtering, ("esc", self._leave)])
-        self.complain(Shown("No line has that in it.") if words and not self._listed else None)
 
-    def _prompt(self, line: Cell) -> Content | Hanging:
-        return Hanging(line[:-1], line[-1:]) if self._wraps else content(line)
+    def prompt(self, item: Item[T]) -> Content | Hanging:
+        """Return the line of an item as it is painted; a heading is wrapped."""
+        if self._wraps:
+            return Hanging(item.line[:-1], item.line[-1:])
+        return content(item.line) if item.value is not None else Hanging((), item.line)
 
     @on(OptionList.OptionHighlighted)
+    def _highlighted(self) -> None:
+        self.complain(None)  # what was said is about another line
+        self._show_about()
+
     def _show_about(self) -> None:
         if self._about is not None:
             value = self.value
             self._about_lines.display = value is not None
-            self._about_lines.say(self._about(value) if value is not None else ())
+            self._about_lines.say(tuple(self._about(value)) if value is not None else ())
 
     # Keys
 
@@ -196,7 +210,7 @@ class PickDialog(Dialog[T]):
 
     def on_key(self, event: events.Key) -> None:
         """Answer with the line of a key, or say why it cannot be picked."""
-        self._renew()
+        self.renew()
         item = self._named(event.key, event.character)
         if item is None or not isinstance(self.focused, ChoiceList):
             return
@@ -217,13 +231,14 @@ class PickDialog(Dialog[T]):
     def action_filter(self) -> None:
         """Type what the lines must contain."""
         if self._read is None:
-            field = self.query_one("#filter", Input)
-            field.display = True
-            self.set_focus(field)
+            self._filter.display = True
+            self.set_focus(self._filter)
 
     @on(Input.Changed, "#filter")
-    def _narrow(self, event: Input.Changed) -> None:
-        self._show(event.value.strip())
+    def _narrow(self) -> None:
+        self._list.highlighted = None
+        self._show()
+        self.complain(None if self._listed else "No line has that in it.")
 
     @on(Input.Submitted, "#filter")
     @on(OptionList.OptionSelected)
@@ -232,7 +247,11 @@ class PickDialog(Dialog[T]):
         if self._read is not None:
             self._typed_ahead.append(0)
         elif self.value is not None:
-            self.dismiss(self.value)
+            self.take(self.value)
+
+    def take(self, value: T) -> None:
+        """Answer with a value."""
+        self.dismiss(value)
 
 
 def menu(title: str, offers: Callable[[], Iterable[Offer]]) -> PickDialog[str]:

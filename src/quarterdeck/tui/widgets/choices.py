@@ -88,7 +88,8 @@ class ChoiceList(OptionList):
         if line is None or self._click == "choose" or (self._click == "move" and line == self.highlighted):
             return
         event.prevent_default()
-        self.highlighted = line
+        if not self.options[line].disabled:
+            self.highlighted = line
         if self._click == "turn":
             await self.run_action("screen.turn")
 
@@ -97,6 +98,10 @@ class ChoiceList(OptionList):
         style = super().get_visual_style(*component_classes, partial=partial)
         reverse = self.app.no_color and "option-list--option-highlighted" in component_classes
         return style + Style(reverse=True) if reverse else style
+
+    def on_resize(self) -> None:
+        """Keep the chosen line in sight."""
+        self.call_after_refresh(self.scroll_to_highlight)
 
     def watch_show_vertical_scrollbar(self) -> None:
         """Wrap all lines anew for the width that is left: Textual does so if the list is resized or a line replaced."""
