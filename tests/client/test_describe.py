@@ -52,8 +52,7 @@ async def test_two_paths_tell_the_generation_and_the_key(
 
 async def test_a_flat_server_uses_only_some_fields_and_may_tell_its_release() -> None:
     told = [{"info": {"version": "1.2.1"}, "paths": {}}, {"info": {"version": 5}}, b"nonsense"]
-    releases = [*map(Answer, told), Answer(status=501)]
-    client, _ = client_of({FLAT: [RECORD], "GET /openapi.json": releases})
+    client, _ = client_of({FLAT: [RECORD], "GET /openapi.json": [*map(Answer, told), Answer(status=501)]})
     server = await client.describe()
     assert [await client.release() for _ in range(4)] == ["1.2.1", "", "", ""]
     images = {"sandbox_base_container_image", "sandbox_runtime_container_image", "remote_runtime_resource_factor"}

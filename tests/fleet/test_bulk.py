@@ -140,8 +140,7 @@ async def test_a_stop_leaves_the_rest_ends_a_wait_and_follows_what_goes_on(slow_
 @pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.UNREACHABLE])
 async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKind) -> None:
     fleet = Fleet(50)
-    unsent = ServiceError(kind, "Did not work.", outcome=Outcome.NOT_SENT)
-    fleet.faults = {i: [unsent] for i in fleet.ids}
+    fleet.faults = {i: [ServiceError(kind, "Did not work.", outcome=Outcome.NOT_SENT)] for i in fleet.ids}
     async with fleet.going():
         pass
     assert len(fleet.asked) <= 2 * AT_ONCE

@@ -138,8 +138,7 @@ def test_what_a_reading_omits_stays(readings: list[tuple[str, str, str]], key: s
     memories = SandboxMemories()
     for second, (status, told, url) in enumerate([("RUNNING", "one", HERE), *readings]):
         exposed = (ExposedUrl(name="AGENT_SERVER", url=SecretStr(url), port=8000),) if url else ()
-        secret = SecretStr(told) if told else None
-        read = Sandbox(id="abc", status=status, session_api_key=secret, exposed_urls=exposed)
+        read = Sandbox(id="abc", status=status, session_api_key=SecretStr(told) if told else None, exposed_urls=exposed)
         memories.observe([read], at(100.0 * second), beginning=False)
     memory = memories.by_id["abc"]
     assert HERE not in f"{memory!r}", "addresses may hold a key"

@@ -96,7 +96,11 @@ async def test_equal_rows_stand_as_usual_and_so_do_all_once_the_column_of_their_
     async with at_conversations(fleet) as user:
         for key, order in {"s": "STATE ▲", "S": "STATE ▼"}.items():
             await user.press(key, sees=order, until=lambda: user.table.ids == ["a", "c", "b"])
-        await user.press("C", "space", "enter", sees="Sorted by what needs a look first")
+        await user.resize(60, 20)
+        await user.press("C", "G", "k", "k", "k", sees="[x] SANDBOX", lacks="STATE")
+        before = user.text
+        await user.press("space", sees="[ ] SANDBOX", until=lambda: user.text.replace("[ ]", "[x]") == before)
+        await user.press("space", "g", "space", "enter", sees="Sorted by what needs a look first")
         await user.press("S", sees="▼  TITLE")
         await user.press("s", sees="TITLE ▲", until=lambda: user.table.ids == ["a", "b", "c"])
 

@@ -161,8 +161,7 @@ async def test_headers_are_typed_anew_where_the_service_tells_none(nested: FormU
 
 
 async def test_a_field_longer_than_its_line_stays_whole_unless_all_of_it_is_typed(deck: Decks) -> None:
-    model = "a/" + "b" * 19_000
-    async with deck(stored={"llm_model": model}) as user:
+    async with deck(stored={"llm_model": "a/" + "b" * 19_000}) as user:
         await user.go_to("llm_model", "enter", "escape", sees="As stored")
         await user.press("enter", "end", "x", sees="Type the hidden part again")
         await user.paste("y" * 5_000, sees="4000 characters. Not taken.")

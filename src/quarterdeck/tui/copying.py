@@ -56,11 +56,10 @@ class CopyDialog(PickDialog[Copyable]):
     """Choose what to copy, and whether to a file."""
 
     BINDINGS = bindings({"f": "to_file"})
-    OTHER_HINTS = (("f", "save to a file"),)
 
     def __init__(self, title: str, offered: Sequence[Copyable]) -> None:
         items = [Item(_line(each), each) for each in offered]
-        super().__init__(f"Copy of {title}", items, take="copy", said=(NOTE,))
+        super().__init__(f"Copy of {title}", items, take="copy", said=(NOTE,), hints=(("f", "save to a file"),))
 
     def action_to_file(self) -> None:
         """Answer with the line under the cursor, for a file."""

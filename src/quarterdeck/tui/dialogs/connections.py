@@ -54,7 +54,6 @@ class ConnectionsDialog(PickDialog[Connection]):
     """Lists connections and changes them; dismisses with the connection to open."""
 
     BINDINGS = bindings({"a": "add", "e": "edit", "K": "key", "t": "check", "d,D": "delete"})
-    OTHER_HINTS = (("a", "add"), ("e", "edit"), ("K", "enter key"), ("t", "check"), ("D", "delete"))
 
     def __init__(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
         self._connections, self._problems = known, problems
@@ -62,7 +61,10 @@ class ConnectionsDialog(PickDialog[Connection]):
         """Where the key of each is, once found."""
         self._verdicts: dict[Connection, Verdict] = {}
         self._changing = asyncio.Lock()
-        super().__init__("Connections", (), renew=self._items, take="open", leave="close", about=self._facts, wide=True)
+        hints = (("a", "add"), ("e", "edit"), ("K", "enter key"), ("t", "check"), ("D", "delete"))
+        super().__init__(
+            "Connections", self._lines, take="open", leave="close", about=self._facts, wide=True, hints=hints
+        )
 
     def on_mount(self) -> None:
         """Begin at the open connection, and find out where the keys are."""
@@ -98,7 +100,7 @@ class ConnectionsDialog(PickDialog[Connection]):
         known, is_open = self._connections, replace(self.app.endpoint, remarks=())
         return known if any(map(self._is_open, known)) else (*known, is_open)
 
-    def _items(self) -> list[Item[Connection]]:
+    def _lines(self) -> list[Item[Connection]]:
         """Return what is to be known first, and a line for each connection."""
         known = self._known
         width = self._list.scrollable_content_region.width or min(self.app.size.width, WIDE) - EDGES

@@ -2,21 +2,21 @@
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from textual import events, on, work
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, bindings, shown_key
 from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.paint import content, plain
+from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.choices import ChoiceList, Hanging
@@ -65,9 +65,6 @@ def choice(answer: T, key: str, label: str, said: str, *, works: bool = True) ->
     return Item((*named, (text.line(said), Tone.MUTED)), answer, key, None if works else said)
 
 
-ReadItems = Callable[[], Awaitable[Sequence[Item[T]]]]
-
-
 class PickDialog(Dialog[T]):
     """Pick a line: enter answers with its value, a line's own key with that line's value, and `/` filters.
 
@@ -76,33 +73,31 @@ class PickDialog(Dialog[T]):
     """
 
     BINDINGS = bindings({"enter": "pick", "slash": "filter", "q": "cancel"})
-    OTHER_HINTS: ClassVar[Hints] = ()
-    """Keys that a subclass adds."""
 
     def __init__(
         self,
         title: str,
-        items: Sequence[Item[T]] | ReadItems[T],
+        items: Sequence[Item[T]] | Callable[[], Sequence[Item[T]]],
         *,
+        read: Callable[[], Awaitable[Sequence[Item[T]]]] | None = None,
         said: Iterable[Cell] = (),
         take: str = "take",
         leave: str = "cancel",
         about: Callable[[T], Iterable[Cell]] | None = None,
         wide: bool = False,
-        renew: Callable[[], Sequence[Item[T]]] | None = None,
+        hints: Hints = (),
     ) -> None:
-        """Create the dialog; `renew` returns the items as they are now."""
+        """Create the dialog; `items` may return them as they are now, `hints` are keys that a subclass adds."""
         super().__init__(title, said, wide=wide)
-        self._now = renew
-        self._offered: Sequence[Item[T]] = items if isinstance(items, Sequence) else ()
-        self._wraps = any(item.key for item in self._offered)  # without keys, lines are those of a table
-        self.set_class(self._wraps, "-wraps")
-        self._read = None if isinstance(items, Sequence) else items
+        self._items = items
+        self._offered: Sequence[Item[T]] = ()
+        self._read = read
         self._typed_ahead: list[int] = []
         """Moves made before there was a line, and 0 for enter."""
-        self._listed = self._offered
+        self._listed: Sequence[Item[T]] = ()
         self._take = take
         self._leave = leave
+        self._own_hints = hints
         self._about = about
         self._about_lines = Lines(hang=LABEL_WIDE, id="about")
         self._list = ChoiceList(click="choose" if about is None else "move")
@@ -131,31 +126,32 @@ class PickDialog(Dialog[T]):
 
     def on_mount(self) -> None:
         """List the items, or read them."""
-        self._show()
+        self.renew()
         if self._read is not None:
             self._fill(self._read)
-        if self._now is not None:
+        if callable(self._items):
             self.set_interval(RENEWED_EVERY, self.renew)
 
     def renew(self) -> None:
         """Show what can be picked by now."""
-        if self._now is not None and (items := self._now()) != self._offered:
+        items = self._items() if callable(self._items) else self._items
+        if items != self._offered:
             self._offered = items
             self._show()
         else:
             self._show_about()
 
     @work
-    async def _fill(self, read: ReadItems[T]) -> None:
+    async def _fill(self, read: Callable[[], Awaitable[Sequence[Item[T]]]]) -> None:
         self.say("Reading…", Tone.BUSY)
         try:
-            self._offered = await read()
+            self._items = await read()
         except ServiceError as error:
             self.complain(error.sentences)
             self.hint(self.HINTS)
             return
         self._read = None
-        self._show()
+        self.renew()
         self.complain(None if self._offered else "There is nothing to pick from.")
         self.set_focus(self._list)
         for step in self._typed_ahead:
@@ -165,21 +161,27 @@ class PickDialog(Dialog[T]):
             self.action_move(step)
 
     def _show(self) -> None:
-        """Show the lines that the filter lets through; the cursor stays on its line, or else where that was."""
+        """Show the lines that the filter lets through, without a hop: the cursor stays on its line, or at its place."""
         words, before, at = self._filter.value.strip(), self.value, self._list.highlighted
         self._listed = [item for item in self._offered if item.has(words) and (item.value is not None or not words)]
+        self._wraps = any(item.key for item in self._offered)  # without keys, lines are those of a table
+        self.set_class(self._wraps, "-wraps")
         if self._wraps:  # what is called so comes before what is only explained with it
             self._listed.sort(key=lambda item: not item.has(words, in_name=True))
+        top = self._list.scroll_offset.y
         with self.prevent(OptionList.OptionHighlighted):  # nobody moved it
             self._list.set_options([Option(self.prompt(item), disabled=not item.works) for item in self._listed])
             values = [item.value for item in self._listed]
             self._list.highlighted = values.index(before) if before is not None and before in values else at
             if at is None:
                 self._list.action_first()
+            else:
+                self._list.scroll_to(y=top, animate=False, immediate=True)
+                self._list.scroll_to_highlight()
         self._show_about()
         filtering = [("/", "filter")] if len(self._offered) >= MANY else []
         taking = [("enter", self._take)] if any(item.works for item in self._listed) else []
-        self.hint([*taking, *self.OTHER_HINTS, *filtering, ("esc", self._leave)])
+        self.hint([*taking, *self._own_hints, *filtering, ("esc", self._leave)])
 
     def prompt(self, item: Item[T]) -> Content | Hanging:
         """Return the line of an item as it is painted; a heading is wrapped."""
@@ -270,10 +272,10 @@ def menu(title: str, offers: Callable[[], Iterable[Offer]]) -> PickDialog[str]:
             for command, reason in offers()
         ]
 
-    return PickDialog(title, items(), take="do it", leave="close", renew=items)
+    return PickDialog(title, items, take="do it", leave="close")
 
 
-class PickSeveralDialog(Dialog[tuple[str, ...]]):
+class PickSeveralDialog(PickDialog[tuple[str, ...]]):
     """Select lines with space; enter answers with the names of the selected ones, in their order.
 
     `line` returns the cell of a name. With `ordered`, `J` and `K` move a line. `d` restores the default: all of them.
@@ -285,7 +287,6 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
             "J,shift+down,right_square_bracket": "carry(1)",
             "K,shift+up,left_square_bracket": "carry(-1)",
             "d,u": "usual",
-            "q": "cancel",
         }
     )
 
@@ -299,68 +300,49 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         usual: str,
         ordered: bool = False,
         at_least_one: str,
-        note: str | None = None,
+        note: str = "",
     ) -> None:
-        super().__init__(title)
-        self._offered = tuple(names)
+        moving: Hints = (("J", "down"), ("K", "up")) if ordered else ()
+        hints = (("space", "show or not"), *moving, ("d", usual))
+        said = (cell(note, Tone.MUTED),)
+        super().__init__(title, self._lines, take="apply", about=(lambda _: said) if note else None, hints=hints)
+        self._list = ChoiceList(click="turn")
+        self._all = tuple(names)
         self._names = [*chosen, *(name for name in names if name not in chosen)] if ordered else list(names)
         self._chosen = set(chosen)
         self._line = line
-        self._usual = usual
         self._ordered = ordered
         self._at_least_one = at_least_one
-        self._note = note
-        self._list = ChoiceList(click="turn")
 
-    def body(self) -> Iterable[Widget]:
-        """One line per name."""
-        self._list.add_options([self._prompt(name) for name in self._names])
-        yield self._list
-        if self._note is not None:
-            yield Static(plain(self._note, Tone.MUTED), classes="note")
-
-    def on_mount(self) -> None:
-        """Start at the first line, and show the key hints."""
-        self._list.action_first()
-        moving = [("J", "down"), ("K", "up")] if self._ordered else []
-        self.hint([("space", "show or not"), *moving, ("d", self._usual), ("enter", "apply"), *self.HINTS])
-
-    def _prompt(self, name: str) -> Content:
-        is_on = name in self._chosen
-        box = (Shown("[x] " if is_on else "[ ] "), Tone.KEY if is_on else Tone.MUTED)
-        return content((box, *self._line(name, is_on)))
-
-    def _show(self) -> None:
-        for at, name in enumerate(self._names):
-            self._list.replace_option_prompt_at_index(at, self._prompt(name))
-        self.complain(None)
+    def _lines(self) -> Sequence[Item[tuple[str, ...]]]:
+        """Return a line for each name, whose value is that name alone."""
+        boxes = {True: (Shown("[x] "), Tone.KEY), False: (Shown("[ ] "), Tone.MUTED)}
+        on = {name: name in self._chosen for name in self._names}
+        return [Item((boxes[on[name]], *self._line(name, on[name])), (name,)) for name in self._names]
 
     def action_turn(self) -> None:
         """Select the line under the cursor, or deselect it."""
-        at = self._list.highlighted
-        if at is not None:
-            self._chosen ^= {self._names[at]}
-            self._show()
+        self._chosen ^= {*(self.value or ())}
+        self.renew()
+        self.complain(None)
 
     def action_carry(self, step: int) -> None:
         """Move the line under the cursor."""
-        at = self._list.highlighted
-        if not self._ordered or at is None or not 0 <= at + step < len(self._names):
-            return
-        self._names[at], self._names[at + step] = self._names[at + step], self._names[at]
-        self._show()
-        self._list.highlighted = at + step
+        if self._ordered and self.value is not None:
+            at = self._names.index(self.value[0])
+            self._names.insert(max(at + step, 0), self._names.pop(at))
+            self.renew()
 
     def action_usual(self) -> None:
         """Restore the default."""
-        self._names = list(self._offered)
-        self._chosen = set(self._offered)
-        self._show()
+        self._names = list(self._all)
+        self._chosen = set(self._all)
+        self.renew()
+        self.complain(None)
 
-    def on_option_list_option_selected(self) -> None:
-        """Answer with the selected names."""
-        names = tuple(name for name in self._names if name in self._chosen)
-        if names:
-            self.dismiss(names)
+    def take(self, value: tuple[str, ...]) -> None:
+        """Answer with the selected names, whatever is under the cursor."""
+        if chosen := tuple(name for name in self._names if name in self._chosen):
+            self.dismiss(chosen)
         else:
             self.complain(self._at_least_one)

@@ -117,7 +117,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
 
         costs = session.displacement.forecast()
         said = (cell(costs, Tone.WARN),) if costs else ()
-        dialog = PickDialog("Start a sandbox", items, take="start", about=_about, said=said)
+        dialog = PickDialog("Start a sandbox", (), read=items, take="start", about=_about, said=said)
         await ask(self.app, dialog, lambda spec: self.run_worker(self._start_from(session, spec.id), group="change"))
 
     async def _start_from(self, session: Session, spec: str) -> None:
