@@ -122,8 +122,7 @@ async def test_an_edit_changes_what_it_names_and_nothing_else(changes: dict[str,
     after, _ = await stored(keeper, changes)
     free = {name for each in changes for name in (each, PLACES.get(each))}
     free |= {"llm_base_url", f"{LLM}.base_url"} if "llm_model" in changes else set()
-    unlike = {name for name, value in told(after).items() if value != told(before).get(name)}
-    assert unlike <= free
+    assert {name for name, value in told(after).items() if value != told(before).get(name)} <= free
     for name, value in changes.items():
         assert told(after).get(name) == (value or None if name == "llm_base_url" else value)
     assert keeper.agent["llm"]["api_key"] == "sk-kept"

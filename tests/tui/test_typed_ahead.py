@@ -214,6 +214,7 @@ async def test_all_that_is_told_of_a_line_is_in_sight_also_where_the_one_before_
     async with at_sandboxes(dozen) as user:
         await user.press("n", sees=("spec1", "environment"))
         await user.press("j", sees=("--with-a-flag", "environment"))
+        await user.press("k", sees="none\n▌\n▌   enter start")
 
 
 async def test_a_click_presses_a_hint_goes_to_a_line_chooses_it_and_turns_a_box(dozen: FakeFleet) -> None:

@@ -16,9 +16,9 @@ from textual.widgets import Static
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import MOVING, bindings
-from quarterdeck.tui.paint import content, lines, plain
+from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.widgets.bars import Hints, KeyBar, Said, unused_key, working
-from quarterdeck.tui.widgets.lines import TextScroll
+from quarterdeck.tui.widgets.lines import Lines, TextScroll
 
 Result = TypeVar("Result")
 SCROLL = ("↑ ↓", "scroll")
@@ -34,11 +34,15 @@ class Dialog(ModalScreen[Result | None]):
     BINDINGS = bindings({"escape": "cancel", **MOVING, "space": "page(1.0)"})
     HINTS: ClassVar[Hints] = (("esc", "cancel"),)
 
-    def __init__(self, title: str, said: Iterable[Cell] = (), *, wide: bool = False) -> None:
-        """Create a dialog that begins with the lines `said`; it is `wide` for a table, and above a wide one."""
+    def __init__(self, title: str, said: Iterable[Cell] = (), *, label: int = 0, wide: bool = False) -> None:
+        """Create a dialog that begins with the lines `said`, each behind a label of that many cells if it has one.
+
+        It is `wide` for a table, and above a wide one.
+        """
         super().__init__(classes="-wide" if wide else None)
         self._title = title
-        self._said = tuple(said)
+        self._said = Lines(hang=label, id="said")
+        self.introduce(said)
         self._body = TextScroll(id="body", can_focus=False)
         self._key_bar = KeyBar()
         self._hinted: Hints = ()
@@ -63,17 +67,18 @@ class Dialog(ModalScreen[Result | None]):
 
     def body(self) -> Iterable[Widget]:
         """The widgets inside the frame: the first lines, and what a dialog adds."""
-        said = Static(lines(self._said), id="said")
-        said.display = bool(self._said)
-        yield said
+        yield self._said
 
     def introduce(self, said: Iterable[Cell]) -> None:
         """Show other first lines; unchanged ones cost nothing."""
-        if (said := tuple(said)) != self._said:
-            self._said = said
-            line = self.query_one("#said", Static)
-            line.update(lines(said))
-            line.display = bool(said)
+        self._said.say(said := tuple(said))
+        self._said.display = bool(said)
+
+    def retitle(self, title: str) -> None:
+        """Show another title; the same one costs nothing."""
+        if title != self._title:
+            self._title = title
+            self.query_one("#title", Static).update(plain(title, Tone.STRONG))
 
     def foot(self) -> Iterable[Widget]:
         """Widgets that stay visible below a scrolling body."""

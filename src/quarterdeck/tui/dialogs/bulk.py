@@ -19,7 +19,7 @@ from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import SCROLL, Dialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.glyphs import glyph, signed
-from quarterdeck.tui.paint import content, plain
+from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.table import Table
@@ -58,7 +58,7 @@ class PlanDialog(ConfirmDialog):
         self._show()
 
     def _show(self) -> None:
-        self.query_one("#title", Static).update(plain(_title(self._verb, self.planned), Tone.STRONG))
+        self.retitle(_title(self._verb, self.planned))
         self.introduce((*self._warnings(self.planned.rows), *plan_lines(self._verb, self.planned)))
         hidden: Hints = (("h", "hidden ones too, or not"),) if self._plan.hidden else ()
         self.hint((*(self.HINTS if self.planned.rows else NOTHING_TO_DO), *hidden))
@@ -187,7 +187,7 @@ class LeaveJobDialog(ConfirmDialog):
     def _show(self) -> None:
         self.introduce(_left_behind(self._job))
         if self._job.ended:
-            self.query_one("#title", Static).update(plain("Leave now?", Tone.STRONG))
+            self.retitle("Leave now?")
 
 
 def _left_behind(job: BulkJob) -> list[Cell]:

@@ -1,16 +1,11 @@
 """A page of lines to read: a detail, the request log, or the keys of a screen."""
 
-from collections.abc import Callable, Iterable, Sequence
-
-from textual.widget import Widget
-from textual.widgets import Static
+from collections.abc import Callable, Sequence
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import COMMANDS, Command, Place, bindings, commands_at, shown_key
 from quarterdeck.tui.dialogs.base import SCROLL, Dialog
-from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.lines import Lines
 
 MOVES = (
     ("↑ ↓ j k", "Move by a row"),
@@ -38,14 +33,9 @@ class PageDialog(Dialog[None]):
         label: int = 0,
         wide: bool = False,
     ) -> None:
-        super().__init__(title, wide=wide)
+        super().__init__(title, label=label, wide=wide)
         self._lines_now = said
         self._title_now = titled
-        self._label = label
-
-    def body(self) -> Iterable[Widget]:
-        """The lines."""
-        yield Lines(hang=self._label)
 
     def on_mount(self) -> None:
         """Show the lines, and update them."""
@@ -53,10 +43,8 @@ class PageDialog(Dialog[None]):
         self.set_interval(1.0, self._show)
 
     def _show(self) -> None:
-        self.query_one(Lines).say(self._lines_now())
-        if (title := self._title_now()) not in ("", self._title):
-            self._title = title
-            self.query_one("#title", Static).update(plain(title, Tone.STRONG))
+        self.introduce(self._lines_now())
+        self.retitle(self._title_now() or self._title)
 
 
 def help_page(place: Place) -> PageDialog:

@@ -23,7 +23,6 @@ from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.lines import Lines
 
 # Conflicts with changes made elsewhere
 
@@ -66,7 +65,7 @@ class ReviewDialog(Dialog[bool]):
     BINDINGS = bindings({"enter,ctrl+s": "agree", "y": "lose", "n": "cancel", "r": "request"})
 
     def __init__(self, title: str) -> None:
-        super().__init__(title)
+        super().__init__(title, label=LABEL_WIDTH)
         self._review: Review | None = None
         self._request: PreparedRequest | None = None
         self.answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -74,7 +73,7 @@ class ReviewDialog(Dialog[bool]):
 
     def body(self) -> Iterable[Widget]:
         """Places for the changes and for the request."""
-        yield Lines(hang=LABEL_WIDTH, id="changes")
+        yield from super().body()
         yield Static(id="request")
 
     @property
@@ -99,7 +98,7 @@ class ReviewDialog(Dialog[bool]):
         """
         self._review, self._request = review, request
         above = (*preface, EMPTY) if preface else ()
-        self.query_one("#changes", Lines).say((*above, *review_lines(review, why=why)))
+        self.introduce((*above, *review_lines(review, why=why)))
         yes = ("y", "save and lose it") if review.losses else ("enter", "save")
         self.hint((yes, ("esc", "go back"), ("r", "show the request")))
         self.complain(None)

@@ -69,8 +69,8 @@ class CellLines(ThemedWidget):
 class Lines(CellLines):
     """Cells, one per line, wrapped, inside a scrolling container.
 
-    The screen is laid out again only if the lines do not fit, before or after a change. Text after a first span of
-    `hang` cells, a label, is wrapped with that indentation.
+    The screen is laid out again only if the lines do not fit, before or after a change, or no longer fill the widget.
+    Text after a first span of `hang` cells, a label, is wrapped with that indentation.
     """
 
     DEFAULT_CSS = "Lines { width: 100%; height: auto; min-height: 100%; }"
@@ -88,7 +88,8 @@ class Lines(CellLines):
             return
         self._said = said
         lines = self._wrapped(self.size.width) if self.size else []
-        if not self.size or max(len(self.painted), len(lines)) > self._room:
+        shorter = len(lines) < len(self.painted) == self.size.height
+        if not self.size or shorter or max(len(self.painted), len(lines)) > self._room:
             self._wrapped_for = -1
             self.refresh(layout=True)
         else:
