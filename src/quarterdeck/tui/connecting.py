@@ -16,7 +16,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.conversation.drafts import Drafts
 from quarterdeck.tui.dialogs.base import ask
-from quarterdeck.tui.dialogs.bulk import LeaveJobDialog
+from quarterdeck.tui.dialogs.bulk import leave_job_dialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 
 KEY_REFUSED = "The key is missing or wrong: K in the connections (c) gives one."
@@ -63,7 +63,7 @@ class Connecting:
     async def may_end_job(self) -> bool:
         """Ask whether to give up the rest of a running bulk job, if there is one. Runs inside a worker."""
         job = self._app.running_job
-        return job is None or await self._app.push_screen_wait(LeaveJobDialog(job)) is True
+        return job is None or await self._app.push_screen_wait(leave_job_dialog(job)) is True
 
     async def _follow(self, connection: Connection) -> None:
         app = self._app

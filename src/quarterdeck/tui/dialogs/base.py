@@ -1,9 +1,9 @@
 """The base of all dialogs: title, scrolling body, a line for errors, key hints, and escape to cancel."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -21,6 +21,11 @@ from quarterdeck.tui.widgets.bars import Hints, KeyBar, Said, unused_key, workin
 from quarterdeck.tui.widgets.lines import Lines, TextScroll
 
 Result = TypeVar("Result")
+V = TypeVar("V")
+Now: TypeAlias = V | Callable[[], V]
+"""Something to show, or what returns it as it is now."""
+RENEWED_EVERY = 0.5
+"""Seconds between two looks at how it is now."""
 SCROLL = ("↑ ↓", "scroll")
 """The hint that is shown only while not all of the body is in sight."""
 
@@ -34,15 +39,16 @@ class Dialog(ModalScreen[Result | None]):
     BINDINGS = bindings({"escape": "cancel", **MOVING, "space": "page(1.0)"})
     HINTS: ClassVar[Hints] = (("esc", "cancel"),)
 
-    def __init__(self, title: str, said: Iterable[Cell] = (), *, label: int = 0, wide: bool = False) -> None:
+    def __init__(self, title: Now[str], said: Now[Sequence[Cell]] = (), *, label: int = 0, wide: bool = False) -> None:
         """Create a dialog that begins with the lines `said`, each behind a label of that many cells if it has one.
 
-        It is `wide` for a table, and above a wide one.
+        A title that became empty leaves what stands there. It is `wide` for a table, and above a wide one.
         """
         super().__init__(classes="-wide" if wide else None)
         self._title = title
+        self._begins = said
+        self._titled = Static(id="title")
         self._said = Lines(hang=label, id="said")
-        self.introduce(said)
         self._body = TextScroll(id="body", can_focus=False)
         self._key_bar = KeyBar()
         self._hinted: Hints = ()
@@ -57,7 +63,7 @@ class Dialog(ModalScreen[Result | None]):
     def compose(self) -> ComposeResult:
         """The frame; its content comes from `body`."""
         with Vertical(id="frame"):
-            yield Static(plain(self._title, Tone.STRONG), id="title")
+            yield self._titled
             with self._body:
                 yield from self.body()
             with Vertical(id="foot"):
@@ -69,16 +75,18 @@ class Dialog(ModalScreen[Result | None]):
         """The widgets inside the frame: the first lines, and what a dialog adds."""
         yield self._said
 
-    def introduce(self, said: Iterable[Cell]) -> None:
-        """Show other first lines; unchanged ones cost nothing."""
-        self._said.say(said := tuple(said))
-        self._said.display = bool(said)
+    def introduce(self, said: Sequence[Cell]) -> None:
+        """Show other first lines."""
+        self._begins = said
+        self.renew()
 
-    def retitle(self, title: str) -> None:
-        """Show another title; the same one costs nothing."""
-        if title != self._title:
-            self._title = title
-            self.query_one("#title", Static).update(plain(title, Tone.STRONG))
+    def renew(self) -> None:
+        """Show how it is now; what is unchanged costs nothing."""
+        title, said = plain(now(self._title), Tone.STRONG), now(self._begins)
+        if title and title != self._titled.content:
+            self._titled.update(title)
+        self._said.say(said)
+        self._said.display = bool(said)
 
     def foot(self) -> Iterable[Widget]:
         """Widgets that stay visible below a scrolling body."""
@@ -94,6 +102,8 @@ class Dialog(ModalScreen[Result | None]):
             self.add_class("-wide")
         self.set_focus(self.first_focus(), scroll_visible=False)
         self.watch(self._body, "show_vertical_scrollbar", self._hint_at_scrolling, init=False)
+        self.renew()
+        self.set_interval(RENEWED_EVERY, self.renew)
 
     def complain(self, problem: str | None) -> None:
         """Show a sentence about what is wrong, or remove it."""
@@ -167,6 +177,11 @@ class Dialog(ModalScreen[Result | None]):
     def action_last(self) -> None:
         """Scroll to the end of the body."""
         self._body.action_last()
+
+
+def now(what: Now[V]) -> V:
+    """Return what is to be shown, as it is now."""
+    return what() if callable(what) else what
 
 
 def ask(app: Deck, dialog: Dialog[Result], then: Callable[[Result], Any]) -> AwaitMount:

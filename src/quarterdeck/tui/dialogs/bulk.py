@@ -46,7 +46,7 @@ class PlanDialog(ConfirmDialog):
         self, verb: str, planned: Plan[SandboxRow], warnings: Callable[[Sequence[SandboxRow]], Sequence[Cell]]
     ) -> None:
         """Create the dialog; `warnings` returns what to know before it is done to these rows."""
-        super().__init__(_title(verb, planned))
+        super().__init__(lambda: _title(verb, self.planned))
         self.planned = planned
         """The plan that is agreed to."""
         self._plan = planned
@@ -58,7 +58,6 @@ class PlanDialog(ConfirmDialog):
         self._show()
 
     def _show(self) -> None:
-        self.retitle(_title(self._verb, self.planned))
         self.introduce((*self._warnings(self.planned.rows), *plan_lines(self._verb, self.planned)))
         hidden: Hints = (("h", "hidden ones too, or not"),) if self._plan.hidden else ()
         self.hint((*(self.HINTS if self.planned.rows else NOTHING_TO_DO), *hidden))
@@ -173,21 +172,9 @@ class ProgressDialog(Dialog[Copyable]):
         self.dismiss(Copyable("summary", self._job.summary, to_file=True))
 
 
-class LeaveJobDialog(ConfirmDialog):
-    """Asks whether to leave a job before it has ended; says so once it has."""
-
-    def __init__(self, job: BulkJob) -> None:
-        super().__init__("Leave before it has ended?", _left_behind(job))
-        self._job = job
-
-    def on_mount(self) -> None:
-        """Update what is left behind."""
-        self.set_interval(SHOWN_EVERY, self._show)
-
-    def _show(self) -> None:
-        self.introduce(_left_behind(self._job))
-        if self._job.ended:
-            self.retitle("Leave now?")
+def leave_job_dialog(job: BulkJob) -> ConfirmDialog:
+    """Return the dialog that asks whether to leave a job before it has ended; it says so once it has."""
+    return ConfirmDialog(lambda: "Leave now?" if job.ended else "Leave before it has ended?", lambda: _left_behind(job))
 
 
 def _left_behind(job: BulkJob) -> list[Cell]:

@@ -1,6 +1,6 @@
 """Yes-or-no dialogs in which the harmless answer is the default."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.widget import Widget
@@ -42,7 +42,7 @@ class TypedConfirmDialog(Dialog[bool]):
 
     HINTS = (("enter", "do it"), ("esc", "cancel"), SCROLL)
 
-    def __init__(self, title: str, said: Iterable[Cell], word: Shown) -> None:
+    def __init__(self, title: str, said: Sequence[Cell], word: Shown) -> None:
         super().__init__(title, said)
         self._word = word
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from quarterdeck.config.files import ConfigError, write_named
@@ -14,7 +14,7 @@ from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, T
 
 
 def path_dialog(
-    title: str, said: Iterable[Cell], path: str, use: Callable[[Path], Awaitable[Result]]
+    title: str, said: Sequence[Cell], path: str, use: Callable[[Path], Awaitable[Result]]
 ) -> FormDialog[Result]:
     """Return a dialog that asks for a path and uses it; ConfigErrors of `use` are shown."""
 
@@ -38,7 +38,7 @@ def _path(typed: str) -> Path:
 
 
 def save_dialog(
-    app: Deck, title: str, said: Iterable[Cell], path: Path, written: Callable[[Path], str]
+    app: Deck, title: str, said: Sequence[Cell], path: Path, written: Callable[[Path], str]
 ) -> FormDialog[str]:
     """Return a dialog that writes what `written` returns, which contains no secret, to a path; its answer says so."""
 
@@ -54,7 +54,7 @@ def save_dialog(
     return path_dialog(title, said, str(path), write)
 
 
-def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> FormDialog[tuple[Path, bool]]:
+def choose_dialog(app: Deck, title: str, said: Sequence[Cell], path: Path) -> FormDialog[tuple[Path, bool]]:
     """Return a dialog for the path of a file to be written later; its answer includes whether to replace a file."""
 
     async def choose(path: Path) -> tuple[Path, bool]:

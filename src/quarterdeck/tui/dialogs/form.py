@@ -12,7 +12,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import bindings
-from quarterdeck.tui.dialogs.base import Dialog, Result
+from quarterdeck.tui.dialogs.base import Dialog, Now, Result
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.inputs import ChoiceLine, FormControl, FormRow, LineInput, PlainArea
@@ -70,7 +70,7 @@ class FieldsDialog(Dialog[Result]):
 
     BINDINGS = bindings({"ctrl+s": "accept"}, priority=True)
 
-    def __init__(self, title: str, fields: Iterable[InputField], *, said: Iterable[Cell] = (), verb: str) -> None:
+    def __init__(self, title: str, fields: Iterable[InputField], *, said: Now[Sequence[Cell]] = (), verb: str) -> None:
         super().__init__(title, said)
         self.fields = {field.key: field for field in fields}
         self._may_go: list[Mapping[str, Any]] = []
@@ -197,7 +197,7 @@ class FormDialog(FieldsDialog[Result]):
         fields: Sequence[InputField],
         send: Callable[[Typed], Awaitable[Result]],
         *,
-        said: Iterable[Cell] = (),
+        said: Now[Sequence[Cell]] = (),
         verb: str = "save",
         sending: str = "Waiting for the server…",
         blamed: str = "",

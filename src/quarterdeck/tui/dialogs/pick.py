@@ -15,7 +15,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, bindings, shown_key
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import Dialog, Now, now
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
@@ -26,8 +26,6 @@ from quarterdeck.tui.widgets.lines import Lines
 T = TypeVar("T")
 MANY = 8
 """Number of lines from which the hints show the filter."""
-RENEWED_EVERY = 0.5
-"""Seconds between two looks at whether other items can be picked by now."""
 KEY_WIDTH = 6
 LABEL_WIDTH = 17
 Offer = tuple[Command, str | None]
@@ -77,17 +75,17 @@ class PickDialog(Dialog[T]):
     def __init__(
         self,
         title: str,
-        items: Sequence[Item[T]] | Callable[[], Sequence[Item[T]]],
+        items: Now[Sequence[Item[T]]],
         *,
         read: Callable[[], Awaitable[Sequence[Item[T]]]] | None = None,
-        said: Iterable[Cell] = (),
+        said: Sequence[Cell] = (),
         take: str = "take",
         leave: str = "cancel",
         about: Callable[[T], Iterable[Cell]] | None = None,
         wide: bool = False,
         hints: Hints = (),
     ) -> None:
-        """Create the dialog; `items` may return them as they are now, `hints` are keys that a subclass adds."""
+        """Create the dialog; `hints` are keys that a subclass adds."""
         super().__init__(title, said, wide=wide)
         self._items = items
         self._offered: Sequence[Item[T]] = ()
@@ -125,16 +123,14 @@ class PickDialog(Dialog[T]):
         return self._list if self._read is None else None
 
     def on_mount(self) -> None:
-        """List the items, or read them."""
-        self.renew()
+        """Read the items, if they must be."""
         if self._read is not None:
             self._fill(self._read)
-        if callable(self._items):
-            self.set_interval(RENEWED_EVERY, self.renew)
 
     def renew(self) -> None:
         """Show what can be picked by now."""
-        items = self._items() if callable(self._items) else self._items
+        super().renew()
+        items = now(self._items)
         if items != self._offered:
             self._offered = items
             self._show()

@@ -18,9 +18,6 @@ from quarterdeck.tui.lists.unsent import LEFT, Unsent, UnsentConversation
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.inputs import OneOf, PlainArea
 
-KNOWN_EVERY = 0.5
-"""Seconds between two looks at whether it is known what the server is."""
-
 
 @dataclass(eq=False)
 class Creation:
@@ -47,7 +44,7 @@ class Creation:
             "New conversation" if self.failed is None and self._unsent is None else "Try it again",
             _fields(self._begun, choices),
             self._create,
-            said=[*_applies(self.session), *self._said],
+            said=lambda: [*_applies(self.session), *self._said],
             verb="create",
             sending="Creating the conversation… esc goes back to the list meanwhile.",
             on_background=self._on_background,
@@ -56,15 +53,11 @@ class Creation:
     async def ask(self) -> None:
         """Open the form; what applies on this server is said in it as soon as it is known."""
         await self.screen.app.push_screen(self._dialog, self._closed)
-        self._dialog.set_interval(KNOWN_EVERY, self._introduce)
 
     def _beginning(self) -> NewConversation:
         if self._unsent is not None:
             return NewConversation().model_copy(update=self._unsent.entered)
         return (self.failed and self.failed.request) or NewConversation()
-
-    def _introduce(self) -> None:
-        self._dialog.introduce([*_applies(self.session), *self._said])
 
     async def _create(self, typed: Typed) -> bool:
         if typed["selected_branch"] and not typed["selected_repository"]:

@@ -424,8 +424,7 @@ class ListScreen(DeckScreen, Generic[R]):
                 return self.definition.title(row) if row is not None else ""
 
             said = partial(self.full_detail_of, row_id)
-            dialog = PageDialog(self.row_title(), said, titled=title, label=LABEL_WIDE)
-            await self.app.push_screen(dialog, lambda _: self.mark_read(row_id))
+            await self.app.push_screen(PageDialog(title, said, label=LABEL_WIDE), lambda _: self.mark_read(row_id))
 
     def mark_read(self, row_id: str) -> None:
         """Note that a person starts or stops looking at a row."""

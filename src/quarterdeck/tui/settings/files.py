@@ -66,4 +66,4 @@ class SettingsFiles:
         self.say(f"{path.name} is read. {news}", Tone.GOOD)
         left = (f"Left alone: {each}" for each in (*found.wrong, *found.left))
         if said := [cell(note) for note in (*left, *found.notes)]:
-            await self.app.push_screen(PageDialog(f"Read from {path.name}", lambda: said))
+            await self.app.push_screen(PageDialog(f"Read from {path.name}", said))

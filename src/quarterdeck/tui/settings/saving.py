@@ -104,7 +104,7 @@ class Saves:
             self.form.go_to_error()
             title = "The last save, taken back as edits"
             said = [*said, cell("Type what is missing at the marked rows; ctrl+s then shows it all again.")]
-        await self.app.push_screen(PageDialog(title, lambda: said))
+        await self.app.push_screen(PageDialog(title, said))
 
     async def _store(self, draft: Draft, dialog: ReviewDialog, preface: Sequence[Cell] = ()) -> SaveResult:
         """Save a draft: the dialog asks, and further dialogs ask each time there is something new to agree to.
@@ -179,7 +179,7 @@ class Saves:
             self.form.complain(result.complaints)
         if result.seen is not None and result.seen.differences:
             lines = words.difference_lines(result.seen.differences)
-            self.app.push_screen(PageDialog("What the server holds is not what was saved", lambda: lines))
+            self.app.push_screen(PageDialog("What the server holds is not what was saved", lines))
 
     def _until_when(self, result: SaveResult) -> str:
         """Return who uses what was saved, and from when on."""

@@ -178,7 +178,7 @@ class ServerList:
                 self.say(said, Tone.GOOD)
             if len(taken.notes) > MOST_NOTES:
                 notes = [cell(note) for note in taken.notes]
-                await self.app.push_screen(PageDialog("Notes on what was pasted", lambda: notes))
+                await self.app.push_screen(PageDialog("Notes on what was pasted", notes))
 
         dialog = PasteServersDialog(self.form.draft.servers, nested=self.form.view.hides_secrets)
         await ask(self.app, dialog, pasted_in)
