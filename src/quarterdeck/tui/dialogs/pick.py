@@ -87,7 +87,7 @@ class PickDialog(Dialog[T]):
     ) -> None:
         """Create the dialog; `hints` are keys that a subclass adds."""
         super().__init__(title, said, wide=wide)
-        self._items = items
+        self._choices = items
         self._offered: Sequence[Item[T]] = ()
         self._read = read
         self._typed_ahead: list[int] = []
@@ -130,7 +130,7 @@ class PickDialog(Dialog[T]):
     def renew(self) -> None:
         """Show what can be picked by now."""
         super().renew()
-        items = now(self._items)
+        items = now(self._choices)
         if items != self._offered:
             self._offered = items
             self._show()
@@ -141,7 +141,7 @@ class PickDialog(Dialog[T]):
     async def _fill(self, read: Callable[[], Awaitable[Sequence[Item[T]]]]) -> None:
         self.say("Reading…", Tone.BUSY)
         try:
-            self._items = await read()
+            self._choices = await read()
         except ServiceError as error:
             self.complain(error.sentences)
             self.hint(self.HINTS)
