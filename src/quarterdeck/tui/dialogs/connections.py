@@ -16,7 +16,7 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Span, Tone, cell
-from quarterdeck.tui.columns.details import fact
+from quarterdeck.tui.columns.details import fact, text_fact
 from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.connections import Verdict, check
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
@@ -29,11 +29,11 @@ from quarterdeck.tui.widgets.strips import fit_cell
 
 ASKING = Verdict((Shown("asking…"), Tone.BUSY))
 EMBEDDED = "The local service is part of the deck: it has no key or address of yours."
-PLAIN_HTTP = Shown("http:// to another machine: the key can be read on the way")
-NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
+PLAIN_HTTP = "http:// to another machine: the key can be read on the way"
+NOT_KEPT = "no: it was given by its address; e gives it a name"
 CHANGING = "The last change is still under way; a moment."
 KEYRING_SILENT = "if the system keyring has its key, that stays there; it does not answer."
-CHANGED_SINCE = Shown("no: it was changed in connections.toml since it was opened")
+CHANGED_SINCE = "no: it was changed in connections.toml since it was opened"
 NAME, STATE, READ_ONLY = 17, 12, 10
 """Cells of the columns, at most; the address gets the remaining cells, as far as it needs them."""
 GAP = 3
@@ -153,26 +153,26 @@ class ConnectionsDialog(PickDialog[Connection]):
         """Yield everything about one connection."""
         where = self._keys.get(connection)
         if cell_len(_address(connection)) >= self._room:
-            yield fact("address", (_address(connection), Tone.PLAIN))
-        yield fact("key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN))
+            yield text_fact("address", _address(connection))
+        yield text_fact("key", "looking for it…" if where is None else where)
         if remarks := connection.remarks:
             number = f"remark 1 of {len(remarks)}: " if len(remarks) > 1 else ""
-            yield fact("file", (text.line(f"{number}{remarks[0]}."), Tone.WARN))
+            yield text_fact("file", f"{number}{remarks[0]}.", Tone.WARN)
         if not connection.embedded:
-            yield fact("sent as", (HEADERS[connection.header], Tone.PLAIN))
+            yield text_fact("sent as", HEADERS[connection.header])
         if self._as_open(connection).read_only:
-            yield fact("read-only", (Shown("nothing is changed on the server"), Tone.PLAIN))
+            yield text_fact("read-only", "nothing is changed on the server")
         if connection.ca_file is not None:
-            yield fact("CA file", (text.line(connection.ca_file), Tone.PLAIN))
+            yield text_fact("CA file", connection.ca_file)
         session = self.app.session
         if session is not None and session.server.release and self._is_open(connection):
-            yield fact("release", (text.line(session.server.release), Tone.PLAIN))
+            yield text_fact("release", session.server.release)
         if connection.url is not None and sends_in_clear(connection.url):
-            yield fact("careful", (PLAIN_HTTP, Tone.WARN))
+            yield text_fact("careful", PLAIN_HTTP, Tone.WARN)
         if not (connection.kept or connection.embedded):
-            yield fact("kept", (NOT_KEPT, Tone.WARN))
+            yield text_fact("kept", NOT_KEPT, Tone.WARN)
         elif connection not in self._connections or self._is_changed(connection):
-            yield fact("kept", (CHANGED_SINCE, Tone.WARN))
+            yield text_fact("kept", CHANGED_SINCE, Tone.WARN)
         if (verdict := self._verdicts.get(connection)) is not None:
             yield fact("check", verdict.said)
 
