@@ -409,7 +409,7 @@ async def test_a_key_that_stays_with_an_old_address_goes_along_with_the_name_and
         await user.retype(desk.one, "ctrl+s", sees="The address has changed")
         await user.press("n", sees="is not used for")
         await user.press("e", sees="Connection two")
-        await user.retype("second", "ctrl+s", sees=("second", "the key file has one for"))
+        await user.retype("second", "ctrl+s", sees=("second", "the key file has one"))
         await user.press("d", sees="and so is the key kept for it")
         await user.press("y", sees="second: if the system keyring has its key, that stays there")
         await user.until(lambda: "key file has one" not in user.text)

@@ -46,7 +46,9 @@ async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Pa
         await user.press("2", sees=("[2 Sandboxes]", "Reading the sandboxes…"))
         await user.press("n", sees="Start: not connected yet.")
         await user.press("question_mark", sees="Keys: sandboxes")
-        await user.press("escape", "/", *"hel", sees="/ hel", lacks="0 of 0")
+        for dismiss in [user.deck.screen.dismiss] * 2:  # as an answer does that comes while the page is being closed
+            dismiss()
+        await user.press("/", *"hel", sees="/ hel", lacks="0 of 0")
         gate.set()
         await user.sees("live now")
         await user.press(*"lo", sees="/ hello")

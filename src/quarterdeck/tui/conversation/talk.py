@@ -124,7 +124,7 @@ class Talk:
     def stop_asking(self) -> None:
         """Close the question what a message means to a waiting agent, because no answer can be sent now."""
         if self._asking is not None and self._asking.is_current:
-            self._asking.close(None)
+            self._asking.dismiss(None)
             if self.following.reached:  # otherwise the message line says why, as long as it is so
                 self.screen.say("The agent does not wait for an answer any more; nothing was sent.", Tone.WARN)
 

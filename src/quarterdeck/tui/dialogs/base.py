@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.containers import Vertical
 from textual.events import Key, Paste, ScreenResume
 from textual.screen import ModalScreen
@@ -50,6 +51,7 @@ class Dialog(ModalScreen[Result | None]):
         self._titled = Static(id="title")
         self._said = Lines(hang=label, id="said")
         self._body = TextScroll(id="body", can_focus=False)
+        self._problem = Static(id="problem")
         self._key_bar = KeyBar()
         self._hinted: Hints = ()
         self.hint(self.HINTS)
@@ -68,7 +70,7 @@ class Dialog(ModalScreen[Result | None]):
                 yield from self.body()
             with Vertical(id="foot"):
                 yield from self.foot()
-                yield Static(id="problem")
+                yield self._problem
                 yield self._key_bar
 
     def body(self) -> Iterable[Widget]:
@@ -88,6 +90,10 @@ class Dialog(ModalScreen[Result | None]):
         self._said.say(said)
         self._said.display = bool(said)
 
+    def _look(self) -> None:
+        if not self._answers:
+            self.renew()
+
     def foot(self) -> Iterable[Widget]:
         """Widgets that stay visible below a scrolling body."""
         return ()
@@ -98,12 +104,12 @@ class Dialog(ModalScreen[Result | None]):
 
     def on_mount(self) -> None:
         """Take the focus before the next key arrives, and cover the lines of a wide dialog below."""
-        if isinstance(below := self.app.screen_stack[-2], Dialog) and below.has_class("-wide"):
+        if any(isinstance(each, Dialog) and each.has_class("-wide") for each in self.app.screen_stack):
             self.add_class("-wide")
         self.set_focus(self.first_focus(), scroll_visible=False)
         self.watch(self._body, "show_vertical_scrollbar", self._hint_at_scrolling, init=False)
         self.renew()
-        self.set_interval(RENEWED_EVERY, self.renew)
+        self.set_interval(RENEWED_EVERY, self._look)
 
     def complain(self, problem: str | None) -> None:
         """Show a sentence about what is wrong, or remove it."""
@@ -112,9 +118,8 @@ class Dialog(ModalScreen[Result | None]):
     def say(self, sentence: str | Cell, tone: Tone = Tone.PLAIN) -> None:
         """Show a sentence above the hints, or a cell as it is."""
         self._waits = tone is Tone.BUSY
-        line = self.query_one("#problem", Static)
-        line.update(plain(sentence, tone) if isinstance(sentence, str) else content(sentence))
-        line.display = bool(sentence)
+        self._problem.update(plain(sentence, tone) if isinstance(sentence, str) else content(sentence))
+        self._problem.display = bool(sentence)
 
     @on(Said)
     def _say_it_here_too(self, said: Said) -> None:
@@ -152,15 +157,17 @@ class Dialog(ModalScreen[Result | None]):
         """Close without an answer."""
         self.dismiss(None)
 
-    def close(self, answer: Result | None) -> None:
-        """Dismiss with an answer, as soon as no other dialog stands above; one that is gone stays so."""
-        self._answers = (answer,)
+    def dismiss(self, result: Result | None = None) -> AwaitComplete:
+        """Close with an answer, as soon as no other dialog stands above; one that is gone stays so."""
+        self._answers = (result,)
         self._close()
+        return AwaitComplete()
 
     @on(ScreenResume)
     def _close(self) -> None:
         if self._answers and self.is_active:  # Textual would dismiss the top dialog instead
-            self.dismiss(*self._answers)
+            super().dismiss(*self._answers)
+            self.workers.cancel_node(self)  # they would use widgets that go one after the other
 
     def action_move(self, lines: int) -> None:
         """Scroll the body by lines."""

@@ -25,8 +25,6 @@ from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import Column
 
-SHOWN_EVERY = 0.25
-"""Seconds between two updates of the progress."""
 LISTED = 200
 """How many rows of one kind are listed one by one."""
 STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
@@ -89,10 +87,7 @@ class ProgressDialog(Dialog[Copyable]):
         self._job = job
         self._begin = begin
         self._ended = False
-
-    def body(self) -> Iterable[Widget]:
-        """The counts, and one line per row."""
-        yield Static(id="counts")
+        self._counts = Static(id="counts")
         job, title = self._job, self._job.action.noun.one.upper()
 
         def words(row: BulkRow, now: datetime) -> Cell:
@@ -105,19 +100,24 @@ class ProgressDialog(Dialog[Copyable]):
             Column("id", title, max(9, len(title)), lambda row, now: cell(job.named[row.id].short_id)),
             Column("words", "", 12, words, flex=1),
         ]
-        yield Table(columns, clock=lambda: datetime.min, id="rows")
+        self._table = Table(columns, clock=lambda: datetime.min, id="rows")
+
+    def body(self) -> Iterable[Widget]:
+        """The counts, and one line per row."""
+        yield self._counts
+        yield self._table
 
     def on_mount(self) -> None:
-        """Show the progress, and update it."""
-        self.query_one(Table).show(list(self._job.rows), self._job.rows, anew=True)
-        self.set_interval(SHOWN_EVERY, self._show_progress)
-        self._show_progress()
+        """Show the rows."""
+        self._table.show(list(self._job.rows), self._job.rows, anew=True)
 
-    def _show_progress(self) -> None:
-        job, ended, table = self._job, self._job.ended, self.query_one(Table)
+    def renew(self) -> None:
+        """Show the progress."""
+        super().renew()
+        job, ended, table = self._job, self._job.ended, self._table
         table.redraw_changed()
         saved = Shown(f"  {job.saved}" if ended else " ")
-        self.query_one("#counts", Static).update(content((*counts_cell(job), (saved, Tone.STRONG))))
+        self._counts.update(content((*counts_cell(job), (saved, Tone.STRONG))))
         if ended and not self._ended:
             went = table.cursor_id != table.ids[0]  # a person did, and reads there
             ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # problems first
@@ -138,7 +138,7 @@ class ProgressDialog(Dialog[Copyable]):
         """While rows wait for their turn, send nothing more and follow what was sent; otherwise close."""
         if self._can_stop:
             self._job.stop()
-            self._show_progress()
+            self.renew()
         else:
             self.dismiss(None)
 
@@ -155,12 +155,12 @@ class ProgressDialog(Dialog[Copyable]):
         else:
             self._begin(self._job)
             self.complain(None)
-            self._show_progress()
+            self.renew()
 
     @on(Table.Chosen)
     def action_why(self) -> None:
         """Say the whole name of the row, and the reason if there is one: its line may be too short for them."""
-        if (row := self._job.rows.get(self.query_one(Table).cursor_id or "")) is not None:
+        if (row := self._job.rows.get(self._table.cursor_id or "")) is not None:
             self.say(((name_of(self._job.named[row.id], row.words), Tone.PLAIN),))
 
     def action_copy(self) -> None:

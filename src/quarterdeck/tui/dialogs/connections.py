@@ -75,11 +75,6 @@ class ConnectionsDialog(PickDialog[Connection]):
         """Fit the lines to the new width."""
         self.call_after_refresh(self.renew)
 
-    def on_screen_suspend(self) -> None:
-        """After closing, cancel the workers, which would access removed widgets."""
-        if self not in self.app.screen_stack:
-            self.workers.cancel_node(self)
-
     # What is shown
 
     def _is_open(self, connection: Connection) -> bool:
@@ -314,7 +309,7 @@ class ConnectionsDialog(PickDialog[Connection]):
     def _open_anew(self, connection: Connection, said: Span | None) -> None:
         """Open a connection; this dialog closes if a message or question must be shown."""
         if said is not None or self.app.edits:
-            self.close(None)
+            self.dismiss(None)
         self.app.connecting.switch(connection)
         if said is not None:
             self.app.say_on_top(said[0])

@@ -250,7 +250,7 @@ class FormDialog(FieldsDialog[Result]):
         else:
             if not self.in_background:
                 self.app.key_lost_at = self._lost_at
-                self.close(done)
+                self.dismiss(done)
 
     async def _locked(self, sending: Awaitable[Result]) -> Result:
         """Wait for the request with the fields locked: what is typed meanwhile would be lost when the form closes."""

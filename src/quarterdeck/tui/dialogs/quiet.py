@@ -39,29 +39,27 @@ class QuietDialog(Dialog[QuietSandboxes]):
         self._found = QuietSandboxes()
         self._table = Table(chosen(COLUMNS, SHOWN), clock=self.app.clock, id="found")
         self._table.can_focus = False
+        self._total = Static(id="total")
 
     def body(self) -> Iterable[Widget]:
         """The threshold, what it finds, and what is left out."""
         quiet = plain("Quiet for at least", Tone.MUTED)
         yield Horizontal(Static(quiet, id="quiet"), LineInput(age(THRESHOLD), id="threshold"), id="asked")
         yield self._table
-        yield Static(id="total")
+        yield self._total
 
-    def on_mount(self) -> None:
-        """Search with the offered threshold, and keep the result up to date."""
-        self._refresh()
-        self.set_interval(1.0, self._refresh)
-
-    def _refresh(self) -> None:
+    def renew(self) -> None:
+        """Show what the threshold finds by now."""
+        super().renew()
         self._found = find_quiet(self._rows(), self._threshold, self.app.clock())
         rows = {row.id: row for row in self._found.rows}
         self._table.show(list(rows), rows, anew=True)
         self.hint(self.HINTS if rows else self.HINTS[-1:])
         nothing = ("Nothing has been quiet for so long.", "A shorter time may find some.")
         self._table.say_empty(*(nothing if self._threshold < math.inf else ("", "")))
-        self.query_one("#total", Static).update(lines(self._total()))
+        self._total.update(lines(self._sums()))
 
-    def _total(self) -> list[Cell]:
+    def _sums(self) -> list[Cell]:
         found = self._found
         said = []
         if found.rows:
@@ -78,13 +76,13 @@ class QuietDialog(Dialog[QuietSandboxes]):
         seconds = _seconds(event.value)
         self.complain(f"Write a time like {example(Kind.DURATION)}." if seconds is None else None)
         self._threshold = math.inf if seconds is None else seconds
-        self._refresh()
+        self.renew()
 
     @on(LineInput.Submitted)
     def _go_on(self, event: LineInput.Submitted) -> None:
         if _seconds(event.value) is None:
             return
-        self._refresh()
+        self.renew()
         if self._found.rows:
             self.dismiss(self._found)
         else:

@@ -48,7 +48,7 @@ class LeaveEditsDialog(PickDialog[str]):
     def save_ended(self, edits: int, outcome: Cell) -> None:
         """Say how the save has ended, and how many edits are left; leave if it went well and none is."""
         if not edits and outcome[-1][1] is Tone.GOOD:
-            self.close("d")
+            self.dismiss("d")
         self.introduce([cell(f"The save has ended, with {counted(edits, 'edit')} left:"), outcome])
 
 
