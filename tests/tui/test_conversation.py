@@ -427,8 +427,9 @@ async def test_what_was_being_sent_at_the_end_is_perhaps_sent(
 ) -> None:
     server = Gated(agent, to(EVENTS))
     async with opened(agent, state=state, server=server) as user:
-        await user.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three")
-        await user.until(lambda: any("three" in file.read_text() for file in tmp_path.rglob("*.json")))
+        await user.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three", *("x", "backspace") * 99)
+        assert any("three" in file.read_text() for file in tmp_path.rglob("*.json")), "though no pause was made"
+        await user.until(lambda: any('three"' in file.read_text() for file in tmp_path.rglob("*.json")))
         monkeypatch.setattr(drafts, "is_running", lambda process: False)
         async with opened(agent, state=state, sees="perhaps sent before: look above") as other:
             assert composer(other).text == "one\ntwo\nthree"

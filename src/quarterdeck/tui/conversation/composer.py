@@ -10,8 +10,8 @@ from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.conversation.drafts import Drafts
 from quarterdeck.tui.widgets.inputs import PlainArea
 
-KEPT_AFTER = 0.5
-"""Seconds after a key until a draft is stored."""
+KEPT_AFTER = 0.2
+"""Seconds until a draft is stored after the first key that changed it, so that a disk is not written to for each."""
 HOW_TO_WRITE = "m writes a message"
 
 
@@ -49,9 +49,13 @@ class Composer(PlainArea):
     @on(TextArea.Changed)
     def _keep_soon(self) -> None:
         self._entitle()
-        if self._keeping is not None:
-            self._keeping.stop()
-        self._keeping = self.set_timer(KEPT_AFTER, self.keep)
+        if self._keeping is None:  # put off by each key, it would not be stored while one types
+            self._keeping = self.set_timer(KEPT_AFTER, self._keep_aside)
+
+    def _keep_aside(self) -> None:
+        """Store the draft while keys go on being handled, however slow the disk is."""
+        self._keeping = None
+        self.run_worker(self.keep(), group="draft")
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Hide the hint while focused, because its key would only type a letter here."""
@@ -78,7 +82,6 @@ class Composer(PlainArea):
 
     async def keep(self) -> None:
         """Store the draft, or that there is none."""
-        self._keeping = None
         self._note()
         self._entitle()
         await self.drafts.keep()
