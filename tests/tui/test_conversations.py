@@ -47,12 +47,9 @@ async def test_title_and_sandbox_are_taken_as_typed_gone_to_paused_and_resumed_f
         await user.press("O", sees="Conversations of the local service have no address: it runs inside the deck.")
         await user.press("w", sees="Watching A title of mine, but no agent runs in the local service.")
 
-        def confirmed() -> bool:  # by the list of sandboxes, which goes before what conversations tell of one
-            return user.session.memories.by_id[sandbox.id].asked is None
-
-        await user.press("p", sees=("1 Sandbox paused", "asked for"), until=confirmed)
-        await user.press("r", sees=("1 Idle", "asked for"), until=confirmed)
-        await user.press("p", sees=("1 Sandbox paused", "asked for"), until=confirmed)
+        await user.press("p", sees=("1 Sandbox paused", "Pause of ", ": done."))
+        await user.press("r", sees=("1 Idle", "Resume of ", ": done."))
+        await user.press("p", sees=("1 Sandbox paused", "Pause of ", ": done."))
         await user.press("enter", sees="Its sandbox is paused. r resumes it.")
         await user.press("r", sees=("Resume its sandbox?", "No agent runs in the local service."))
         await user.press("y", sees="Resume of its sandbox asked for.")
@@ -136,7 +133,7 @@ async def test_drafts_go_with_conversations(fleet: FakeFleet, tmp_path: Path, st
             await user.sees("Talk 3")
             await user.press(move, "enter", "m", *"half a thought", "escape", "q")
         await user.until(lambda: drafts().count("half a thought") == 2)
-        await user.press("D", *"c3", "enter", sees="Delete of c3 asked for")
+        await user.press("D", *"c3", "enter", sees="Delete of c3: done." if gone else "Delete of c3 asked for")
         await user.until(lambda: (drafts().count("half a thought") == 1) is gone)
 
 
@@ -146,7 +143,7 @@ async def test_one_is_deleted_with_its_sub_conversations_once_its_short_id_was_t
         await user.go_to("c3", "D")
         await user.sees("Delete conversation c3?", "sub-conversations are deleted with it:", "Write the tests")
         await user.sees("Others live in its sandbox, so that stays:", "Talk 2", "Type c3 to go on", lacks="goes too")
-        await user.press(*"c3", "enter", sees="Delete of c3 asked for", until=lambda: "c3" not in fleet.conversations)
+        await user.press(*"c3", "enter", sees="Delete of c3: done.", lacks="Talk 3")
 
 
 async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet) -> None:

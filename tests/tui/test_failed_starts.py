@@ -58,7 +58,7 @@ async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fle
 async def test_the_sandbox_it_left_behind_is_paused_and_gone_to(fleet: FakeFleet) -> None:
     fleet.tasks[0]["sandbox_id"] = "box"
     async with at_conversations(fleet, sees=("✗ 1 failed", "Bug")) as user:
-        await user.press("p", sees="Pause of box asked for")
+        await user.press("p", sees="Pause of box: done.")
         await user.press("o", sees="[2 Sandboxes]")
         assert user.table.cursor_id == "box"
 

@@ -377,7 +377,7 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
     for number, box in enumerate(("box00", "box00", "box02", "box03")):
         fleet.talk(f"c{number}", box, f"Talk {number}")
     async with at_conversations(fleet) as user:
-        await user.go_to("c1", "p", sees=("Pause of box00 asked for", "Also in it: Talk 0."))
+        await user.go_to("c1", "p", sees="Pause of box00: done. Also in it: Talk 0.")
         assert fleet.orders == [("pause", "box00")]
         await user.until(lambda: user.session.memories.by_id["box00"].asked is None)
         await user.press("p", sees="Its sandbox is paused already. r resumes it.")
@@ -390,7 +390,7 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         assert sorted(fleet.orders) == [("pause", "box00"), ("pause", "box02"), ("pause", "box03")]
         await user.press("escape")
         await user.go_to("c0", "space")
-        await user.go_to("c1", "space", "r", sees="Resume of box00 asked for")
+        await user.go_to("c1", "space", "r", sees="Resume of box00")
         assert "Also in it" not in user.text
 
 

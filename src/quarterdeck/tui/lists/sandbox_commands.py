@@ -3,13 +3,14 @@
 Readings confirm what was done, never the server's response. Dialogs open before anything is awaited.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.bulk import BulkAction, BulkJob, N, NamedRow, Plan, plan
+from quarterdeck.fleet.bulk import CHECK_EVERY, BulkAction, BulkJob, N, NamedRow, Plan, RowState, plan
 from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
@@ -166,7 +167,17 @@ class SandboxCommands:
                 titles = ", ".join(each or "untitled" for each in row.others[:NAMED])
                 more = f", and {len(row.others) - NAMED:,} more" if len(row.others) > NAMED else ""
                 others = f" {'Also in it' if row.asked else 'In it'}: {titles}{more}."
-            say(f"{bulk_action.verb} of {row.short_id} asked for; the list shows when it is done.{others}")
+            await self._say_until_done(bulk_action, row, others)
+
+    async def _say_until_done(self, bulk_action: BulkAction, row: NamedRow, others: str) -> None:
+        """Say that it was asked for, and what came of it if a reading tells while that is still said."""
+        asked = f"{bulk_action.verb} of {row.short_id} asked for; the list shows when it is done.{others}"
+        self.screen.say(asked)
+        while self.screen.message_line.message == cell(asked):
+            if (verdict := bulk_action.verdict(row.id)) is not None:
+                tone = Tone.GOOD if verdict is RowState.DONE else Tone.WARN
+                self.screen.say(f"{bulk_action.verb} of {row.short_id}: {verdict}.{others}", tone)
+            await asyncio.sleep(CHECK_EVERY)
 
     def _is_busy(self) -> bool:
         """Whether the last bulk command is still running; shows a message if so."""
