@@ -336,7 +336,7 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works_a
         assert "at work" not in user.text, "the conversation was read before its sandbox was paused"
 
 
-async def test_an_error_stays_and_goes_with_the_cursor(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_error_stays_for_long_and_goes_with_a_move(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     fleet.fails = {"box00"}
     async with at_sandboxes(fleet) as user:
         await user.press("p", "j", sees="Pause box00: ")
@@ -344,6 +344,8 @@ async def test_an_error_stays_and_goes_with_the_cursor(fleet: FakeFleet, monkeyp
         monkeypatch.setattr(bars, "STAYS", 0.001)
         await user.press("p", "r", "p", sees="(status 400): It broke")
         await user.press("j", until=lambda: "It broke" not in user.text)
+        monkeypatch.setattr(bars, "ERROR_STAYS", 1.0)
+        await user.press("k", "p", sees="It broke", until=lambda: "It broke" not in user.text)
 
 
 async def test_it_goes_on_in_the_background_and_leaving_in_the_middle_is_asked_about(fleet: FakeFleet) -> None:

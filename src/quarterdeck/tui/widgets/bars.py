@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import NamedTuple
 
 from textual.content import Content
@@ -33,7 +34,9 @@ WHOLE_NAME = 21
 SHORTEST_NAME = 5
 """Minimum cells of a connection's name; with fewer it is left out."""
 STAYS = 12.0
-"""Seconds until a message is replaced by the resting line; an error stays until somebody goes on after that."""
+"""Seconds until a message is replaced by the resting line, and an error if somebody goes on after that."""
+ERROR_STAYS = 300.0
+"""Seconds until an error is replaced though nobody does anything: it would hide what the resting line says now."""
 Hint = tuple[str, str, bool]
 """Key as it is shown, label, and whether it works now."""
 Hints = Sequence[tuple[str, str]]
@@ -131,8 +134,8 @@ class MessageLine(Widget):
     resting: reactive[Cell] = reactive((), layout=True)
     message: reactive[Cell] = reactive((), layout=True)
     _clearing: Timer | None = None
-    _is_old = False
-    """Whether it goes with the next move: an error that could long be read, or what is said of a key."""
+    _goes_from = 0.0
+    """When it goes with the next move, by the monotonic clock: at once what is said of a key, later an error."""
 
     def render(self) -> Content:
         """The message if there is one, otherwise the resting line."""
@@ -143,15 +146,12 @@ class MessageLine(Widget):
         if self._clearing is not None:
             self._clearing.stop()
         self.message = cell(sentence, tone) if sentence else ()
-        self._is_old = passing
-        self._clearing = self.set_timer(STAYS, self.clear if tone is not Tone.BAD else self._grow_old)
-
-    def _grow_old(self) -> None:
-        self._is_old = True
+        self._goes_from = monotonic() + (0 if passing else STAYS)
+        self._clearing = self.set_timer(ERROR_STAYS if tone is Tone.BAD else STAYS, self.clear)
 
     def go_on(self) -> None:
         """Return to the resting line from an old error or a passing sentence: somebody does something else."""
-        if self._is_old:
+        if monotonic() >= self._goes_from:
             self.clear()
 
     def clear(self) -> None:
