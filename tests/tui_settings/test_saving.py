@@ -144,7 +144,7 @@ async def test_what_an_unknown_server_may_lose_is_named_before_and_what_it_lost_
 
     async with deck_at(FakeServer(forgetful)) as user:
         await user.fill("git_user_name", "Grace", "ctrl+s")
-        await user.sees("This save also loses", "API key: this server's release is not known")
+        await user.sees("This save also loses", "! API key: this server's release is not known", "▌    neither tells")
         also = "Git tokens (github) and custom secrets: this server's release is not known"
         await user.until(lambda: also in user.unwrapped)
         await user.press("y", sees="What the server holds is not what was saved")

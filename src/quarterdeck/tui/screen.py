@@ -20,7 +20,7 @@ from quarterdeck.fleet.news import News
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.details import TIME_WIDE, log_lines
+from quarterdeck.tui.columns.details import log_lines
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import Offer, menu
@@ -190,7 +190,7 @@ class DeckScreen(Screen[None]):
         def lines() -> list[Cell]:
             return log_lines(self.app.client.log if self.app.client is not None else ())
 
-        await self.app.push_screen(PageDialog("Requests, newest first", lines, label=TIME_WIDE, wide=True))
+        await self.app.push_screen(PageDialog("Requests, newest first", lines, wide=True))
 
     @property
     def row_id(self) -> str | None:

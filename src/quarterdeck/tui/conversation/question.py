@@ -37,7 +37,7 @@ class Question(TextScroll, can_focus=True):
         super().__init__(id="question")
         self.actions: tuple[Entry, ...] = ()
         self._shown_to_end = False
-        self._lines = Lines(hang=2)
+        self._lines = Lines()
 
     def compose(self) -> ComposeResult:
         """The actions."""

@@ -40,16 +40,16 @@ class Dialog(ModalScreen[Result | None]):
     BINDINGS = bindings({"escape": "cancel", **MOVING, "space": "page(1.0)"})
     HINTS: ClassVar[Hints] = (("esc", "cancel"),)
 
-    def __init__(self, title: Now[str], said: Now[Sequence[Cell]] = (), *, label: int = 0, wide: bool = False) -> None:
-        """Create a dialog that begins with the lines `said`, each behind a label of that many cells if it has one.
+    def __init__(self, title: Now[str], said: Now[Sequence[Cell]] = (), *, wide: bool = False) -> None:
+        """Create a dialog that begins with the lines `said`; it is `wide` for a table, and above a wide one.
 
-        A title that became empty leaves what stands there. It is `wide` for a table, and above a wide one.
+        A title that became empty leaves what stands there.
         """
         super().__init__(classes="-wide" if wide else None)
         self._title = title
         self._begins = said
         self._titled = Static(id="title")
-        self._said = Lines(hang=label, id="said")
+        self._said = Lines(id="said")
         self._body = TextScroll(id="body", can_focus=False)
         self._problem = Static(id="problem")
         self._key_bar = KeyBar()

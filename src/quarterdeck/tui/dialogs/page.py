@@ -30,7 +30,7 @@ def help_page(place: Place) -> PageDialog:
         (),
         *map(_command_line, commands_at(place)[len(own) :]),
     ]
-    return PageDialog(f"Keys: {place}", lines, label=KEYS_WIDE)
+    return PageDialog(f"Keys: {place}", lines)
 
 
 def _command_line(command: Command) -> Cell:

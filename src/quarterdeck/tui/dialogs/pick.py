@@ -13,7 +13,6 @@ from textual.widgets.option_list import Option
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, bindings, shown_key
 from quarterdeck.tui.dialogs.base import Dialog, Now, now
 from quarterdeck.tui.paint import content
@@ -97,7 +96,7 @@ class PickDialog(Dialog[T]):
         self._leave = leave
         self._own_hints = hints
         self._about = about
-        self._about_lines = Lines(hang=LABEL_WIDE, id="about")
+        self._about_lines = Lines(id="about")
         self._list = ChoiceList(click="choose" if about is None else "move")
         self._filter = LineInput(id="filter", placeholder="only lines with")
 

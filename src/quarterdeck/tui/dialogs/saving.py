@@ -54,6 +54,8 @@ def _server_words(conflict: Conflict, server: Any) -> str:
 # The review
 
 LABEL_WIDTH = 24
+LOSS, WARNING = Shown("! "), Shown("· ")
+"""The marks before what a save loses and what else is to be known of it."""
 NO_REQUEST = Shown("None: this concerns only what this machine keeps.")
 _TONES: Mapping[str, Tone] = {UNSET: Tone.WARN, EntryState.REMOVED: Tone.WARN}
 _BY_ITSELF: Mapping[str, str] = {EntryState.ADDED: "added", EntryState.REMOVED: "deleted"}
@@ -65,7 +67,7 @@ class ReviewDialog(Dialog[bool]):
     BINDINGS = bindings({"enter,ctrl+s": "agree", "y": "lose", "n": "cancel", "r": "request"})
 
     def __init__(self, title: str) -> None:
-        super().__init__(title, label=LABEL_WIDTH)
+        super().__init__(title)
         self._review: Review | None = None
         self._request: PreparedRequest | None = None
         self.answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -150,7 +152,7 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
         yield EMPTY
     if review.losses:
         yield cell("This save also loses", Tone.BAD)
-        yield from (cell(f"! {loss.words}", Tone.BAD) for loss in review.losses)
+        yield from (((LOSS, Tone.BAD), *cell(loss.words, Tone.BAD)) for loss in review.losses)
         if review.to_give_again:
             yield cell("What is typed again is kept.")
         yield EMPTY
@@ -158,7 +160,7 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
         yield from _change_lines(line)
     if review.warnings:
         yield EMPTY
-    yield from (cell(f"· {warning}", Tone.WARN) for warning in review.warnings)
+    yield from (((WARNING, Tone.WARN), *cell(warning, Tone.WARN)) for warning in review.warnings)
 
 
 def _change_lines(line: ReviewLine) -> Iterator[Cell]:

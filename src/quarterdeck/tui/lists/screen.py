@@ -18,7 +18,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.unread import MOST_WATCHED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, without_unknown
+from quarterdeck.tui.columns.details import health_cell, without_unknown
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.copying import CopyDialog, copy
 from quarterdeck.tui.dialogs.base import ask
@@ -68,7 +68,7 @@ class ListScreen(DeckScreen, Generic[R]):
         self.rows = self.listing.rows
         self.table: Table[R] = Table(definition.columns, clock=self._now, id="table")
         self.filter_bar = FilterBar(Shown(definition.grammar.hint))
-        self._side_text = Lines(hang=LABEL_WIDE, id="side-text")
+        self._side_text = Lines(id="side-text")
         self._side = VerticalScroll(self._side_text, id="side", can_focus=False)
         self.arranging = Arranging(self, self.listing, self.table, self.filter_bar, partial(self.show_rows, anew=True))
         self.sandbox_commands = SandboxCommands(self, self._sandboxes_of_targets, self.table.action_mark_none)
@@ -424,7 +424,7 @@ class ListScreen(DeckScreen, Generic[R]):
                 return self.definition.title(row) if row is not None else ""
 
             said = partial(self.full_detail_of, row_id)
-            await self.app.push_screen(PageDialog(title, said, label=LABEL_WIDE), lambda _: self.mark_read(row_id))
+            await self.app.push_screen(PageDialog(title, said), lambda _: self.mark_read(row_id))
 
     def mark_read(self, row_id: str) -> None:
         """Note that a person starts or stops looking at a row."""

@@ -22,7 +22,6 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import external, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import detail
-from quarterdeck.tui.columns.details import LABEL_WIDE
 from quarterdeck.tui.commands import Command, Place, bindings_at, key_bar_hints
 from quarterdeck.tui.conversation.composer import Composer
 from quarterdeck.tui.conversation.entry_lines import copied
@@ -359,7 +358,7 @@ class ConversationScreen(DeckScreen):
 
     async def action_detail(self) -> None:
         """Show everything about the conversation, kept up to date."""
-        await self.app.push_screen(PageDialog(self.row_title(), self._detail, label=LABEL_WIDE))
+        await self.app.push_screen(PageDialog(self.row_title(), self._detail))
 
     def _detail(self) -> list[Cell]:
         row, record = self._session.conversation_row(self.conversation_id), self._following.record

@@ -70,14 +70,13 @@ class Lines(CellLines):
     """Cells, one per line, wrapped, inside a scrolling container.
 
     The screen is laid out again only if the lines do not fit, before or after a change, or no longer fill the widget.
-    Text after a first span of `hang` cells, a label, is wrapped with that indentation.
+    Text after a first span that ends with a blank, a label or a mark, is wrapped with that indentation.
     """
 
     DEFAULT_CSS = "Lines { width: 100%; height: auto; min-height: 100%; }"
 
-    def __init__(self, *, hang: int = 0, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
-        self._hang = hang
         self._said: tuple[Cell, ...] = ()
         self._wrapped_for = -1
         """The width that they were wrapped for; -1 if they must be wrapped anew."""
@@ -115,6 +114,5 @@ class Lines(CellLines):
         return [line for cell in self._said for line in self._lines_of(cell, width)]
 
     def _lines_of(self, cell: Cell, width: int) -> list[Cell]:
-        if not cell or not cell_len(cell[0][0]) == self._hang < width:
-            return wrap(cell, width)
-        return hanging(cell[:1], cell[1:], width)
+        hangs = len(cell) > 1 and cell[0][0].endswith(" ") and cell_len(cell[0][0]) < width
+        return hanging(cell[:1], cell[1:], width) if hangs else wrap(cell, width)
