@@ -377,7 +377,7 @@ async def test_it_is_not_given_up_unasked_where_another_key_opens_the_connection
 
 async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_there_is_told(fleet: FakeFleet) -> None:
     for number, box in enumerate(("box00", "box00", "box02", "box03")):
-        fleet.talk(f"c{number}", box, f"Talk {number}")
+        fleet.talk(f"c{number}", box, f"Talk {number}{' and on' * 9 * (number > 2)}")
     async with at_conversations(fleet) as user:
         await user.go_to("c1", "p", sees="Pause of box00: done. Also in it: Talk 0.")
         assert fleet.orders == [("pause", "box00")]
@@ -386,7 +386,7 @@ async def test_from_conversations_their_sandboxes_are_paused_and_who_else_lives_
         await user.go_to("c1", "space")
         await user.go_to("c2", "space")
         await user.press("p", sees=("box00   Talk 1 and 1 more: It is paused already.", "box02   Talk 2"))
-        await user.press("escape", "asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3"))
+        await user.press("escape", "asterisk", "p", sees=("Pause 2 sandboxes?", "box02", "Talk 3", "▌            a"))
         await user.press("y", sees=("2 done", "1 skipped", "It is paused already.  Talk 0, Talk 1\n▌\n▌   y copy"))
         await user.press("enter", sees="▌  box02   Talk 2\n")
         assert sorted(fleet.orders) == [("pause", "box00"), ("pause", "box02"), ("pause", "box03")]

@@ -161,7 +161,7 @@ class ProgressDialog(Dialog[Copyable]):
     def action_why(self) -> None:
         """Say the whole name of the row, and the reason if there is one: its line may be too short for them."""
         if (row := self._job.rows.get(self._table.cursor_id or "")) is not None:
-            self.say(((name_of(self._job.named[row.id], row.words), Tone.PLAIN),))
+            self.say(name_of(self._job.named[row.id], row.words))
 
     def action_copy(self) -> None:
         """Copy the result of each row."""
@@ -204,13 +204,14 @@ def plan_lines(verb: str, planned: Plan[N]) -> list[Cell]:
 
 
 def _named(rows: Sequence[tuple[NamedRow, str]], tone: Tone) -> list[Cell]:
-    named = [indented(name_of(row, why), tone) for row, why in rows[:LISTED]]
+    named = [name_of(row, why, tone, indent="  ") for row, why in rows[:LISTED]]
     return [*named, indented(Shown(f"and {len(rows) - LISTED:,} more"), Tone.MUTED)] if len(rows) > LISTED else named
 
 
-def name_of(row: NamedRow, why: str = "") -> Shown:
+def name_of(row: NamedRow, why: str = "", tone: Tone = Tone.PLAIN, indent: str = "") -> Cell:
     """Return the short id of a row, its name, and why it is left out or failed."""
-    return Shown(f"{text.line(row.short_id):<7} {text.line(': '.join(filter(None, (text.name(row.title), why))))}")
+    short_id = Shown(f"{indent}{text.line(row.short_id):<7} ")
+    return ((short_id, tone), (text.line(": ".join(filter(None, (text.name(row.title), why)))), tone))
 
 
 def stranding(rows: Iterable[SandboxRow], risk: str = STRANDS) -> list[Cell]:

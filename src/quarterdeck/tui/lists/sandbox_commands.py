@@ -135,7 +135,7 @@ class SandboxCommands:
             self.screen.say(hidden if planned.hidden else "None of the marked rows can be deleted.", Tone.WARN)
             return
         if planned.alone:
-            word, said = text.line(rows[0].short_id), [((name_of(rows[0]), Tone.STRONG),), EMPTY, *goes_with]
+            word, said = text.line(rows[0].short_id), [name_of(rows[0], tone=Tone.STRONG), EMPTY, *goes_with]
             title = f"Delete {bulk_action.noun.one} {word}?"
         else:
             word, said = Shown(str(len(rows))), [*goes_with, EMPTY, *_unread(session), *plan_lines("Delete", planned)]
