@@ -22,7 +22,7 @@ from quarterdeck.tui.columns.details import health_cell, without_unknown
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.copying import CopyDialog, copy
 from quarterdeck.tui.dialogs.base import ask
-from quarterdeck.tui.dialogs.list_pickers import pick_unlinked
+from quarterdeck.tui.dialogs.list_pickers import RowPlace, pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.lists.arranging import Arranging
 from quarterdeck.tui.lists.listing import ListDefinition, Listing, R
@@ -452,9 +452,9 @@ class ListScreen(DeckScreen, Generic[R]):
         if not found:
             self.say("None of these has a conversation to watch.", Tone.WARN)
             return
-        what = f"{len(found)} conversations"
+        what, which = f"{len(found)} conversations", "one"
         if len(found) == 1:
-            what = next(text.name(record.title or record.id) for record in found.values())
+            which, what = "it", next(text.name(record.title or record.id) for record in found.values())
         if found.keys() <= session.unread.watched.keys():
             session.unread.unwatch(found)
             self.say(f"No longer watching {what}.")
@@ -465,7 +465,7 @@ class ListScreen(DeckScreen, Generic[R]):
             self.say(f"Watching {what}, but no agent runs in the local service.")
         else:
             tells = "this line says" if self.app.quiet else "a bell says"
-            self.say(f"Watching {what}: {tells} when it needs you or ends.", Tone.GOOD)
+            self.say(f"Watching {what}: {tells} when {which} needs you or ends.", Tone.GOOD)
 
     # Between the lists
 
@@ -480,7 +480,17 @@ class ListScreen(DeckScreen, Generic[R]):
                 above.dismiss()
 
     async def action_no_conversation(self) -> None:
-        """Show the unlinked rows of both lists, and go to one."""
+        """Show the unlinked rows of both lists, and go to one that is still there once it was chosen."""
         session = self.app.session
-        if session is not None:
-            await ask(self.app, pick_unlinked(session, self.app.clock()), lambda to: self.go_to(*to))
+        if session is None:
+            return
+
+        async def go(to: RowPlace) -> None:
+            place, row_id = to
+            row_of = session.sandbox_row if place is Place.SANDBOXES else session.conversation_row
+            if row_of(row_id) is None:
+                self.say("It is gone by now; X shows what is left.", Tone.WARN)
+            else:
+                await self.go_to(place, row_id)
+
+        await ask(self.app, pick_unlinked(session, self.app.clock()), go)
