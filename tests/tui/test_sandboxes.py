@@ -26,7 +26,7 @@ async def test_a_sandbox_is_started_paused_and_resumed_by_keys_and_outlives_the_
         command, rest = (line for line in user.text.splitlines() if "command  " in line or "{port}" in line)
         at = command.index("command")
         assert not rest[at : at + 13].strip(), "it is wrapped beside its label"
-        await user.press("enter", sees=("● Running", "1 Running", "asked for; the list shows when it runs."))
+        await user.press("enter", sees=("● Running", "1 Running", "Start of ", ": done."))
         await user.press("p", sees=("‖ Paused", "1 Paused"))
         assert {process.state for process in processes(folder)} == {"T"}
         await user.press("r", sees=("● Running", "1 Running"))

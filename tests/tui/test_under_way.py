@@ -67,7 +67,7 @@ async def test_of_two_starts_the_cursor_goes_to_the_last(fleet: FakeFleet) -> No
         await start(user)
         await user.until(lambda: server.waited)
         first.set()
-        await user.sees("Start of new1 asked for")
+        await user.sees("Start of new1")
         await user.until(lambda: "new1" in user.table.ids)
         server.gate.set()
         await user.until(lambda: user.table.cursor_id == "new2")
@@ -334,7 +334,7 @@ async def test_the_cursor_stays_where_it_was_moved_before_a_start_was_answered(f
         await user.press("j")
         at = user.table.cursor_id
         server.gate.set()
-        await user.sees("it was started: new2 is new" if lost else "Start of new2 asked for", "2 Running")
+        await user.sees("it was started: new2 is new" if lost else "Start of new2", "2 Running")
         assert user.table.cursor_id == at
 
 

@@ -155,8 +155,8 @@ class SandboxCommands:
 
     async def _do_one(self, bulk_action: BulkAction, row: NamedRow) -> None:
         # For a paused sandbox, servers respond only after ten seconds or more (SERVERS.md: slow calls).
-        say = self.screen.say
-        say(f"{bulk_action.verb} of {row.short_id}: asking the server…", Tone.BUSY)
+        say, what = self.screen.say, f"{bulk_action.verb} of {row.short_id}"
+        say(f"{what}: asking the server…", Tone.BUSY)
         try:
             await bulk_action.act(row.id)
         except ServiceError as error:
@@ -167,16 +167,15 @@ class SandboxCommands:
                 titles = ", ".join(each or "untitled" for each in row.others[:NAMED])
                 more = f", and {len(row.others) - NAMED:,} more" if len(row.others) > NAMED else ""
                 others = f" {'Also in it' if row.asked else 'In it'}: {titles}{more}."
-            await self._say_until_done(bulk_action, row, others)
+            await self.say_until_done(what, partial(bulk_action.verdict, row.id), others)
 
-    async def _say_until_done(self, bulk_action: BulkAction, row: NamedRow, others: str) -> None:
-        """Say that it was asked for, and what came of it if a reading tells while that is still said."""
-        asked = f"{bulk_action.verb} of {row.short_id} asked for; the list shows when it is done.{others}"
+    async def say_until_done(self, what: str, verdict: Callable[[], RowState | None], others: str = "") -> None:
+        """Say that something was asked for, and what came of it if a reading tells while that is still said."""
+        asked = f"{what} asked for; the list shows when it is done.{others}"
         self.screen.say(asked)
         while self.screen.message_line.message == cell(asked):
-            if (verdict := bulk_action.verdict(row.id)) is not None:
-                tone = Tone.GOOD if verdict is RowState.DONE else Tone.WARN
-                self.screen.say(f"{bulk_action.verb} of {row.short_id}: {verdict}.{others}", tone)
+            if (state := verdict()) is not None:
+                self.screen.say(f"{what}: {state}.{others}", Tone.GOOD if state is RowState.DONE else Tone.WARN)
             await asyncio.sleep(CHECK_EVERY)
 
     def _is_busy(self) -> bool:

@@ -7,7 +7,7 @@ from uuid import uuid4
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus, UrlName
 from quarterdeck.client.models.sandbox import ExposedUrl, SandboxSpec, sandbox_plain
-from quarterdeck.fleet.bulk import Plan
+from quarterdeck.fleet.bulk import Plan, change_verdict
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.sandbox_state import Action, StateWord
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, QuietSandboxes, SandboxRow, short_id
@@ -130,7 +130,10 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             if record.status == SandboxStatus.ERROR:
                 self.say(f"The server made {short_id(record.id)}, but it failed to start.", Tone.BAD)
             else:
-                self.say(f"Start of {short_id(record.id)} asked for; the list shows when it runs.")
+                memories = session.memories.by_id
+                await self.sandbox_commands.say_until_done(
+                    f"Start of {short_id(record.id)}", lambda: change_verdict(memories.get(record.id), Action.START)
+                )
 
     # Quiet sandboxes
 
