@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -165,19 +165,19 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
 
 def _change_lines(line: ReviewLine) -> Iterator[Cell]:
     """Yield one change as `label  old → new`, and why it may have no effect."""
-    name = text.line(line.label)
-    # The rest hangs behind a first span of exactly this width, so what is longer of a name belongs to the rest.
-    pieces = chop_cells(name + " " * max(2, LABEL_WIDTH - cell_len(name)), LABEL_WIDTH)
-    label = tuple((Shown(piece), Tone.STRONG) for piece in pieces)
+    indent, name = (Shown(" " * LABEL_WIDTH), Tone.PLAIN), text.line(line.label)
+    label = (Shown(name + " " * (LABEL_WIDTH - cell_len(name))), Tone.STRONG)
+    if cell_len(name) > LABEL_WIDTH - 2:
+        yield ((name, Tone.STRONG),)
+        label = indent
     tone = _TONES.get(line.act, Tone.EDITED)
     below = [(line.place, Tone.MUTED), (line.note, Tone.REST)]
     if line.act in _BY_ITSELF:
-        yield (*label, (Shown(_BY_ITSELF[line.act]), tone))
+        yield (label, (Shown(_BY_ITSELF[line.act]), tone))
         below.insert(0, (line.new if line.act == EntryState.ADDED else "", Tone.MUTED))
     else:
         old: Cell = ((text.line(line.old), Tone.MUTED), (Shown(" → "), Tone.MUTED)) if line.old else ()
-        yield (*label, *old, (text.line(line.new), tone))
-    indent = (Shown(" " * LABEL_WIDTH), Tone.PLAIN)
+        yield (label, *old, (text.line(line.new), tone))
     for said, tone in below:
         if said:
             yield (indent, (text.line(said), tone))
