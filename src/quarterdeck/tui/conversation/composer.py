@@ -1,8 +1,9 @@
 """The text field for messages, several lines high; unsent text is kept as a draft."""
 
+import asyncio
+
 from textual import on
 from textual.reactive import var
-from textual.timer import Timer
 from textual.widgets import TextArea
 
 from quarterdeck.tui import text
@@ -38,24 +39,27 @@ class Composer(PlainArea):
         self.drafts = drafts
         self._put_before = ""
         """What stands first in the text because it was not sent."""
-        self._keeping: Timer | None = None
+        self._changed = asyncio.Event()
+        """Set while it has what is not stored yet."""
         self._recalled = False
         """Whether it has what was kept."""
 
     def on_mount(self) -> None:
-        """Restore the draft."""
+        """Restore the draft, and store it from then on."""
         self.run_worker(self._recall(), group="draft")
+        self.run_worker(self._keep_changes(), group="draft")
 
     @on(TextArea.Changed)
     def _keep_soon(self) -> None:
         self._entitle()
-        if self._keeping is None:  # put off by each key, it would not be stored while one types
-            self._keeping = self.set_timer(KEPT_AFTER, self._keep_aside)
+        self._changed.set()
 
-    def _keep_aside(self) -> None:
-        """Store the draft while keys go on being handled, however slow the disk is."""
-        self._keeping = None
-        self.run_worker(self.keep(), group="draft")
+    async def _keep_changes(self) -> None:
+        while True:
+            await self._changed.wait()
+            await asyncio.sleep(KEPT_AFTER)
+            self._changed.clear()
+            await self.keep()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Hide the hint while focused, because its key would only type a letter here."""
