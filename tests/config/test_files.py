@@ -223,7 +223,6 @@ TEXT = "'''\n[connections.work]\nurl = 'no'\n'''"
 ODD = ["5", '"a # b"  # said', TEXT, '[\n  ["a"], # deep\n  ["connections"],\n]', "{ x = 1 }"]
 VALUES = WORDS.map(partial(json.dumps, ensure_ascii=False)) | st.sampled_from(ODD)
 MEMBERS = st.lists(st.tuples(GAPS, NAMES, VALUES), unique_by=lambda member: member[1])
-CHANGES = st.dictionaries(NAMES, st.booleans() | WORDS, min_size=1)
 
 
 @st.composite
@@ -242,7 +241,7 @@ def some_files(draw: st.DrawFn) -> tuple[str, list[str]]:
 
 
 @settings(max_examples=60)
-@given(some_files(), CHANGES)
+@given(some_files(), st.dictionaries(NAMES, st.booleans() | WORDS, min_size=1))
 def test_members_change_tables_go_and_others_stay(file: tuple[str, list[str]], changes: dict[str, str | bool]) -> None:
     text, rest = file
     with TemporaryDirectory() as folder:

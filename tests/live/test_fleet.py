@@ -119,7 +119,6 @@ async def deleted(client: Client, conversation_id: str) -> str:
 # Agents
 
 MODEL = os.environ.get("QUARTERDECK_LIVE_MODEL", "")
-SOON = 60.0
 
 
 class Chat:
@@ -134,7 +133,7 @@ class Chat:
         return await self.answering.send("\n".join(("stub:", *steps)))
 
     async def comes(self, true: Callable[[], object]) -> None:
-        await until(true, SOON)
+        await until(true, 60.0)
 
     async def asked(self, *commands: str) -> frozenset[str]:
         """Wait until the agent asks for these; gives what an answer names."""
