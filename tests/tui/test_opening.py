@@ -191,7 +191,7 @@ async def test_a_small_terminal_is_survived(deck: Decks) -> None:
             await user.resize(*size)
             await user.press("2", "1")
         choice = ("n", *["tab"] * 4, "enter")
-        for keys, words in (("C", "Columns"), ("?", "Keys: conversations"), (":1", "Conversations (1)"), (choice, "▌")):
+        for keys, words in (("C", "Columns"), ("?", "Keys: conversations"), (":1", "Commands"), (choice, "▌")):
             await user.press(*keys, sees=words)
             for size in ((40, 10), (10, 3), (1, 1), (200, 60)):
                 await user.resize(*size)
@@ -208,9 +208,9 @@ async def test_the_palette_offers_the_commands_of_the_screen_and_leaving_is_told
     async with deck(size=(60, 20), sees="No conversations.") as user:
         await user.press("ctrl+c", sees="ctrl+q leaves the deck.")
         await user.press("n", "ctrl+c", sees="▌  ctrl+q leaves the deck.")
-        await user.press("escape", "2", "ctrl+p", "pageup", "pagedown", "ctrl+p", "pageup")  # before it is painted
-        await user.sees("Search for commands", "Start (n)", "Pause (p)", "▁" * 60, lacks="Back (q)")  # the most needed
-        await user.paste("ba\u202e", *"ck", sees="Back (q)")
+        await user.press("escape", "2", "ctrl+p", "pageup", "pagedown", "pageup")  # before it is painted
+        await user.sees("Commands", "n     Start", "p     Pause", lacks="Go back")  # the most needed
+        await user.paste("ba\u202e", *"ck", sees=("q     Back", "Go back"))
         await user.press("escape", "1", "q", sees=("Quit Quarterdeck?", "Sandboxes keep running."))
         await user.press("n", "q", "y", until=lambda: user.deck.return_code == 0)
 

@@ -92,7 +92,13 @@ async def test_quitting_goes_ahead_of_what_is_still_read(fleet: FakeFleet) -> No
         assert server.waited
 
 
-# Any keys but those of the palette, which looks for commands in its own time, and those that change the fleet
+async def test_what_is_chosen_in_the_palette_is_done_before_the_next_key(fleet: FakeFleet) -> None:
+    async with at_conversations(fleet) as user:
+        first, *_ = user.list_screen.table.ids
+        await user.burst("colon", *"mark the row", "enter", "j", until=lambda: user.list_screen.table.marks == {first})
+
+
+# Any keys but those that change the fleet, of which the palette has some
 
 KEYS = (
     *"jjkkgG12", *"DLcyfCBXsSivAoT", "enter", "enter", "escape", "escape", "space", "asterisk", "slash", "tab",

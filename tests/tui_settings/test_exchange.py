@@ -116,7 +116,7 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(de
         async with deck(*addresses, good, StdioServer(name="bad", command="two words"), store="nested") as user:
             await user.go_to("mcp:2", "ctrl+p", until=lambda: user.deck.screen is not user.settings)
             await user.type("check all mcp", sees="Check all MCP servers")
-            await user.press("down", "enter", sees="Checking MCP servers: 3 of 4")
+            await user.press("enter", sees="Checking MCP servers: 3 of 4")
             gate.set()
             await user.sees("200 in", "no connection", "form good", "1 of 2 addresses good, 1 of 2 commands of good")
             assert "…p://127.0.0.1:1/mcp no connection" in user.line_of("no connection")

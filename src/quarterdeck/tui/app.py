@@ -8,31 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from rich.console import RenderableType
 from textual import work
-from textual.app import ComposeResult, SystemCommand
+from textual.app import ComposeResult
 from textual.reactive import var
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Static
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.ages import utc_now
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.commands import PaletteCommands, Place, bindings, key_bar_hints, most_needed_first
+from quarterdeck.tui.commands import Place, bindings, key_bar_hints
 from quarterdeck.tui.keys_in_order import KeysInOrder
 from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES
 from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, MessageLine, Said
-from quarterdeck.tui.widgets.choices import Palette
 
 if TYPE_CHECKING:  # types of modules that are loaded behind the frame
     from quarterdeck.client.client import Client
@@ -131,7 +129,7 @@ class Deck(KeysInOrder):
 
     TITLE = "Quarterdeck"
     CSS_PATH = "quarterdeck.tcss"
-    COMMANDS = {PaletteCommands}
+    ENABLE_COMMAND_PALETTE = False  # `DeckScreen` has one, whose commands run before the keys that follow
     SUSPENDED_SCREEN_CLASS = "-below"
     BINDINGS = bindings({"ctrl+q": "quit"}, priority=True)
 
@@ -305,11 +303,9 @@ class Deck(KeysInOrder):
             self.session.rest(hidden=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave a key to those who say that it does nothing: tab without another place, the palette in a dialog."""
+        """Leave a tab without another place to those who say that it does nothing."""
         if action in ("focus_next", "focus_previous"):
             return any(each is not self.focused for each in self.screen.focus_chain)
-        if action == "command_palette":
-            return not isinstance(self.screen, ModalScreen)
         return super().check_action(action, parameters)
 
     def action_switch_theme(self) -> None:
@@ -320,17 +316,6 @@ class Deck(KeysInOrder):
         dark, light = (own.name for own in THEMES)
         self.theme = light if self.theme == dark else dark
         self.connecting.remember(theme=self.theme)
-
-    def action_command_palette(self) -> None:
-        """Open the palette."""
-        self.push_screen(Palette())
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The commands in the palette: those of the screen it was opened on, the most needed first."""
-        if isinstance(screen, OpenScreen):
-            for command in most_needed_first(screen.PLACE):
-                title = f"{command.label} ({command.key})" if command.keys else command.label
-                yield SystemCommand(title, command.help, partial(screen.action_command, command.name))
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text to the terminal's clipboard, with control characters escaped."""

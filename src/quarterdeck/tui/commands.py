@@ -6,8 +6,6 @@ from math import inf
 from typing import NamedTuple
 
 from textual.binding import Binding, BindingType
-from textual.command import DiscoveryHit, Hits
-from textual.system_commands import SystemCommandsProvider
 
 
 class Place(StrEnum):
@@ -255,12 +253,3 @@ def bindings_at(place: Place) -> list[BindingType]:
         if free:
             bindings.append(Binding(",".join(free), command.action, command.label, show=False))
     return bindings
-
-
-class PaletteCommands(SystemCommandsProvider):
-    """The commands in the palette, in the order in which the app yields them; Textual's own sorts them by name."""
-
-    async def discover(self) -> Hits:
-        """Yield what an empty palette shows."""
-        for title, explained, run, _ in self.app.get_system_commands(self.screen):
-            yield DiscoveryHit(title, run, help=explained)

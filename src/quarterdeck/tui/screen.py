@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from inspect import isawaitable
 from time import monotonic
 from typing import ClassVar
@@ -21,7 +22,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import log_lines
-from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
+from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints, most_needed_first
 from quarterdeck.tui.dialogs.page import PageDialog, help_page
 from quarterdeck.tui.dialogs.pick import Offer, menu
 from quarterdeck.tui.text import Shown
@@ -149,8 +150,6 @@ class DeckScreen(Screen[None]):
 
     async def action_command(self, name: str) -> None:
         """Run a command, or show why not."""
-        if not self.is_attached:  # the palette runs what was chosen later, and the screen was closed in between
-            return
         reason = self.why_not(command_at(self.PLACE, name))
         if monotonic() - self.app.key_lost_at < STILL_TYPING:
             self.app.key_lost_at, reason = monotonic(), TYPED_BEFORE
@@ -205,18 +204,30 @@ class DeckScreen(Screen[None]):
         """The commands for the row under the cursor, in the order of its menu."""
         return (command for command in commands_at(self.PLACE) if command.row)
 
-    @work(exclusive=True, group="dialog")
-    async def action_row_menu(self) -> None:
+    def action_row_menu(self) -> None:
         """Show every command for the row under the cursor, and why some cannot be done."""
-        opened_for = self.row_id
+        self._choose_command(self.row_title(), self.row_commands)
+
+    def action_command_palette(self) -> None:
+        """Find a command by its name, the most needed first."""
+        self._choose_command("Commands", partial(most_needed_first, self.PLACE), filtered=True)
+
+    @work(exclusive=True, group="dialog")
+    async def _choose_command(
+        self, title: str, commands: Callable[[], Iterable[Command]], *, filtered: bool = False
+    ) -> None:
+        """Offer commands, and do the one that is chosen, one for a row only while the cursor is on the same row."""
+        opened_for, for_row = self.row_id, {each.name for each in self.row_commands()}
+
+        def is_gone(name: str) -> bool:
+            return self.row_id != opened_for and (not filtered or name in for_row)
 
         def offers() -> Iterator[Offer]:
-            gone = NO_ROW if self.row_id != opened_for else None
-            reasons = ((command, gone or self.why_not(command)) for command in self.row_commands())
+            reasons = ((each, NO_ROW if is_gone(each.name) else self.why_not(each)) for each in commands())
             return ((each, reason and _alone(reason, each)) for each, reason in reasons)
 
-        chosen = await self.app.push_screen_wait(menu(self.row_title(), offers))
-        if chosen is not None and self.row_id == opened_for:
+        chosen = await self.app.push_screen_wait(menu(title, offers, filtered=filtered))
+        if chosen is not None and not is_gone(chosen):
             await self.action_command(chosen)
 
     async def may_leave(self) -> bool:

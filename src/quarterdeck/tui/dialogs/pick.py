@@ -83,8 +83,9 @@ class PickDialog(Dialog[T]):
         about: Callable[[T], Iterable[Cell]] | None = None,
         wide: bool = False,
         hints: Hints = (),
+        filtered: bool = False,
     ) -> None:
-        """Create the dialog; `hints` are keys that a subclass adds."""
+        """Create the dialog; `hints` are keys that a subclass adds; if it is `filtered`, it begins in the filter."""
         super().__init__(title, said, wide=wide)
         self._choices = items
         self._offered: Sequence[Item[T]] = ()
@@ -99,6 +100,7 @@ class PickDialog(Dialog[T]):
         self._about_lines = Lines(id="about")
         self._list = ChoiceList(click="choose" if about is None else "move")
         self._filter = LineInput(id="filter", placeholder="only lines with")
+        self._filter.display = filtered
 
     def body(self) -> Iterable[Widget]:
         """The introduction, the list, and details of the line under the cursor."""
@@ -118,8 +120,9 @@ class PickDialog(Dialog[T]):
         return self._listed[at].value if at is not None else None
 
     def first_focus(self) -> Widget | None:
-        """The list; the dialog itself while there is none."""
-        return self._list if self._read is None else None
+        """The filter or the list; the dialog itself while there is none."""
+        shown = self._filter if self._filter.display else self._list
+        return shown if self._read is None else None
 
     def on_mount(self) -> None:
         """Read the items, if they must be."""
@@ -174,7 +177,7 @@ class PickDialog(Dialog[T]):
                 self._list.scroll_to(y=top, animate=False, immediate=True)
                 self._list.scroll_to_highlight()
         self._show_about()
-        filtering = [("/", "filter")] if len(self._offered) >= MANY else []
+        filtering = [("/", "filter")] if len(self._offered) >= MANY and not self._filter.display else []
         taking = [("enter", self._take)] if any(item.works for item in self._listed) else []
         self.hint([*taking, *self._own_hints, *filtering, ("esc", self._leave)])
 
@@ -225,6 +228,10 @@ class PickDialog(Dialog[T]):
         else:
             self._list.action_step(step)
 
+    def action_page(self, pages: float) -> None:
+        """Move in the list by pages, even from the filter."""
+        self.call_next(self._list.action_page, "down" if pages > 0 else "up")
+
     def action_filter(self) -> None:
         """Type what the lines must contain."""
         if self._read is None:
@@ -251,11 +258,14 @@ class PickDialog(Dialog[T]):
         self.dismiss(value)
 
 
-def menu(title: str, offers: Callable[[], Iterable[Offer]]) -> PickDialog[str]:
-    """Return the menu of commands for a row, each with its key or else a number; its answer is a command's name."""
+def menu(title: str, offers: Callable[[], Iterable[Offer]], *, filtered: bool = False) -> PickDialog[str]:
+    """Return a menu of commands, whose answer is a command's name; those without a key get a number as one.
+
+    If it is `filtered`, it begins in the filter, and there are no numbers.
+    """
 
     def items() -> list[Item[str]]:
-        numbers = iter("123456789")
+        numbers = iter("" if filtered else "123456789")
         return [
             choice(
                 command.name,
@@ -267,7 +277,7 @@ def menu(title: str, offers: Callable[[], Iterable[Offer]]) -> PickDialog[str]:
             for command, reason in offers()
         ]
 
-    return PickDialog(title, items, take="do it", leave="close")
+    return PickDialog(title, items, take="do it", leave="close", filtered=filtered)
 
 
 class PickSeveralDialog(PickDialog[tuple[str, ...]]):

@@ -1,17 +1,15 @@
-"""Lines to choose from, in a dialog, below a field or in the palette."""
+"""Lines to choose from, in a dialog or below a field."""
 
 from typing import Literal
 
-from textual import events, on
-from textual.command import CommandPalette
+from textual import events
 from textual.content import Content
 from textual.css.styles import RulesMap
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
 
-from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.paint import content, lines
@@ -23,20 +21,6 @@ async def page(options: OptionList, direction: str) -> None:
     options.scroll_to_highlight()  # lays them out
     if options.scrollable_content_region:
         await options.run_action(f"page_{direction}")
-
-
-class Palette(CommandPalette):
-    """Textual's palette of commands, whose keys for pages work before its lines are painted, too."""
-
-    BINDINGS = bindings({"pagedown": "page('down')", "pageup": "page('up')"})
-
-    async def action_page(self, direction: str) -> None:
-        """Move a page up or down."""
-        await page(self.query_one(OptionList), direction)
-
-    @on(Input.Changed)
-    def _leave_out_what_acts(self, event: Input.Changed) -> None:
-        event.input.value = text.editable_line(event.value)
 
 
 class Hanging(Visual):
