@@ -231,8 +231,8 @@ class Talk:
     def _say(self, words: str, tone: Tone) -> None:
         if self.screen.is_attached:
             self.screen.say(words, tone)
-        else:
-            self.screen.app.say_on_top(words)
+        else:  # perhaps on another conversation
+            self.screen.app.say_on_top(f"{text.name(self.screen.row_title())}: {words}")
 
     def _ask_why(self, shown: frozenset[str]) -> None:
         async def take(typed: Typed) -> str:
