@@ -217,10 +217,13 @@ class SettingsForm(Vertical):
         await self._step(Draft.redo)
 
     async def _step(self, step: Callable[[Draft], Draft]) -> None:
-        """Undo or redo an edit; the cursor goes to what was not there, and if a filter hides that, all is shown."""
-        before = self.view
+        """Undo or redo an edit; the cursor goes to what that changes, and if a filter hides it, all is shown."""
+        await self.stop_editing()
+        rows = list(_changed_rows(self.draft, step(self.draft)))
+        new = [row for row in rows if row not in self.view.rows]
+        if rows and not new:
+            self.list.move_to(rows[0])  # now, because it may go
         await self.change(step)
-        new = [row for row in _changed_rows(before.draft, self.draft) if row not in before.rows]
         if new:
             self.go_to(new[0])
 
