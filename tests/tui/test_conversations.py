@@ -103,8 +103,12 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) ->
         await user.press("ctrl+r", until=lambda: new not in user.text)
         await user.press("e", "end", "x", "enter", until=lambda: not user.deck.screen.is_modal)
         assert fleet.conversations["c1"]["title"] == "हिन्दी 👍🏽x"
-        await user.press("slash", *"talk", "enter", "e", "end", "ctrl+u", *"Mine", "enter")
-        await user.sees("It is called Mine. The filter hides it; esc shows all.", "2 of 4")
+        await user.press("slash", *"talk", "enter", "e", "end", "ctrl+u")
+        await user.paste(
+            "Mine " * 99,
+            "enter",
+            sees=("It is called Mine Mine", "Mine…. The filter hides it; esc shows all.", "2 of 4"),
+        )
 
 
 async def test_what_is_said_goes_with_the_next_command(fleet: FakeFleet) -> None:

@@ -137,7 +137,7 @@ class ConversationCommands:
                     await session.rename_conversation(row.id, typed["title"])
             named = row._replace(told=replace(row.record, title=typed["title"])) if row.record else row
             found = self._screen.listing.filter.matches(named, self._screen.app.clock())
-            return f"It is called {typed['title']}.{'' if found else ' The filter hides it; esc shows all.'}"
+            return f"It is called {text.name(typed['title'])}.{'' if found else ' The filter hides it; esc shows all.'}"
 
         field = InputField(
             "title",
