@@ -59,8 +59,7 @@ async def test_the_sandbox_it_left_behind_is_paused_and_gone_to(fleet: FakeFleet
     fleet.tasks[0]["sandbox_id"] = "box"
     async with at_conversations(fleet, sees=("✗ 1 failed", "Bug")) as user:
         await user.press("p", sees="Pause of box: done.")
-        await user.press("o", sees="[2 Sandboxes]")
-        assert user.table.cursor_id == "box"
+        await user.press("o", sees="[2 Sandboxes]", until=lambda: user.table.cursor_id == "box")
 
 
 async def test_its_reason_is_shown_and_copied_until_put_away(fleet: FakeFleet, home: Home, state: KeptState) -> None:

@@ -42,8 +42,7 @@ async def test_keys_move_the_cursor_the_wheel_leaves_it_and_it_stays_in_sight() 
         user.table.scroll_to(y=30, animate=False)
         await user.pause()
         assert (user.table.cursor_id, user.table.visible_ids[0]) == ("box01", "box30")
-        await user.press("j")
-        assert "box02" in user.table.visible_ids
+        await user.press("j", until=lambda: "box02" in user.table.visible_ids)
         await user.press("G")
         await user.resize(80, 20, until=lambda: len(user.table.visible_ids) == page + 1 - 4)
         assert user.table.cursor_id in user.table.visible_ids
@@ -64,8 +63,7 @@ async def test_a_click_moves_a_double_click_opens_the_gutter_marks_and_a_title_s
         assert (user.table.cursor_id, user.deck.screen.is_modal) == (user.table.ids[4], False)
         await user.pilot.double_click(user.table, offset=(20, 6))
         await user.sees("Addresses")
-        await user.press("escape")
-        assert user.table.cursor_id == user.table.ids[5]
+        await user.press("escape", until=lambda: user.table.cursor_id == user.table.ids[5])
         await user.pilot.click(user.table, offset=(1, 2))
         assert user.table.marks == {user.table.ids[1]}
         await user.pilot.click(user.table, offset=(20, 15))

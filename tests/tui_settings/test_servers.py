@@ -183,7 +183,8 @@ async def test_one_disabled_without_its_key_asks_for_it_when_enabled(user: FormU
     await user.press("escape", sees="stdio")
     await user.choose("Enable", sees=("next save. Still to be typed: key.", "! Still to be typed: key.", "error"))
     await user.press("i", sees=("Reached over the network", "Still to be typed: key."))
-    await user.press("escape", "enter", sees="take over")
+    await user.press("escape", "D", sees=("will be deleted", "Deleted at the next save; ctrl+z takes it back."))
+    await user.press("ctrl+z", "enter", sees="take over")
     await user.paste("sentinel-again", "shift+tab")
     await user.paste("https://events.example.org/new", "ctrl+s", "ctrl+s", sees=f"key new\n▌{' ' * 26}value")
     old, new = (f"address https://events.example.org/{path}" for path in ("sse", "new"))
@@ -205,6 +206,7 @@ async def test_disabling_where_secrets_are_not_told_says_that_they_go(nested: Fo
     await nested.choose("Enable", sees="The service told no key of it")
     await nested.press("u", sees="As stored")
     await nested.choose("Undo save", sees=("Cannot be brought back", "its key and hidden"))
+    assert "if it had any; Keys and hidden values" in nested.unwrapped
 
 
 async def test_a_server_is_made_the_other_type_and_keeps_its_key(user: FormUser) -> None:

@@ -115,7 +115,7 @@ class ServerList:
     async def action_delete(self) -> None:
         """Delete the server."""
         entry = self._entry
-        when = "Deleted" if entry.was is None and not entry.disabled else "Deleted at the next save"
+        when = "Deleted" if entry.before is None else "Deleted at the next save"
         await self._change(lambda servers: servers.remove(entry.row), f"{when}; ctrl+z takes it back.")
 
     async def action_disable(self) -> None:

@@ -113,7 +113,7 @@ def restored_lines(restored: Restored, before: Draft) -> list[Cell]:
 
 
 def _named(*said: tuple[str, Sequence[str]]) -> list[Cell]:
-    return [cell(f"{what}: {', '.join(names)}.", Tone.WARN) for what, names in said if names]
+    return [cell(f"{what}: {'; '.join(names)}.", Tone.WARN) for what, names in said if names]
 
 
 def when(moment: datetime, now: datetime) -> str:
