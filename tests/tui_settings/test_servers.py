@@ -291,8 +291,12 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(de
         await user.press("d", "ctrl+s", sees=("Review the changes", "Kept on this machine only"))
         await user.press("r", sees="this concerns only what this machine keeps")
         await user.press("enter", sees=("Done on this machine", "As stored"))
+        assert await kept(tmp_path) == ()
+        await user.choose("Undo save", sees=("This takes back the save of", "kept on this machine"))
+        await user.agree(sees=("Done on this machine", "As stored"))
         assert user.posts == posts
-    assert await kept(tmp_path) == ()
+    there = written(tmp_path, "disabled")
+    assert ("@acme/db" in there, "sentinel" in there) == (True, False)
 
 
 async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(user: FormUser, tmp_path: Path) -> None:

@@ -114,13 +114,14 @@ async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveRe
 
     The journal has the save before it is sent, because the program may end before the answer comes.
     """
+    when = caller.clock()
     if not meant.changes:
-        return SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
+        result = SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
+        return await _noted(result, caller, partial(Journal.with_save, meant=meant, found=meant.base, when=when))
     secrets, lost = None, None
     losing = losses(meant.base, meant.changes, store.client.server)
     if any(loss.field == TOKENS for loss in losing):
         secrets = await store.secret_names()
-    when = caller.clock()
     forget = partial(Journal.without_save, when=when)
     lost_too = tuple(f"{LOST_KEYS} {few(loss.parts)}" for loss in losing if loss.field == MCP)
     noting = partial(Journal.with_save, meant=meant, when=when, lost=lost_too)
@@ -138,9 +139,13 @@ async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveRe
     caller.tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
     result = await _read_back(meant, store, secrets, lost)
     found = None if result.seen is None else result.seen.remaining.base
-    noted = forget if result.meant is None else partial(noting, found=found)
+    return await _noted(result, caller, forget if result.meant is None else partial(noting, found=found))
+
+
+async def _noted(result: SaveResult, caller: Caller, noting: Callable[[Journal], Journal]) -> SaveResult:
+    """Return the result of a save once the journal has it, or says that it cannot be undone."""
     try:
-        await caller.note(noted)
+        await caller.note(noting)
     except ServiceError as error:
         return replace(result, words=f"{result.words} · This save cannot be undone: {error.words}", error=True)
     return result
