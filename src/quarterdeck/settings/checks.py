@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.enums import is_mask
 from quarterdeck.settings import masks
-from quarterdeck.settings.fields import Check, Field, Problem, Unreadable, error, typed, warning
+from quarterdeck.settings.fields import NUMBER, WHOLE, Check, Field, Problem, Unreadable, error, typed, warning
 
 BLANK = re.compile(r"\s")
 _SHELL = re.compile(r'["$\\`]')
@@ -28,6 +28,9 @@ _HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104 - 
 def problems(entry: Field, value: Any) -> Iterator[Problem]:
     """Yield what is wrong with a value of a setting, which is not None."""
     if isinstance(value, Unreadable):
+        if entry.kind in (WHOLE, NUMBER) and value.text.replace("_", "").lstrip("+-").isdecimal():
+            yield error("This number has too many digits.")
+            return
         such = f"; type one such as {entry.kind.example}" if entry.kind.example else ""
         yield error(f"This is not {entry.kind.words}{such}.")
         return
