@@ -60,6 +60,7 @@ async def test_a_file_that_is_there_goes_only_after_a_yes(user: FormUser, tmp_pa
     await user.press("y", sees="Written to")
     await user.choose("Export", sees="Export the settings")
     await user.retype("no-such-folder/x.toml", "enter", until=lambda: "No such file or directory." in user.unwrapped)
+    await user.retype(str(tmp_path), "enter", until=lambda: " not a file." in user.unwrapped)
     assert json.loads(path.read_text())["settings"]["llm_model"] == FULL["llm_model"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

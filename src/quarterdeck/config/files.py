@@ -144,9 +144,9 @@ def write_named(path: Path, content: str | bytes, *, over: bool) -> None:
 
     Raises FileExistsError, and ConfigError for everything else.
     """
-    if over and not path.is_file():
-        raise ConfigError(f"{path} is not a file")
     try:
+        if not path.is_file() and (over or path.exists()):
+            raise ConfigError(f"{path} is not a file")
         if not over:
             path.touch(mode=0o600, exist_ok=False)
         try:
