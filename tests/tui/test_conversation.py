@@ -416,15 +416,15 @@ async def test_what_was_being_sent_at_the_end_is_perhaps_sent(
 ) -> None:
     server = Gated(agent, to(EVENTS))
     async with opened(agent, state=state, server=server) as user:
-        await user.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three", *("x", "backspace") * 99)
+        await user.press("m", *"one", "ctrl+s", *"two", "ctrl+s", *"three", *("x", "backspace") * 99, "!")
         assert any("three" in file.read_text() for file in tmp_path.rglob("*.json")), "though no pause was made"
-        await user.until(lambda: any('three"' in file.read_text() for file in tmp_path.rglob("*.json")))
+        await user.until(lambda: any('three!"' in file.read_text() for file in tmp_path.rglob("*.json")))
         monkeypatch.setattr(drafts, "is_running", lambda process: False)
         async with opened(agent, state=state, sees="perhaps sent before: look above") as other:
-            assert composer(other).text == "one\ntwo\nthree"
+            assert composer(other).text == "one\ntwo\nthree!"
             await left_and_entered(other)
             await other.sees("perhaps sent before: look above")
-            assert composer(other).text == "one\ntwo\nthree"
+            assert composer(other).text == "one\ntwo\nthree!"
             await other.press("m", "end", "up", "ctrl+u", "escape", sees="a draft; m goes on")
         server.gate.set()
 
