@@ -1,10 +1,12 @@
 """Programs of their own and servers on a port: the local service, and what answers as a test says."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import parse_qsl, urlsplit
@@ -50,7 +52,9 @@ def at_an_address(script: Script) -> Iterator[str]:
 class Program:
     def __init__(self, *arguments: str, **environ: str) -> None:
         command, pipe = [sys.executable, "-m", "quarterdeck", *arguments], subprocess.PIPE
-        self.process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env={**os.environ, **environ})
+        heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # also where a shell has the tests run behind
+        env = {**os.environ, **environ}
+        self.process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=env, preexec_fn=heed)
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         self.out, self.err = self.process.stdout, self.process.stderr
