@@ -1,5 +1,7 @@
+import os
 import re
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,14 +54,14 @@ def test_a_key_of_the_file_opens_the_connection_of_its_name_at_its_own_address_a
     assert KEY not in found.out + found.err + refused.out + refused.err + listing.err
 
 
-@pytest.mark.parametrize(("content", "words"), [(None, "No such file"), ("no such thing", "holds no certificate")])
-def test_a_file_without_a_certificate_is_named(content: str | None, words: str, run: Run, home: Home) -> None:
+@pytest.mark.parametrize("make", [Path.absolute, os.mkfifo, lambda path: path.write_text("no such thing")])
+def test_a_file_without_a_certificate_is_named(make: Callable[[Path], object], run: Run, home: Home) -> None:
     path = home.root / "ca.pem"
-    if content is not None:
-        path.write_text(content)
+    make(path)
     home.write("connections.toml", f'[connections.work]\nurl = "https://127.0.0.1:9"\nca_file = "{path}"\n')
     ended = run("doctor", "--connection", "work", "--json", status=1)
     found = [finding["words"] for finding in ended.json["findings"] if finding["good"] is False]
+    words = "holds no certificate" if path.is_file() else "There is no CA file"
     assert any(str(path) in each and words in each for each in found)
 
 

@@ -19,8 +19,7 @@ from tests.client.fakes import FAST, NO_ROUTE, WEB_PAGE, Answer, client_of, erro
 
 SEARCH = "GET /api/v1/sandboxes/search"
 BATCH = "GET /api/v1/sandboxes"
-NO_METHOD = Answer({"detail": "Method Not Allowed"}, 405)
-ABSENT = [NO_ROUTE, NO_METHOD, WEB_PAGE]
+ABSENT = [NO_ROUTE, Answer({"detail": "Method Not Allowed"}, 405), WEB_PAGE]
 MISSING = Answer({"detail": [{"type": "missing", "loc": ["query", "sandbox_ids"], "msg": "Field required"}]}, 422)
 NULLS = dict.fromkeys(("created_at", "sandbox_spec_id", "exposed_urls", "session_api_key", "created_by_user_id"))
 

@@ -266,7 +266,7 @@ async def test_what_cannot_be_a_connection_is_said_in_the_form_and_a_broken_file
         assert not re.search("(Read-only|CA file|Key).*■", user.text)
         await user.press("escape", "shift+tab", "shift+tab")
         await user.retype("four", "tab")
-        await user.retype("ftp:", *["tab"] * 4, *"~nobody/ca", "ctrl+s", sees=("needs http://", "~nobody/ca cannot"))
+        await user.retype("ftp:", *["tab"] * 4, *"~no/ca", "ctrl+s", sees=("needs http://", "~no/ca cannot be read"))
         await user.press(*["tab"] * 4, "ctrl+u", *str(desk.file), "ctrl+s", sees="needs http:// or https://")
         await user.press(sees=("New connection", "^s save"), until=lambda: "holds no certificate" in user.unwrapped)
         desk.file.write_text(f"{before}]")

@@ -148,12 +148,15 @@ def certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
     if ca_file is None:
         return _usual_certificates()
     try:
-        return ssl.create_default_context(cafile=Path(ca_file).expanduser())
+        path = Path(ca_file).expanduser()
+        if not path.is_file():  # reading a named pipe would wait for ever
+            raise unusable(f"There is no CA file {ca_file}.", "Give the whole path of a PEM file.")
+        return ssl.create_default_context(cafile=path)
     except (ssl.SSLError, ValueError):
         words = f"The CA file {ca_file} holds no certificate that can be read."
         raise unusable(words, "It has to be a PEM file.") from None
-    except (OSError, RuntimeError) as error:  # the latter for the home folder of nobody
-        reason = error.strerror if isinstance(error, OSError) else error
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "nobody here has that home folder"
         raise unusable(f"The CA file {ca_file} cannot be read: {reason}.", "Check its path.") from None
 
 

@@ -32,7 +32,7 @@ EMBEDDED = "The local service is part of the deck: it has no key or address of y
 PLAIN_HTTP = "http:// to another machine: the key can be read on the way"
 NOT_KEPT = "no: it was given by its address; e gives it a name"
 CHANGING = "The last change is still under way; a moment."
-KEYRING_SILENT = "if the system keyring has its key, that stays there; it does not answer."
+KEYRING_SILENT = "if the system keyring has its key, that stays there; it is locked, or does not answer."
 CHANGED_SINCE = "no: it was changed in connections.toml since it was opened"
 NAME, STATE, READ_ONLY = 17, 12, 10
 """Cells of the columns, at most; the address gets the remaining cells, as far as it needs them."""
