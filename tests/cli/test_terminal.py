@@ -50,7 +50,8 @@ def assert_as_it_was(terminal: Terminal) -> None:
 
 @pytest.fixture
 def deck(home: Home) -> Iterator[Terminal]:
-    with Terminal(*quarterdeck(), env={**os.environ, "VISUAL": f"{home.root}/ed -i s/$/it/"}) as terminal:
+    editor = {"PATH": f"{home.root}:/bin", "VISUAL": "own-ed -i s/$/it/"}
+    with Terminal(*quarterdeck(), env={**os.environ, **editor}) as terminal:
         terminal.shows("local service", "No conversations.")
         yield terminal
 
@@ -169,7 +170,12 @@ def test_a_signal_that_is_ignored_outside_stays_ignored_and_a_closed_terminal_en
 
 def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken(deck: Terminal, home: Home) -> None:
     deck.press("/", "\x1bOS", shows="ed cannot be run")
-    (home.root / "ed").symlink_to("/bin/sed")
+    editor = home.root / "own-ed"
+    editor.write_text("#!/bin/sh\necho editing\nexec sleep 60\n")
+    editor.chmod(0o700)
+    deck.press("\x1bOS", shows="editing")
+    deck.press("\x03", shows="ed ended with -2")  # a key of the editor alone
+    editor.write_text('#!/bin/sh\nexec sed "$@"\n')
     deck.press("q", "u", "\x1bOS", shows="/ quit")
     deck.press("s", shows="/ quits")
     deck.press("escape", "2")

@@ -5,18 +5,23 @@ Texts for them are made safe and written to a temporary file that only its owner
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Thread
+from types import FrameType
 from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
 from quarterdeck.settings import masks
 from quarterdeck.tui.text import escaped
+
+KEYS_OF_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+"""What a terminal sends for ctrl+c and ctrl+backslash to every program in the foreground (termios(3))."""
 
 
 class CannotRunError(Exception):
@@ -60,11 +65,23 @@ def _with(app: App[Any], variables: Sequence[str], usual: str, value: str) -> st
 
 
 def _status(command: Sequence[str]) -> int | OSError:
-    """Run a program and return how it ended; Textual takes the terminal back only where nothing is raised meanwhile."""
+    """Run a program and return how it ended; Textual takes the terminal back only where nothing is raised meanwhile.
+
+    Meanwhile ctrl+c and ctrl+backslash are keys of that program, though the terminal sends them to the deck, too.
+    """
+    heeded = [number for number in KEYS_OF_TERMINAL if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _leave_to_it) for number in heeded}
     try:
         return subprocess.run(command, check=False).returncode
     except OSError as error:
         return error
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _leave_to_it(number: int, frame: FrameType | None) -> None:
+    """Do nothing; unlike an ignored signal, one that is handled has its usual effect in the other program (exec(3))."""
 
 
 def can_open_browser(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> bool:
