@@ -181,6 +181,8 @@ async def test_the_quiet_dialog_takes_a_time_lists_before_it_pauses_and_says_wha
         await user.press("I", sees=(f"2 would be paused{cost.format(4)}", "20h00m", "2h00m", "1 left out", "untold"))
         listed = user.text.partition("what would be paused")[2]
         assert listed.index("Yesterday's work") < listed.index("Lunch"), "the longest first"
+        await user.pilot.click("#found", offset=(1, 1))  # the gutter
+        assert "✓" not in user.text, "nothing here goes by marks"
         await user.press("end", "ctrl+u", *"soon", "enter", sees="Write a time like 30m", lacks="2 would be")
         await user.retype("3h", sees=f"1 would be paused{cost.format(2)}")
         assert fleet.orders == []

@@ -252,7 +252,7 @@ class Table(ScrollView, ThemedWidget, Generic[R], can_focus=True, inherit_bindin
         if number >= len(self.ids):
             return
         self._go(number)
-        if event.x < GUTTER:
+        if event.x < GUTTER and not self.screen.is_modal:  # no command of a dialog goes by marks
             self._turn_mark(self.ids[number])
         elif event.chain == 2:
             self.post_message(self.Chosen())
