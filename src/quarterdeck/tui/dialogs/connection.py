@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import KeyState
 from quarterdeck.client.network import certificates, origin_of
-from quarterdeck.config.connections import COLOURS, Connection, check_member, check_name, check_url
+from quarterdeck.config.connections import COLOURS, Connection, check_member, check_name
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.keys import KeyringUnavailableError, Keys
 from quarterdeck.tui import text
@@ -72,10 +72,7 @@ def edit_connection(
         filled = _filled(typed)
         if filled.connection.name in taken:
             raise RefusedError(f"There is a connection called {filled.connection.name} already.", "name")
-        try:
-            return await write(filled)
-        except ConfigError as error:
-            raise RefusedError(error.sentence) from error
+        return await write(filled)
 
     title = f"Connection {connection.name}" if connection.kept else "New connection"
     return FormDialog(title, _fields(connection), take, sending="Writing it down…")
@@ -90,14 +87,15 @@ def _fields(connection: Connection) -> tuple[InputField, ...]:
     key_now = KeyChoice.ENTER if new else KeyChoice.KEEP
     if connection.key_env is not None:
         key_now = KeyChoice.VARIABLE
-    check_variable, in_variable = _checked(partial(check_member, "key_env")), ("key", KeyChoice.VARIABLE)
+    check_address, check_variable = partial(check_member, "url"), partial(check_member, "key_env")
+    in_variable = ("key", KeyChoice.VARIABLE)
     return (
-        InputField("name", "Name", name, "work", _checked(check_name)),
-        InputField("address", "Address", connection.url, "https://agents.example.org", _checked(check_url)),
+        InputField("name", "Name", name, "work", check_name),
+        InputField("address", "Address", connection.url, "https://agents.example.org", check_address),
         InputField("colour", "Colour", control=OneOf(connection.colour or "", colours)),
         InputField("header", "Key is sent as", control=OneOf(connection.header, headers)),
         InputField("read-only", "Read-only", control=ChoiceLine(READ_ONLY, connection.read_only)),
-        InputField("ca-file", "CA file, PEM", connection.ca_file, "a path; empty: the system's", _problem_with_file),
+        InputField("ca-file", "CA file, PEM", connection.ca_file, "a path; empty: the system's", _check_file),
         InputField("key", "Key", control=OneOf(key_now, [(Shown(choice.value), choice.value) for choice in keys])),
         InputField("variable", "Its name", connection.key_env, "WORK_KEY", check_variable, only_if=in_variable),
     )
@@ -118,27 +116,14 @@ def _filled(typed: Typed) -> Filled:
     return Filled(connection, key)
 
 
-def _checked(check: Callable[[str], object]) -> Callable[[str], str | None]:
-    """Return a check of a typed value that returns what `check` raises."""
-
-    def problem(value: str) -> str | None:
+def _check_file(path: str) -> str | None:
+    if path:
         try:
-            check(value)
-        except ConfigError as error:
-            return error.sentence
-        return None
-
-    return problem
-
-
-def _problem_with_file(path: str) -> str | None:
-    if not path:
-        return None
-    try:
-        certificates("https:", path)
-    except ServiceError as error:
-        return error.sentences
-    return _checked(partial(check_member, "ca_file"))(path)
+            certificates("https:", path)
+        except ServiceError as error:
+            return error.sentences
+        check_member("ca_file", path)
+    return None
 
 
 async def moves_key(app: Deck, old: Connection, filled: Filled) -> bool | None:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from quarterdeck.config.files import ConfigError, write_named
+from quarterdeck.config.files import write_named
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Result
@@ -21,13 +21,10 @@ def path_dialog(
     async def send(typed: Typed) -> Result:
         if not typed["path"]:
             raise RefusedError("Type the path of a file.", "path")
-        try:
-            return await use(_path(typed["path"]))
-        except ConfigError as error:
-            raise RefusedError(error.sentence, "path") from error
+        return await use(_path(typed["path"]))
 
     field = InputField("path", "Path", path, path or "settings.toml")
-    return FormDialog(title, [field], send, said=said, verb="go on", sending="Waiting for the disk…")
+    return FormDialog(title, [field], send, said=said, verb="go on", sending="Waiting for the disk…", blamed="path")
 
 
 def _path(typed: str) -> Path:

@@ -9,6 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Select, TextArea
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.config.files import ConfigError
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import bindings
@@ -37,7 +38,8 @@ class RefusedError(Exception):
 class InputField(FormRow):
     """A named field: a line of text, or another control.
 
-    `check` returns what is wrong. `only_if` is another field and the value it must have for this field to be shown.
+    `check` returns what is wrong, or raises ConfigError. `only_if` is another field and the value it must have for this
+    field to be shown.
     """
 
     def __init__(
@@ -62,7 +64,10 @@ class InputField(FormRow):
     @property
     def problem(self) -> str:
         """What is wrong with it, empty if nothing."""
-        return (self._check(self.value) or "") if self._check is not None else ""
+        try:
+            return (self._check(self.value) or "") if self._check is not None else ""
+        except ConfigError as error:
+            return error.sentence
 
 
 class FieldsDialog(Dialog[Result]):
@@ -185,10 +190,10 @@ class FieldsDialog(Dialog[Result]):
 class FormDialog(FieldsDialog[Result]):
     """Asks for the values of fields and runs `send` with them; the dialog's answer is what `send` returns.
 
-    Errors of `send` are shown where they belong, and everything typed is kept: RefusedError, or ServiceError, which is
-    shown at the fields that the server refused, at `blamed` if it names none. With `on_background`, escape closes the
-    dialog while `send` runs and calls it; `send` goes on in the background, and has to say itself how it ended. A
-    `harmless` one ends with the dialog.
+    Errors of `send` are shown where they belong, and everything typed is kept: RefusedError, ConfigError, which is
+    shown at the field `blamed`, or ServiceError, which is shown at the fields that the server refused, at `blamed` if
+    it names none. With `on_background`, escape closes the dialog while `send` runs and calls it; `send` goes on in the
+    background, and has to say itself how it ended. A `harmless` one ends with the dialog.
     """
 
     def __init__(
@@ -244,6 +249,9 @@ class FormDialog(FieldsDialog[Result]):
                 with self.prevent(Input.Changed):
                     self.fields[error.field].query_one(Input).clear()
             self.refuse(error.words, error.field)
+        except ConfigError as error:
+            self.complain(None)
+            self.refuse(error.sentence, self._blamed)
         except ServiceError as error:
             self.complain(None)
             self._refuse_as(error)
