@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from rich.console import RenderableType
 from textual import work
@@ -79,18 +79,13 @@ class Connector(Protocol):
         """Ask whether to give up the rest of a running bulk job. Runs inside a worker."""
 
 
-@runtime_checkable
 class OpenScreen(Protocol):
     """A mounted screen of the deck (`screen.py`)."""
 
-    PLACE: ClassVar[Place]
     message_line: MessageLine
 
     async def may_leave(self) -> bool:
         """Ask about unsaved edits, if there are any. Runs inside a worker."""
-
-    async def action_command(self, name: str) -> None:
-        """Run a command, or show why not."""
 
     def on_news(self, news: News) -> None:
         """Handle news of the connection."""
