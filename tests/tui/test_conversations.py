@@ -168,7 +168,8 @@ async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(fleet: F
     async with at_conversations(fleet, size=(60, 20), endpoint=read_only) as user:
         await user.until(lambda: "…7.0.0.1:3112 READ-ONLY · live now" in user.line(0))
         await user.go_to("c1", "E", sees=("Trajectory of Talk 1", "trajectory-c1.zip"))
-        for typed, said in (("no/x", "no is no"), ("~no/x", "Nobody here"), ("x" * 256 + "/x", "no folder that")):
+        wrong = ("no/x", "no is no"), ("~no/x", "Nobody here"), ("x" * 256 + "/x", "no folder that"), ("..", "a file.")
+        for typed, said in wrong:
             await user.retype(typed, "enter", sees=("Trajectory of Talk 1", said))
         await user.retype("trajectory-c1.zip", "enter", sees="Write over the file?")
         await user.press("enter", sees="Trajectory of Talk 1")
@@ -176,8 +177,7 @@ async def test_a_trajectory_is_private_and_over_a_file_only_after_a_yes(fleet: F
         await user.press("enter", sees="Write over the file?")
         await user.press("y", sees=("Written to", ": 4 kB"))
         assert str(written) in user.text.replace("\n ", "")
-    assert written.read_bytes() == archive
-    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    assert (written.read_bytes(), stat.S_IMODE(written.stat().st_mode)) == (archive, 0o600)
 
 
 @pytest.mark.parametrize("takes", [True, False])

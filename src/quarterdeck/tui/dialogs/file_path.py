@@ -57,10 +57,12 @@ def choose_dialog(app: Deck, title: str, said: Sequence[Cell], path: Path) -> Fo
     async def choose(path: Path) -> tuple[Path, bool]:
         if not await asyncio.to_thread(os.access, path.parent, os.W_OK | os.X_OK):
             raise RefusedError(f"{path.parent} is no folder that can be written to.", "path")
-        is_there = await asyncio.to_thread(os.path.lexists, path)
-        if is_there:
-            await _ask_for_leave(app, path)
-        return path, is_there
+        if not await asyncio.to_thread(os.path.lexists, path):
+            return path, False
+        if not await asyncio.to_thread(path.is_file):
+            raise RefusedError(f"{path} is not a file.", "path")
+        await _ask_for_leave(app, path)
+        return path, True
 
     return path_dialog(title, said, str(path), choose)
 
