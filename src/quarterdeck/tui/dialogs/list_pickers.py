@@ -1,7 +1,7 @@
 """The dialogs of both lists: which columns in which order, which statuses, and which unlinked row to go to."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from rich.cells import cell_len
@@ -75,21 +75,26 @@ RowPlace = tuple[Place, str]
 """The list that a row is in, and its id."""
 
 
-def pick_unlinked(session: Session, now: datetime) -> PickDialog[RowPlace]:
+def pick_unlinked(session: Session, clock: Callable[[], datetime]) -> PickDialog[RowPlace]:
     """Return a dialog with the unlinked rows of both kinds and their counts; its answer is where to go."""
-    complete = session.all_listed
-    sandboxes = [Item(_sandbox(row, now), (Place.SANDBOXES, row.id)) for row in session.sandbox_rows if row.unlinked]
-    conversations = [
-        Item(_conversation(row, now), (Place.CONVERSATIONS, row.id))
-        for row in sorted(session.conversation_rows, key=lambda row: row.rank(now))
-        if row.unlinked
-    ]
-    items = [
-        *_headed("Sandboxes that no conversation lives in", sandboxes, complete=complete),
-        *_headed("Conversations whose sandbox is gone", conversations, complete=complete),
-    ]
-    title = TITLE if complete else f"{TITLE}: so far, not everything is read"
-    return PickDialog(title, items, take="go to it", wide=True)
+
+    def items() -> list[Item[RowPlace]]:
+        now, complete = clock(), session.all_listed
+        boxes = [Item(_sandbox(row, now), (Place.SANDBOXES, row.id)) for row in session.sandbox_rows if row.unlinked]
+        conversations = [
+            Item(_conversation(row, now), (Place.CONVERSATIONS, row.id))
+            for row in sorted(session.conversation_rows, key=lambda row: row.rank(now))
+            if row.unlinked
+        ]
+        return [
+            *_headed("Sandboxes that no conversation lives in", boxes, complete=complete),
+            *_headed("Conversations whose sandbox is gone", conversations, complete=complete),
+        ]
+
+    def title() -> str:
+        return TITLE if session.all_listed else f"{TITLE}: so far, not everything is read"
+
+    return PickDialog(title, items, take="go to it", wide=True, gone="It is gone by now.")
 
 
 def _headed(title: str, rows: Sequence[Item[RowPlace]], *, complete: bool) -> list[Item[RowPlace]]:

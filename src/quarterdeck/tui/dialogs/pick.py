@@ -73,7 +73,7 @@ class PickDialog(Dialog[T]):
 
     def __init__(
         self,
-        title: str,
+        title: Now[str],
         items: Now[Sequence[Item[T]]],
         *,
         read: Callable[[], Awaitable[Sequence[Item[T]]]] | None = None,
@@ -84,8 +84,12 @@ class PickDialog(Dialog[T]):
         wide: bool = False,
         hints: Hints = (),
         filtered: bool = False,
+        gone: str = "",
     ) -> None:
-        """Create the dialog; `hints` are keys that a subclass adds; if it is `filtered`, it begins in the filter."""
+        """Create the dialog; `hints` are keys that a subclass adds; if it is `filtered`, it begins in the filter.
+
+        `gone` is said when the line under the cursor went.
+        """
         super().__init__(title, said, wide=wide)
         self._choices = items
         self._offered: Sequence[Item[T]] = ()
@@ -96,6 +100,7 @@ class PickDialog(Dialog[T]):
         self._take = take
         self._leave = leave
         self._own_hints = hints
+        self._gone = gone
         self._about = about
         self._about_lines = Lines(id="about")
         self._list = ChoiceList(click="choose" if about is None else "move")
@@ -132,10 +137,12 @@ class PickDialog(Dialog[T]):
     def renew(self) -> None:
         """Show what can be picked by now."""
         super().renew()
-        items = now(self._choices)
+        items, before = now(self._choices), self.value
         if items != self._offered:
             self._offered = items
             self._show()
+            if self._gone and before not in [None, *(item.value for item in items)]:
+                self.complain(self._gone)
         else:
             self._show_about()
 
@@ -171,7 +178,7 @@ class PickDialog(Dialog[T]):
             self._list.set_options([Option(self.prompt(item), disabled=not item.works) for item in self._listed])
             values = [item.value for item in self._listed]
             self._list.highlighted = values.index(before) if before is not None and before in values else at
-            if at is None:
+            if self.value is None:
                 self._list.action_first()
             else:
                 self._list.scroll_to(y=top, animate=False, immediate=True)
@@ -250,8 +257,10 @@ class PickDialog(Dialog[T]):
         """Answer with the line under the cursor."""
         if self._read is not None:
             self._typed_ahead.append(0)
-        elif self.value is not None:
-            self.take(self.value)
+        elif (value := self.value) is not None:
+            self.renew()
+            if self.value == value:
+                self.take(value)
 
     def take(self, value: T) -> None:
         """Answer with a value."""

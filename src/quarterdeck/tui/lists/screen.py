@@ -22,7 +22,7 @@ from quarterdeck.tui.columns.details import health_cell, without_unknown
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.copying import CopyDialog, copy
 from quarterdeck.tui.dialogs.base import ask
-from quarterdeck.tui.dialogs.list_pickers import RowPlace, pick_unlinked
+from quarterdeck.tui.dialogs.list_pickers import pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.lists.arranging import Arranging
 from quarterdeck.tui.lists.listing import ListDefinition, Listing, R
@@ -480,17 +480,7 @@ class ListScreen(DeckScreen, Generic[R]):
                 above.dismiss()
 
     async def action_no_conversation(self) -> None:
-        """Show the unlinked rows of both lists, and go to one that is still there once it was chosen."""
-        session = self.app.session
-        if session is None:
-            return
-
-        async def go(to: RowPlace) -> None:
-            place, row_id = to
-            row_of = session.sandbox_row if place is Place.SANDBOXES else session.conversation_row
-            if row_of(row_id) is None:
-                self.say("It is gone by now; X shows what is left.", Tone.WARN)
-            else:
-                await self.go_to(place, row_id)
-
-        await ask(self.app, pick_unlinked(session, self.app.clock()), go)
+        """Show the unlinked rows of both lists, and go to one."""
+        if (session := self.app.session) is not None:
+            session.refresh()  # the list that is not on the screen is read seldom
+            await ask(self.app, pick_unlinked(session, self.app.clock), lambda to: self.go_to(*to))
