@@ -237,7 +237,8 @@ async def test_everything_about_it_is_shown_on_a_page_and_each_command_is_in_the
 async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent: FakeAgent) -> None:
     agent.set("finished")
     async with opened(agent, sees="The agent ended without reading your last message; R sends it again.") as user:
-        await user.press("m", *"draft", "escape", "R", sees=("Sent.", "done", "draft"))
+        await user.press("m", *"draft", sees="esc, then R sends it again.")
+        await user.press("escape", "R", sees=("Sent.", "done", "draft"))
         await user.press("R", sees="R is for a message that the agent did not read before it finished;")
 
 

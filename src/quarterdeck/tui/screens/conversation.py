@@ -193,12 +193,13 @@ class ConversationScreen(DeckScreen):
     def resting_line(self) -> Cell:
         """Why the agent server is not the source, what could not be read, or which message the agent did not read."""
         notes = self._following.note or self._talk.answering.note, self._following.older_unread
+        leaves = "esc, then " if self._composer.has_focus else ""
         if note := " ".join(dict.fromkeys(filter(None, notes))):
-            resumes = "esc, then r resumes it." if self._composer.has_focus else "r resumes it."
-            advice = resumes if self._following.origin is Origin.SANDBOX_PAUSED else ""
+            advice = f"{leaves}r resumes it." if self._following.origin is Origin.SANDBOX_PAUSED else ""
             return cell(f"{note} {advice}", Tone.WARN)
         if self._following.transcript.unanswered is not None:
-            return cell("The agent ended without reading your last message; R sends it again.", Tone.WARN)
+            words = f"The agent ended without reading your last message; {leaves}R sends it again."
+            return cell(words, Tone.WARN)
         return ()
 
     @property
