@@ -265,7 +265,7 @@ async def test_an_answer_that_was_overheard_is_given_again(agent: FakeAgent) -> 
     following, answering = await talking(agent)
     shown = question(following)
     assert (await answering.accept(shown), agent.ran) == ("Accepted.", ["one"])
-    with pytest.raises(ServiceError, match="does not wait"):
+    with pytest.raises(ServiceError, match="did not wait"):
         await answering.accept(shown)
     assert sent(agent, ANSWER) == 2
 
@@ -292,7 +292,7 @@ def refuse_late(agent: FakeAgent) -> None:
         # another question than the one shown
         *(("", goes_on, say, "something else", ["one"], []) for say in (Answering.accept, Answering.reject, ALL)),
         # one that came while words were sent along
-        ("/events", FakeAgent.reject, SAYING, r"Your message was sent\. It does not wait", [], ["/events"]),
+        ("/events", FakeAgent.reject, SAYING, r"Your message was sent\. It did not wait", [], ["/events"]),
     ],
 )
 async def test_what_somebody_else_answers_at_once_is_said(

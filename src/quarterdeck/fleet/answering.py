@@ -264,7 +264,7 @@ class Answering:
             words = f"It could not be read whether it still waits, so no answer was sent now: {error.words}"
             raise replace(error, words=words, outcome=Outcome.NOT_SENT) from None
         if status != WAITING:
-            raise _not_sent("It does not wait for an answer; none was sent.")
+            raise _not_sent("It did not wait for an answer; none was sent.")
         asked = self._following.transcript.open_actions
         if asked != shown:
             what = "more than that" if shown < asked else "something else by now"
