@@ -23,6 +23,8 @@ DISMISSED = 300
 """How many dismissed start tasks are kept, the latest; servers list only the newest ones."""
 MOST_WATCHED = 20
 """How many conversations can be watched at a time: each is read at every tick."""
+LONGEST_NAME = 100
+"""How many characters of a title stand in a sentence, whose end says what is new."""
 AT_WORK = ConversationWord.WORKING
 GOES_ON = frozenset({AT_WORK, ConversationWord.IDLE, ConversationWord.AGENT_PAUSED})
 """Words after which the same result is a new one: somebody has dealt with the last."""
@@ -82,6 +84,12 @@ class Watched(NamedTuple):
     """None until this run has read it."""
     since: float
     """Approximately when the current result appeared; 0 if there is no result or the time is not known."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a sentence."""
+        name = self.title or self.id
+        return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
     @property
     def urgency(self) -> tuple[int, float]:
@@ -264,13 +272,13 @@ class Unread(KeptPart[KeptUnread]):
         """Yield notifications after a reading that changed these marks; `whole` means that `records` is complete."""
         came = [each for each in self.by_urgency(records) if each.id in marked and each.id in self.ids and each.state]
         if came:
-            words = " ".join(f"{each.title or each.id}: {each.state.word}." for each in came if each.state)
+            words = " ".join(f"{each.name}: {each.state.word}." for each in came if each.state)
             yield News(About.CONVERSATIONS, words=words, everywhere=True, call=True)
-        if whole and (gone := {each: title for each, title in self.watched.items() if each not in records}):
-            self.unwatch(gone)
-            titles = ", ".join(title or each for each, title in gone.items())
+        if whole and (gone := [each for each in self.by_urgency(records) if each.id not in records]):
+            self.unwatch([each.id for each in gone])
+            names = ", ".join(each.name for each in gone)
             ends = "is gone, so it is watched" if len(gone) == 1 else "are gone, so they are watched"
-            yield News(About.CONVERSATIONS, words=f"{titles} {ends} no longer.", everywhere=True)
+            yield News(About.CONVERSATIONS, words=f"{names} {ends} no longer.", everywhere=True)
 
     # Saving, restoring and sharing between decks
 
