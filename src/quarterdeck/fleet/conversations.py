@@ -247,10 +247,14 @@ def conversation_row(
     one, if that is newer than the record.
     """
     state = conversation_state(record, _not_read_yet(record, newer))
-    lost = sandboxes is not None and record.sandbox_id not in sandboxes
-    unlinked = record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)
     created, updated = clock.here(record.created_at), clock.here(record.changed_at)
-    return ConversationRow(record.id, record, state, created, updated, unlinked)
+    return ConversationRow(record.id, record, state, created, updated, has_lost_sandbox(record, sandboxes))
+
+
+def has_lost_sandbox(record: Conversation, sandboxes: Container[str] | None) -> bool:
+    """Whether the sandbox of a conversation is gone; `sandboxes` are the ids of all, None until they have been read."""
+    lost = sandboxes is not None and record.sandbox_id not in sandboxes
+    return record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)
 
 
 _ALSO_CALLED: dict[str, str] = {

@@ -4,7 +4,7 @@ It knows no screen: its owner passes a `publish` function that receives the chan
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -19,7 +19,13 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkAction, BulkJob, change_verdict
-from quarterdeck.fleet.conversations import DELETING, ConversationRow, conversation_row, with_last_status
+from quarterdeck.fleet.conversations import (
+    DELETING,
+    ConversationRow,
+    conversation_row,
+    has_lost_sandbox,
+    with_last_status,
+)
 from quarterdeck.fleet.displacement import Displacement
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.kept import Keeper, StateFiles
@@ -131,16 +137,23 @@ class Session:
         record, memory = self.sandboxes.records.get(sandbox_id), self.memories.by_id.get(sandbox_id)
         if record is None or memory is None:
             return None
-        # A conversation or a start that was not read may be in any sandbox.
-        lists_all = self.conversations.health.whole and self.start_tasks.health.whole
+        living, complete = self.by_sandbox.of(sandbox_id), self._lists_all_in(sandbox_id)
+        return sandbox_row(record, memory, living, complete=complete, clock=self.server_clock)
+
+    def _lists_all_in(self, sandbox_id: str) -> bool:
+        """Whether all conversations in a sandbox are known; one or a start that was not read may be in any sandbox."""
         about_to = sandbox_id in self._beginning or self.memories.timelines.perhaps_ours(sandbox_id)
-        living = self.by_sandbox.of(sandbox_id)
-        return sandbox_row(record, memory, living, complete=lists_all and not about_to, clock=self.server_clock)
+        return self.conversations.health.whole and self.start_tasks.health.whole and not about_to
 
     @property
     def sandbox_rows(self) -> list[SandboxRow]:
         """The rows of all sandboxes, in the server's order."""
         return [row for row in map(self.sandbox_row, self.sandboxes.records) if row is not None]
+
+    @property
+    def sandboxes_without_conversation(self) -> list[str]:
+        """The ids of sandboxes that no conversation is in, in the server's order."""
+        return [each for each in self.sandboxes.records if not self.by_sandbox.of(each) and self._lists_all_in(each)]
 
     def conversation_row(self, conversation_id: str) -> ConversationRow | None:
         """Return the row of a conversation or of a start that is shown; None if there is no row."""
@@ -148,11 +161,10 @@ class Session:
         if record is None:
             task = self.start_tasks.records.get(conversation_id)
             return start_row(task, self.server_clock) if task is not None and self._is_shown(task) else None
-        sandboxes = self.sandboxes.records if self.sandboxes.health.whole else None
         memory, newer = self.memories.by_id.get(record.sandbox_id or ""), ""
         if memory is not None and (memory.asked is not None or record.sandbox_id in self._viewports.unsettled):
             newer = memory.state(self._clock()).word
-        row = conversation_row(record, sandboxes, newer, self.server_clock)
+        row = conversation_row(record, self._all_sandboxes, newer, self.server_clock)
         row = row._replace(unread=record.id in self.unread.ids, watched=record.id in self.unread.watched)
         return row._replace(state=DELETING) if record.id in self._deleting else row
 
@@ -160,6 +172,17 @@ class Session:
     def conversation_rows(self) -> list[ConversationRow]:
         """The rows of all conversations, in the server's order."""
         return [row for row in map(self.conversation_row, self.conversations.records) if row is not None]
+
+    @property
+    def conversations_without_sandbox(self) -> list[str]:
+        """The ids of conversations whose sandbox is gone, in the server's order."""
+        records, sandboxes = self.conversations.records, self._all_sandboxes
+        return [each for each, record in records.items() if has_lost_sandbox(record, sandboxes)]
+
+    @property
+    def _all_sandboxes(self) -> Container[str] | None:
+        """The ids of all sandboxes, None until they have been read."""
+        return self.sandboxes.records if self.sandboxes.health.whole else None
 
     def current_id(self, row_id: str) -> str:
         """Return the id of the conversation that a start task became; any other id is returned as it is."""

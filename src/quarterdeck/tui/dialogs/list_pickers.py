@@ -80,15 +80,15 @@ def pick_unlinked(session: Session, clock: Callable[[], datetime]) -> PickDialog
 
     def items() -> list[Item[RowPlace]]:
         now, complete = clock(), session.all_listed
-        boxes = [Item(_sandbox(row, now), (Place.SANDBOXES, row.id)) for row in session.sandbox_rows if row.unlinked]
-        conversations = [
-            Item(_conversation(row, now), (Place.CONVERSATIONS, row.id))
-            for row in sorted(session.conversation_rows, key=lambda row: row.rank(now))
-            if row.unlinked
-        ]
+        boxes, talks = session.sandboxes_without_conversation, session.conversations_without_sandbox
+        sandboxes = filter(None, map(session.sandbox_row, boxes[:LISTED]))
+        conversations = filter(None, map(session.conversation_row, talks[:LISTED]))
+        by_rank = sorted(conversations, key=lambda row: row.rank(now))
+        of_sandboxes = [Item(_sandbox(row, now), (Place.SANDBOXES, row.id)) for row in sandboxes]
+        of_conversations = [Item(_conversation(row, now), (Place.CONVERSATIONS, row.id)) for row in by_rank]
         return [
-            *_headed("Sandboxes that no conversation lives in", boxes, complete=complete),
-            *_headed("Conversations whose sandbox is gone", conversations, complete=complete),
+            *_headed("Sandboxes that no conversation lives in", len(boxes), of_sandboxes, complete=complete),
+            *_headed("Conversations whose sandbox is gone", len(talks), of_conversations, complete=complete),
         ]
 
     def title() -> str:
@@ -97,14 +97,14 @@ def pick_unlinked(session: Session, clock: Callable[[], datetime]) -> PickDialog
     return PickDialog(title, items, take="go to it", wide=True, gone="It is gone by now.")
 
 
-def _headed(title: str, rows: Sequence[Item[RowPlace]], *, complete: bool) -> list[Item[RowPlace]]:
-    heading = Item[RowPlace](((Shown(f"{len(rows):,}  {title}"), Tone.STRONG),), None)
-    if not rows:
+def _headed(title: str, count: int, listed: Sequence[Item[RowPlace]], *, complete: bool) -> list[Item[RowPlace]]:
+    heading = Item[RowPlace](((Shown(f"{count:,}  {title}"), Tone.STRONG),), None)
+    if not count:
         return [heading, Item(indented(Shown("none" if complete else "none so far"), Tone.MUTED), None)]
-    if len(rows) <= LISTED:
-        return [heading, *rows]
-    more = Shown(f"and {len(rows) - LISTED:,} more: a filter of the list shows them all")
-    return [heading, *rows[:LISTED], Item(indented(more, Tone.MUTED), None)]
+    if count <= LISTED:
+        return [heading, *listed]
+    more = Shown(f"and {count - LISTED:,} more: a filter of the list shows them all")
+    return [heading, *listed, Item(indented(more, Tone.MUTED), None)]
 
 
 def _sandbox(row: SandboxRow, now: datetime) -> Cell:
