@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.events import AppBlur
 from textual.strip import Strip
 
-from quarterdeck.fleet import order
+from quarterdeck.fleet import order, watch
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.tui.cells import EMPTY
 from quarterdeck.tui.lists import screen as list_screen
@@ -48,13 +49,17 @@ async def test_keys_move_the_cursor_the_wheel_leaves_it_and_it_stays_in_sight() 
         assert user.table.cursor_id in user.table.visible_ids
 
 
-async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> None:
+async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "HIDDEN", 3600.0)
     fleet = fleet_of(9)
     async with at_sandboxes(fleet, size=WIDE) as user:
         await user.press("j", "j", sees="id              box02")
         del fleet.sandboxes["box02"]
         await user.press("ctrl+r", sees="id              box03")
         assert (user.table.cursor_id, user.table.ids.index("box03")) == ("box03", 2)
+        user.deck.post_message(AppBlur())
+        del fleet.sandboxes["box03"]
+        await user.press("j", "k", sees="id              box04")  # whoever presses a key is looking
 
 
 async def test_a_click_moves_a_double_click_opens_the_gutter_marks_and_a_title_sorts() -> None:

@@ -287,15 +287,10 @@ class Deck(KeysInOrder):
         elif self.trouble is not None:
             self.connecting.open(self.endpoint)
 
-    def on_app_blur(self) -> None:
-        """The terminal lost the focus: poll less often."""
+    def watch_app_focus(self, focused: bool) -> None:
+        """Poll less often while another terminal has the focus; a key tells that this one has it, too."""
         if self.session is not None:
-            self.session.rest(hidden=True)
-
-    def on_app_focus(self) -> None:
-        """The terminal has the focus again."""
-        if self.session is not None:
-            self.session.rest(hidden=False)
+            self.session.rest(hidden=not focused)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave a tab without another place to those who say that it does nothing."""
