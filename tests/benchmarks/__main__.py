@@ -35,8 +35,7 @@ def ratio(values: Sequence[float], others: Sequence[float]) -> float:
     return statistics.median(values) / statistics.median(others)
 
 
-def share(values: Sequence[float], percent: int) -> float:
-    """The value that so many percent stay below."""
+def percentile(values: Sequence[float], percent: int) -> float:
     return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
 
 
@@ -114,11 +113,11 @@ def key_answers() -> Iterator[Figure]:
             floor.until(programs.FLOOR_ROW)
             programs.at_sandboxes(deck, 5 + size / 100 * PER_PAGE)
             still, ours = _in_turns(floor, deck)
-        p95, rows = share(ours, 95), f"{size:,} changing rows"
-        p95s.append(p95 / share(still, 95))
+        p95, rows = percentile(ours, 95), f"{size:,} changing rows"
+        p95s.append(p95 / percentile(still, 95))
         if size == 10_000:  # what the other sizes may cost is said by the growth
             yield Figure(f"key to paint p95, {rows} / a still floor", p95s[-1], 1.25)
-        yield Figure(f"key to paint p99 / p95, {rows}", share(ours, 99) / p95, 3)
+        yield Figure(f"key to paint p99 / p95, {rows}", percentile(ours, 99) / p95, 3)
         yield Figure(f"late keys, {rows}", sum(waited > INTERVAL[0] for waited in ours), 0)
     # Minutes lie between the first list and the last: each is held against its own floor.
     yield Figure(f"growth of key to paint p95, {SIZES[0]:,} to {SIZES[-1]:,}", p95s[-1] / p95s[0], 1.5)

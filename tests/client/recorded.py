@@ -19,8 +19,6 @@ LEFT_TO_SERVER = frozenset({"limit", "include_sub_conversations"})
 
 
 class Exchange(NamedTuple):
-    """A request and its answer as they went over the wire."""
-
     release: str
     method: str
     path: str

@@ -96,7 +96,6 @@ class User:
         await self.press("ctrl+u", "end", "ctrl+u", *words, *keys, sees=sees, until=until)
 
     async def go_to(self, row: str, *keys: str, sees: Words = (), until: Until = lambda: True) -> None:
-        """Put the cursor of the list on a row, then press keys."""
         self.list_screen.table.move_to(row)
         await self.press(*keys, sees=sees, until=until)
 
