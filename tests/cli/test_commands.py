@@ -105,13 +105,11 @@ def test_an_export_is_private_and_without_secrets_and_brings_the_settings_back(r
         run("settings", "export", str(file))
         text = file.read_text()
         assert "sentinel" not in text
-        assert read(text)["settings"]["language"] == "fr"
-        assert S_IMODE(file.stat().st_mode) == 0o600
+        assert (read(text)["settings"]["language"], S_IMODE(file.stat().st_mode)) == ("fr", 0o600)
         assert "is there already" in run("settings", "export", str(file), status=2).err
         assert file.read_text() == text
         run("settings", "set", "language=de", "max_iterations=")
-        assert run("settings", "import", str(file)).out == "2 of 2 changes verified\n"
-        assert stored(run) == before
+        assert (run("settings", "import", str(file)).out, stored(run)) == ("2 of 2 changes verified\n", before)
     for standard in ((), ("-",)):
         assert tomllib.loads(run("settings", "export", *standard).out)["settings"]["max_iterations"] == 30
     assert run("settings", "export", "--json").json["settings"]["max_iterations"] == 30
@@ -187,8 +185,7 @@ def test_a_plan_sends_nothing_and_a_save_is_undone(run: Run, monkeypatch: pytest
     data = run("settings", "set", "language=de", "--dry-run", "--json").json
     assert [change["what"] for change in data["changes"]] == ["Language"]
     data = run("settings", "set", "language=fr", "--dry-run", "--json").json
-    assert data == {"changes": [], "losses": [], "warnings": []}
-    assert stored(run) == before
+    assert (data, stored(run)) == ({"changes": [], "losses": [], "warnings": []}, before)
     run("settings", "set", "language=de", "max_iterations=60")
     assert run("settings", "undo").out.splitlines() == [
         "set: Max iterations: 60 -> 30 (Stored only: this local service runs no agent.)",

@@ -300,8 +300,7 @@ def test_what_is_named_and_cannot_be_done_is_a_failure_and_deleting_needs_its_wo
     on("sandboxes", "resume", "--filter", f"id:{failed}")
     doomed, *others = ids(on, "PAUSED")[:9]
     refused = on("sandboxes", "delete", doomed, status=2)
-    assert (doomed in refused.out, "--yes" in refused.err) == (True, True)
-    assert len(listed(on)) == 100
+    assert (doomed in refused.out, "--yes" in refused.err, len(listed(on))) == (True, True, 100)
     ended = on("sandboxes", "delete", doomed, *others, "--yes")
     assert sorted(ended.out.splitlines()) == sorted(f"{each}  Deleted" for each in (doomed, *others))
     assert doomed not in {one["id"] for one in listed(on)}

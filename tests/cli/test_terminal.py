@@ -43,8 +43,7 @@ CRASHES = {
 
 def assert_as_it_was(terminal: Terminal) -> None:
     assert b"\x1b[?1049h" in terminal.output, "it never drew anything"
-    assert terminal.modes_left == {}
-    assert terminal.screen.cursor.attrs == terminal.screen.default_char
+    assert (terminal.modes_left, terminal.screen.cursor.attrs) == ({}, terminal.screen.default_char)
     assert termios.tcgetattr(terminal.master) == terminal.line_settings, "echo, line editing and the rest"
 
 
@@ -250,8 +249,7 @@ key = "{SENTINEL}"
 raise ValueError(key)
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert ended.returncode == 1
-    assert len(ended.stderr.splitlines()) == 1
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (1, 1)
     assert SENTINEL not in ended.stderr
     assert str(tmp_path) in ended.stderr
 

@@ -188,6 +188,5 @@ async def test_a_server_sees_exactly_the_ids_that_were_asked_for(record_ids: lis
     batch, start, pause, delete = server.asked
     assert batch.query == tuple(("id", each) for each in record_ids)
     assert (start.query, start.content) == ((("sandbox_spec_id", record_ids[0]),), b"")
-    assert delete.query == (("sandbox_id", record_ids[0]),)
-    assert pause.path == f"{delete.path}/pause"
+    assert (delete.query, pause.path) == ((("sandbox_id", record_ids[0]),), f"{delete.path}/pause")
     assert (unquote(delete.path, errors="strict"), delete.path.count("/")) == (f"/api/v1/sandboxes/{record_ids[0]}", 4)

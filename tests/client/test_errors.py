@@ -131,8 +131,7 @@ async def test_a_read_only_connection_reads_and_sends_nothing_else_and_a_closed_
     assert client.settings.preview(None, {"language": "fr"}).request.method == "POST"
     await client.aclose()
     error = await error_of(first_page(client))
-    assert (error.outcome, error.words) == (Outcome.NOT_SENT, "This connection was closed.")
-    assert len(server.asked) == 1
+    assert (error.outcome, error.words, len(server.asked)) == (Outcome.NOT_SENT, "This connection was closed.", 1)
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "trailing\n", " leading", "schlüssel", "tab\t", "nul\0"])

@@ -125,8 +125,7 @@ async def test_an_edit_changes_what_it_names_and_nothing_else(changes: dict[str,
     assert {name for name, value in told(after).items() if value != told(before).get(name)} <= free
     for name, value in changes.items():
         assert told(after).get(name) == (value or None if name == "llm_base_url" else value)
-    assert keeper.agent["llm"]["api_key"] == "sk-kept"
-    assert keeper.agent["mcp_config"]["fs"]["env"] == {"T": "kept"}
+    assert (keeper.agent["llm"]["api_key"], keeper.agent["mcp_config"]["fs"]["env"]) == ("sk-kept", {"T": "kept"})
 
 
 OWN = "https://own.example"

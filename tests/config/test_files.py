@@ -26,8 +26,7 @@ from tests.conftest import Home
 def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -> None:
     environ = {"HOME": str(home.root), "XDG_DATA_HOME": "relative", "XDG_STATE_HOME": "/var/state"}
     found = find_folders(environ)
-    assert found.config == home.root / ".config/quarterdeck"
-    assert found.data == home.root / ".local/share/quarterdeck"
+    assert (found.config, found.data) == (home.root / ".config/quarterdeck", home.root / ".local/share/quarterdeck")
     assert found.state == Path("/var/state/quarterdeck")
 
 
@@ -148,8 +147,7 @@ def test_a_write_that_fails_half_way_keeps_the_old_file(home: Home) -> None:
     path.write_text("old")
     with pytest.raises(UnicodeEncodeError):
         files.write(path, "new" * 10_000 + "\ud800")
-    assert path.read_text() == "old"
-    assert sorted(each.name for each in home.root.iterdir()) == ["kept.toml"]
+    assert (path.read_text(), sorted(each.name for each in home.root.iterdir())) == ("old", ["kept.toml"])
 
 
 BY_HAND = """\
@@ -194,8 +192,7 @@ def test_an_edit_touches_only_its_own_lines_and_a_new_one_comes_last(file: Path)
     before_new = file.read_text()
     edit.save_connection(file, new, None)
     assert file.read_text().startswith(before_new)
-    assert known() == {"new": edited, "home": HOME, "a.b": new}
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert (known(), stat.S_IMODE(file.stat().st_mode)) == ({"new": edited, "home": HOME, "a.b": new}, 0o600)
 
 
 def test_two_that_write_at_once_lose_nothing_of_each_other(file: Path) -> None:
@@ -257,8 +254,7 @@ def test_members_change_tables_go_and_others_stay(file: tuple[str, list[str]], c
         without = path.read_text()
     wanted = tomllib.loads(text)
     work = wanted["connections"].pop("work")
-    assert tomllib.loads(without) == wanted
-    assert list(filter(None, without.split("\n"))) == list(filter(None, rest))
+    assert (tomllib.loads(without), list(filter(None, without.split("\n")))) == (wanted, list(filter(None, rest)))
     wanted["connections"]["work"] = work | changes
     assert tomllib.loads(edited) == wanted
     others = [line for line in text.split("\n") if line.startswith(("#", "[other", "[connections.p"))]

@@ -73,8 +73,7 @@ def test_the_steps_of_a_start_are_counted_and_an_unknown_one_shown() -> None:
     later = "SETTING_UP_SKILLS STARTING_CONVERSATION"
     words = [start_state(task(step), at(1)).word for step in f"{steps} {later}".split()]
     assert [word.split()[0] for word in words] == [f"{number}/7" for number in range(1, 8)]
-    assert words[2] == "3/7 repository"
-    assert start_state(task("BREWING"), at(1)).word == "BREWING"
+    assert (words[2], start_state(task("BREWING"), at(1)).word) == ("3/7 repository", "BREWING")
     assert in_progress([task("BREWING")], at(1)) == {"t"}
     said = {start_state(task("ERROR", detail), at(1)).note for detail in (None, "", "  \n")}
     assert said == {"The server does not say why."}
@@ -241,8 +240,7 @@ HALF = ["!", '"', "status:", "!status:", "status:,", "age>", "age>=", "cost>"]
 
 @pytest.mark.parametrize("typed", HALF)
 def test_what_is_half_typed_is_no_condition_yet(typed: str) -> None:
-    assert found(typed) == "1234"
-    assert parse(typed, CONVERSATION_GRAMMAR) == Filter()
+    assert (found(typed), parse(typed, CONVERSATION_GRAMMAR)) == ("1234", Filter())
 
 
 VALUES = ["age>abc", "age>3", "age>1h3", "cost>$", "age>-5m", "age>30x", "age>30m,1h", "cost>1m", "cost>two"]

@@ -299,8 +299,7 @@ def test_the_next_run_knows_what_happened_before_and_says_what_changed_meanwhile
     again.read(DAY, "RUNNING", "PAUSED")
     assert again.told("a") == [("Running", Cause.UNKNOWN), ("Paused", Cause.YOU), ("Running", Cause.UNKNOWN)]
     assert again.timelines.of("a")[1].lasted is None
-    assert again.timelines.of("a")[0] == watched.timelines.of("a")[0]
-    assert again.told("b") == [("Paused", Cause.UNKNOWN)]
+    assert (again.timelines.of("a")[0], again.told("b")) == (watched.timelines.of("a")[0], [("Paused", Cause.UNKNOWN)])
 
 
 def test_the_next_run_knows_what_has_run_although_it_reads_as_starting_and_since_when() -> None:
@@ -351,8 +350,7 @@ def test_thousands_of_sandboxes_are_bounded_and_those_that_changed_last_are_kept
     one.observe([sandbox("RUNNING", f"{number}") for number in range(2 * IDS)], at(0), beginning=False)
     one.observe([sandbox("PAUSED", "0"), sandbox("RUNNING", "new")], at(5), beginning=True)
     one.observe([sandbox("RUNNING", f"later {number}") for number in range(2 * IDS)], at(9), beginning=False)
-    assert [event.what for event in one.timelines.of("0")] == ["Running", "Paused"]
-    assert one.timelines.of("1") == ()
+    assert ([event.what for event in one.timelines.of("0")], one.timelines.of("1")) == (["Running", "Paused"], ())
     other.observe([sandbox("RUNNING", "other")], at(0), beginning=False)
     mine, theirs = one.timelines.kept(), other.timelines.kept()
     assert mine is not None

@@ -38,8 +38,7 @@ async def test_sandboxes_outlive_the_service_known_by_more_than_pids(open_servic
     await first.post(f"/api/v1/sandboxes/{paused['id']}/pause")
     await first.service.aclose()
     second = await open_service()
-    assert await second.sandbox(running["id"]) == running
-    assert await second.status(paused["id"]) == "PAUSED"
+    assert (await second.sandbox(running["id"]), await second.status(paused["id"])) == (running, "PAUSED")
     await second.post(f"/api/v1/sandboxes/{paused['id']}/resume")
     assert await second.status(paused["id"]) == "RUNNING"
     await second.service.aclose()
@@ -235,8 +234,7 @@ async def test_delete_acts_on_the_query_as_real_servers_do(caller: Caller) -> No
 async def test_a_page_that_cannot_be_is_refused(caller: Caller, asked: str) -> None:
     for resource in ("sandboxes", "sandbox-specs", "app-conversations", "app-conversations/start-tasks"):
         answer = await caller.http.get(f"/api/v1/{resource}/search?{asked}")
-        assert answer.status_code == 422
-        assert answer.json()["detail"][0]["loc"] == ["query", asked.partition("=")[0]]
+        assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["query", asked.partition("=")[0]])
 
 
 async def test_a_batch_answers_in_order_with_nulls(caller: Caller) -> None:

@@ -123,8 +123,7 @@ async def test_messages_are_kept_and_it_is_said_that_nobody_answers(open_service
     assert (first["kind"], first["source"], text_of(first)) == ("MessageEvent", "user", "Look at the login page")
     assert (note["source"], "No agent runs here" in text_of(note)) == ("environment", True)
     assert await agent.post("/events", HELLO | {"run": False}) == 200
-    assert [await agent.post(path) for path in ("/run", "/interrupt")] == [200] * 2
-    assert await agent.status() == "idle"
+    assert ([await agent.post(path) for path in ("/run", "/interrupt")], await agent.status()) == ([200] * 2, "idle")
     assert [(event["kind"], text_of(event)) for event in (await agent.log())[2:]] == [("MessageEvent", "hello")]
     await caller.service.aclose()
     again = await open_service()
@@ -217,8 +216,7 @@ async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its
     before = await agent.log()
     assert "InterruptEvent" in [event["kind"] for event in before[-3:]]
     world.passes(60)
-    assert await agent.log() == before
-    assert await agent.post("/run") == 200
+    assert (await agent.log(), await agent.post("/run")) == (before, 200)
     (record,) = await world.get(CONVERSATIONS, ids=agent.id)
     assert record["execution_status"] == "running"
     await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/pause")

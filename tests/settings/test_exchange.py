@@ -113,8 +113,7 @@ def test_disabled_servers_are_kept_with_what_secrets_they_have(servers: list[Mcp
 def test_what_is_masked_is_filled_in_again_from_the_server_it_was_made_of(server: McpServer) -> None:
     hidden = bare(server)
     assert MARK not in json.dumps(members(hidden))
-    assert bare(hidden) == hidden
-    assert filled(hidden, server) == server
+    assert (bare(hidden), filled(hidden, server)) == (hidden, server)
     assert bool(tuple(missing(hidden))) == (hidden != server)
 
 

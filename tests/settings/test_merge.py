@@ -85,8 +85,7 @@ def test_a_merge_loses_nothing_kept_here_is_settled_by_theirs_and_is_made_once(b
     mine, theirs = both
     merge_of_both = merge(mine, theirs)
     merged = merge_of_both.draft
-    assert len(merged.servers.to_keep_here) == len(mine.servers.to_keep_here)
-    assert merged.disabled == mine.disabled
+    assert (len(merged.servers.to_keep_here), merged.disabled) == (len(mine.servers.to_keep_here), mine.disabled)
     kept = [entry for entry in mine.servers.entries if entry.disabled and entry.was is None]
     assert not counted(entry.server for entry in kept if not entry.removed) - counted(merged.servers.to_keep_here)
     settled = merged

@@ -122,8 +122,7 @@ def test_what_is_behind_a_mask_has_to_be_typed_again_and_is_named_without_it() -
 
 def test_every_documented_field_has_an_entry() -> None:
     documented = set(Settings.model_fields) - LOAD_ONLY - {"leaves"}
-    assert {entry.key for entry in CATALOGUE if not entry.extra} == documented
-    assert len(documented) == 25
+    assert ({entry.key for entry in CATALOGUE if not entry.extra}, len(documented)) == (documented, 25)
     assert {entry.key for entry in CATALOGUE} - VALUES.keys() == {MCP, "secrets_store"}, "tried on real servers"
 
 
@@ -257,8 +256,7 @@ async def test_what_became_of_a_save_is_found_out_by_reading(
 async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:
     server = flat(BASE, Answer({"detail": "It changed."}, 409))
     result = await save_on(server, DRAFT)
-    assert (server.stores, result.saved) == (3, False)
-    assert result.draft.changes == DRAFT.changes
+    assert (server.stores, result.saved, result.draft.changes) == (3, False, DRAFT.changes)
 
 
 async def test_what_another_deck_makes_of_what_is_kept_while_a_save_is_sent_is_left_alone() -> None:

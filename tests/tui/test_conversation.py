@@ -259,8 +259,7 @@ async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent
         await user.press("tab", sees=("y accept", "esc back", "a all from here"), lacks="Message")
         await user.burst("y", "y", "y", "y", sees=("curl evil", "needs you: 1 action; tab answers"))
         await user.pause()
-        assert agent.ran == ["rm -r build", "git clean"]
-        assert agent.asked.count(ANSWER) == 1
+        assert (agent.ran, agent.asked.count(ANSWER)) == (["rm -r build", "git clean"], 1)
         assert "Copied" not in user.text
         await user.press("tab", "a", sees="Accept all that follow?")
         await user.press("escape", sees="y accept")
@@ -318,8 +317,7 @@ async def test_what_the_conversation_showed_last_is_known_to_the_list_that_pause
 
 async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(agent: FakeAgent, user: User) -> None:
     await user.press("m", *"go on", "enter", *"with care", "ctrl+s", sees=("go on", "with care", "done", "finished"))
-    assert agent.log[1]["llm_message"]["content"][0]["text"] == "go on\nwith care"
-    assert composer(user).text == ""
+    assert (agent.log[1]["llm_message"]["content"][0]["text"], composer(user).text) == ("go on\nwith care", "")
     agent.asks("rm -r build")
     await user.press("escape", "ctrl+r", sees="rm -r build")
     await user.press("m", *"not that", "ctrl+s", sees=("The agent waits for an answer", "esc keep the draft"))
@@ -449,8 +447,7 @@ async def test_a_message_that_the_log_shows_before_its_answer_is_lost_was_sent(a
         await user.press("m", *"go on", "ctrl+s", "ctrl+r", until=lambda: "sending" not in user.text)
         server.gate.set()
         await user.sees("Sent.", "done")
-        assert composer(user).text == ""
-        assert user.text.count("go on") == 1
+        assert (composer(user).text, user.text.count("go on")) == ("", 1)
 
 
 async def test_two_decks_lose_no_draft_of_each_other(agent: FakeAgent, state: KeptState) -> None:

@@ -221,8 +221,7 @@ async def test_what_a_server_lacks_is_found_out_and_the_key_says_so_from_then_on
         await user.press("escape", "escape", until=lambda: not user.deck.screen.is_modal)
         await user.press(key, sees=words.partition(".")[0])
         assert not user.deck.screen.is_modal
-    assert len(fleet.conversations) == 4
-    assert list(here.glob("*.zip")) == []
+    assert (len(fleet.conversations), list(here.glob("*.zip"))) == (4, [])
 
 
 @pytest.mark.parametrize(
@@ -303,8 +302,7 @@ def test_whatever_a_server_says_of_parents_nothing_is_lost_or_doubled(
     for name in NAMES:
         folding.open(name)
     everything = folding.arranged(ids, filtered=False, by_attention=by_attention)
-    assert sorted(everything) == NAMES
-    assert len(folded) == len(set(folded))
+    assert (sorted(everything), len(folded)) == (NAMES, len(set(folded)))
     assert [name for name in everything if name in folded] == folded
     found = folding.arranged(ids[:3], filtered=True, by_attention=by_attention)
     assert set(ids[:3]) <= set(found)

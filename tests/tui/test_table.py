@@ -83,8 +83,7 @@ async def test_without_colour_each_status_has_a_sign_in_ascii_and_cursor_and_ord
         await user.press("s", sees=("STATUS ▲", "> Running", "> 9 Running"), lacks="●")
         turned = [[piece for piece in strip if piece.style and piece.style.reverse] for strip in lines(user)]
         assert [piece.text.strip() for piece in turned[0]] == ["STATUS ▲"]
-        assert [number for number, pieces in enumerate(turned) if pieces] == [0, 1]
-        assert turned[1] == list(lines(user)[1])
+        assert ([number for number, pieces in enumerate(turned) if pieces], turned[1]) == ([0, 1], list(lines(user)[1]))
 
 
 async def test_columns_grow_at_once_and_become_narrower_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

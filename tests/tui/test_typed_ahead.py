@@ -67,8 +67,7 @@ async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet) -> None:
         await user.burst("space", "D", "z", until=lambda: isinstance(user.deck.screen, TypedConfirmDialog))
         await user.until(lambda: user.deck.screen.query_one(Input).value == "z")
         await user.press("escape")
-        assert user.table.marks == {user.table.ids[3]}
-        assert user.table.cursor_id == user.table.ids[4]
+        assert (user.table.marks, user.table.cursor_id) == (frozenset({user.table.ids[3]}), user.table.ids[4])
 
 
 async def test_no_key_waits_for_what_is_sent_and_one_held_down_counts_as_often_as_it_came(fleet: FakeFleet) -> None:

@@ -45,8 +45,7 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(deck: Decks, t
         assert not user.form.draft.edited
         await user.press("r", sees=("Edits restored", "Not kept, for it may be secret", "API key"))
         await user.press("escape", sees="1 edited")
-        assert user.form.row.id == "git_user_name"
-        assert user.form.draft.changes == {"git_user_name": "Grace"}
+        assert (user.form.row.id, user.form.draft.changes) == ("git_user_name", {"git_user_name": "Grace"})
         assert user.posts == 0
         await user.press("ctrl+z", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
         await user.press("ctrl+y", until=lambda: pages(tmp_path, "unsaved") != [])

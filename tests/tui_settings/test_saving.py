@@ -220,8 +220,7 @@ async def test_a_refusal_is_said_and_the_edits_are_kept_and_it_is_no_first_run(d
         for status in (405, 410):
             store.refusal = Answer({"detail": "Gone"}, status)
             await user.press("ctrl+r", "ctrl+s", sees=("1 edited", "Not saved"), lacks="changed on server")
-        assert user.form.draft.was("llm_model") == "a/b"
-        assert store.stores == 0
+        assert (user.form.draft.was("llm_model"), store.stores) == ("a/b", 0)
         store.refusal = None
         for status, words in refusals.items():
             store.answers = [Answer({"detail": "Not Found"}, status)]
