@@ -143,9 +143,9 @@ async def test_where_there_is_no_room_for_an_address_it_stands_below_the_list(de
 
 async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) -> None:
     async with desk.deck(size=WIDE) as user:
-        await user.press("3", sees="Nothing stored yet")
+        await user.press("3", sees="No settings stored yet")
         await user.press("u", sees="Nothing is edited here.")
-        await at_list(user, "down", "enter", sees=(" one ", "Nothing stored yet"))
+        await at_list(user, "down", "enter", sees=(" one ", "No settings stored yet"))
         assert "Nothing is edited here." not in user.text
         await user.press("1", sees=("No conversations.", "live now"), lacks="READ-ONLY")
         await user.press("2", sees=("[2 Sandboxes]", " one "))
@@ -334,8 +334,7 @@ async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk:
         await at_list(user, sees=("typed for this run", "live"))
         await user.press("up", "enter", sees=(" one ", "No conversations."))
         await at_list(user, "down", "enter", sees=("two", "READ-ONLY", "No conversations."))
-    assert desk.keyring.held == {}
-    assert desk.remembered == "two"
+    assert (desk.keyring.held, desk.remembered) == ({}, "two")
 
 
 async def test_a_key_is_not_kept_where_the_environment_goes_before_it(desk: Desk) -> None:

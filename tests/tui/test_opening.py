@@ -83,7 +83,7 @@ async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chose
         await user.press("up", "enter", sees=("local service", "No conversations."))
 
 
-@pytest.mark.parametrize(("place", "opened"), [("1", "No conversations."), ("3", "Nothing stored yet")])
+@pytest.mark.parametrize(("place", "opened"), [("1", "No conversations."), ("3", "No settings stored yet")])
 async def test_a_service_that_could_not_be_opened_is_opened_by_a_refresh(folder: Path, place: str, opened: str) -> None:
     damaged = True
 
@@ -162,7 +162,7 @@ async def test_settings_that_are_not_where_they_were_have_it_found_out_what_answ
     async with at_deck(answering(FakeServer(lambda asked: server.answer(asked))), PROD, sees="No conversation") as user:
         await user.until(lambda: user.session.server.release)
         server = FakeFleet(nested=True)
-        await user.press("3", sees=("Another server answers at this address than before", "Nothing stored yet"))
+        await user.press("3", sees=("Another server answers at this address than before", "No settings stored yet"))
 
 
 async def test_hostile_text_reaches_the_screen_as_text_only() -> None:

@@ -145,7 +145,7 @@ def test_a_conversation(snap_compare: Compare, tmp_path: Path) -> None:
 def test_settings(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], store: Mode) -> None:
     deck = Deck(LOCAL, connecting(local(tmp_path / "data", store)), crash_folder=tmp_path, clock=lambda: NOW)
     edited = ("down enter s e n t i n e l escape", "1 edited")
-    keys = pressing(("", "No conversations."), ("3", ("Nothing stored yet", "Max iterations")), edited)
+    keys = pressing(("", "No conversations."), ("3", ("No settings stored yet", "Max iterations")), edited)
     assert snap_compare(deck, terminal_size=size, run_before=keys)
 
 

@@ -207,8 +207,7 @@ async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(user:
     await user.client.settings.store(await user.stored(), {"language": "it"})
     await user.press("ctrl+r", until=lambda: user.form.draft.value("language") == "it")
     await user.type("ce", "enter")
-    assert user.form.draft.changes == {"git_user_name": "Grace"}
-    assert user.form.draft.value("language") == "it"
+    assert (user.form.draft.changes, user.form.draft.value("language")) == ({"git_user_name": "Grace"}, "it")
 
 
 async def test_what_somebody_else_saved_is_marked_until_it_was_looked_at(deck: Decks) -> None:
@@ -228,7 +227,7 @@ async def test_what_somebody_else_saved_is_marked_until_it_was_looked_at(deck: D
 
 
 async def test_nothing_counts_as_changed_in_the_first_record_that_somebody_saves(deck: Decks) -> None:
-    async with deck(sees="Nothing stored yet") as user:
+    async with deck(sees="No settings stored yet") as user:
         await user.client.settings.store(None, {"language": "it"})
         await user.press("ctrl+r", sees="As stored")
         await user.go_to("language", sees="it · Italian")

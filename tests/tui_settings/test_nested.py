@@ -18,7 +18,7 @@ MAJOR = {"prominence": "major", "value_type": "string"}
 
 
 async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(deck: Decks) -> None:
-    async with deck(store="nested", sees="Nothing stored yet") as user:
+    async with deck(store="nested", sees="No settings stored yet") as user:
         await user.go_to("enable_default_condenser")
         assert user.line_of("Condense memory").split()[-3:] == ["on", "server", "default"]
         for entry in user.form.draft.fields.fields:

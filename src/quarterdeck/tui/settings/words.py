@@ -35,7 +35,7 @@ def edited(view: FormView, *, tried: bool) -> Cell:
     """Return `3 edited · 1 error`, or that everything is as stored; `tried` means that it is said how a save ended."""
     if not view.draft.edited:
         known = view.draft.base is not None
-        return cell("As stored" if known else "Nothing stored yet: defaults apply until you save", Tone.MUTED)
+        return cell("As stored" if known else "No settings stored yet: defaults apply until you save", Tone.MUTED)
     count = (Shown(f"{view.draft.count:,} edited"), Tone.EDITED)
     if not view.errors:
         return (count,) if tried else (count, (Shown(" · not saved yet"), Tone.MUTED))
