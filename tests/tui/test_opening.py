@@ -25,7 +25,7 @@ from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui.conftest import Decks
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, page, start_task
-from tests.tui.user import LOCAL, WIDE, answering, at_deck, local
+from tests.tui.user import LOCAL, WIDE, answering, at_deck, connecting, local, seated_at
 
 
 def after(before: Callable[[Connection], Awaitable[object]], folder: Path) -> Connect:
@@ -202,6 +202,13 @@ async def test_a_small_terminal_is_survived(deck: Decks) -> None:
             await user.resize(60, 20, until=lambda: "Enlarge" not in user.text)
         await user.until(lambda: "local service" in user.line(0) and "live now" in user.line(0))
         await user.press("2", until=lambda: "[2 Sandboxes]" in user.line(0))
+
+
+async def test_what_the_message_line_has_no_room_for_is_cut_with_a_sign(tmp_path: Path) -> None:
+    deck = app.Deck(LOCAL, connecting(local(tmp_path)), crash_folder=tmp_path, notices=["a file is wrong " * 40])
+    async with seated_at(deck) as user:
+        await user.until(lambda: re.search(r"…\n+ \? Help", user.text))
+        await user.resize(180, 60, until=lambda: user.unwrapped.count("a file is wrong") == 40)
 
 
 async def test_the_palette_offers_the_commands_of_the_screen_and_leaving_is_told_and_asked_about(deck: Decks) -> None:

@@ -18,7 +18,7 @@ from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Place, named_key, shown_key
-from quarterdeck.tui.paint import band, content
+from quarterdeck.tui.paint import band, content, cut
 from quarterdeck.tui.text import Shown
 
 TABS = {Place.CONVERSATIONS: "1 Conversations", Place.SANDBOXES: "2 Sandboxes", Place.SETTINGS: "3 Settings"}
@@ -129,7 +129,7 @@ class Said(Message, bubble=False):
 
 
 class MessageLine(Widget):
-    """What just happened, or why a key did nothing: the whole sentence, in up to a third of the screen."""
+    """What just happened, or why a key did nothing, in up to a third of the screen; what is cut ends in an ellipsis."""
 
     resting: reactive[Cell] = reactive((), layout=True)
     message: reactive[Cell] = reactive((), layout=True)
@@ -139,7 +139,11 @@ class MessageLine(Widget):
 
     def render(self) -> Content:
         """The message if there is one, otherwise the resting line."""
-        return content(self.message or self.resting)
+        return cut(content(self.message or self.resting), self.content_size)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return how many lines all of it takes at this width."""
+        return len(content(self.message or self.resting).wrap(max(width, 1)))
 
     def say(self, sentence: str, tone: Tone = Tone.PLAIN, *, passing: bool = False) -> None:
         """Show a sentence, a `passing` one until somebody goes on; an empty one returns to the resting line."""
