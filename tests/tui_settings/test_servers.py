@@ -72,9 +72,11 @@ async def test_a_deleted_server_is_struck_until_the_save_and_a_copy_gets_a_free_
     await user.press("d", sees="It will be deleted at the next save; u takes that back.")
     await user.press("u", sees="As stored")
     await user.press("d")
-    await user.go_to("mcp:2", "Y", sees=("Copy of an MCP server", "db-2"))
+    await user.go_to("mcp:2", "f2", sees=("server on this machine only", "Delete the MCP server at the next save"))
+    await user.press("Y", sees=("Copy of an MCP server", "db-2"))
     await user.press("ctrl+s", sees=("db-2", "new"))
-    await user.press("u", sees="Deleted; ctrl+z takes it back.", until=lambda: "db-2" not in user.text)
+    await user.press("f2", sees="Delete the MCP server", lacks="at the next save")
+    await user.press("escape", "u", sees="Deleted; ctrl+z takes it back.", until=lambda: "db-2" not in user.text)
     assert user.form.row.id == "mcp:2"
     await user.press("ctrl+z", sees=("db-2", "new"))
     assert user.form.row.id == "mcp:3"
@@ -131,8 +133,7 @@ async def test_arguments_that_no_line_can_show_stay_as_they_are(deck: Decks) -> 
         await user.paste("more", "enter", *"-y", "enter", *"two words")
         (server,) = (await save_dialog(user)).stdio_servers
         await user.press("enter", "tab", "tab", *["down"] * 3, "end", "x", "ctrl+s", sees="Type the hidden part again")
-    assert server.command == "uvx"
-    assert server.args == (*args[:4], "lastmore", "-y", "two words")
+    assert (server.command, server.args) == ("uvx", (*args[:4], "lastmore", "-y", "two words"))
 
 
 async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(deck: Decks) -> None:
@@ -180,6 +181,7 @@ async def test_one_disabled_without_its_key_asks_for_it_when_enabled(user: FormU
     assert "events.example.org" in written(tmp_path, "disabled")
     assert "sentinel" not in written(tmp_path, "disabled")
     await user.press("slash", *"disabled", "enter", sees=("kept here", "Kept on this machine only"), lacks="stdio")
+    await user.press("escape", "f2", sees="Put it back on the service")
     await user.press("escape", sees="stdio")
     await user.choose("Enable", sees=("next save. Still to be typed: key.", "! Still to be typed: key.", "error"))
     await user.press("i", sees=("Reached over the network", "Still to be typed: key."))
@@ -283,8 +285,7 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(de
         await user.choose("Enable", row=f"mcp:{row}", sees="1 edited")
         await user.press("ctrl+s", sees=("kept on this machine", "on the service"))
         await user.agree(sees=("Saved · 1 of 1 verified", "As stored"))
-        assert await user.stored() == before
-        assert await kept(tmp_path) == ()
+        assert (await user.stored(), await kept(tmp_path)) == (before, ())
         await disable(user, user.form.row.id, "s")  # the cursor is still on it
         await user.save_verified(1)
         posts = user.posts
@@ -306,8 +307,7 @@ async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(user: FormU
     folder.parent.mkdir(exist_ok=True)
     folder.write_text("in the way")
     await user.press("ctrl+s", sees=("Not saved:", "1 edited"))
-    assert user.posts == 0
-    assert await user.stored() == before
+    assert (user.posts, await user.stored()) == (0, before)
 
 
 async def test_what_would_be_kept_here_is_not_where_the_save_is_refused(deck_at: Decks, tmp_path: Path) -> None:

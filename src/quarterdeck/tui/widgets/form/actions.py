@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from quarterdeck.client.models.mcp import ShttpServer
 from quarterdeck.settings.fields import Control
-from quarterdeck.settings.mcp import converted
+from quarterdeck.settings.mcp import Entry, converted
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, command_at, most_needed_first
 from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, NOWHERE, FormView, Row, RowKind
@@ -38,8 +38,8 @@ _OF_ROW: Mapping[RowKind, tuple[Command, ...]] = {
     RowKind.MORE: (_command("edit", "Find", "Find fields that are not shown")._replace(changes=False),),
     RowKind.SERVER: (
         _command("edit", says="Edit the MCP server"),
-        _command("disable"),
-        _command("delete", says="Delete the MCP server at the next save"),
+        _command("disable", says="Keep the MCP server on this machine only"),
+        _command("delete", says="Delete the MCP server"),
         _command("revert", says="Drop the edit of the MCP server"),
         _ADD_SERVER,
         _command("copy_server"),
@@ -87,12 +87,20 @@ NOT_HERE = "Not for this row; f2 shows what can be done here."
 
 def row_commands(row: Row) -> tuple[Command, ...]:
     """Return the commands for a row, then those for all settings."""
-    labels = {}
-    if row.entry is not None:
-        labels["disable"] = "Enable" if row.entry.disabled else "Disable"
-        labels["convert"] = f"Convert to {'SSE' if isinstance(row.entry.server, ShttpServer) else 'HTTP'}"
     commands = (*(on_row(command, row) for command in _OF_ROW[row.kind]), *_OF_ALL)
-    return tuple(command._replace(label=labels.get(command.name, command.label)) for command in commands)
+    return commands if row.entry is None else tuple(_on_server(command, row.entry) for command in commands)
+
+
+def _on_server(command: Command, entry: Entry) -> Command:
+    """Return a command as the menu of this MCP server has it."""
+    match command.name:
+        case "disable" if entry.disabled:
+            return command._replace(label="Enable", help="Put it back on the service")
+        case "delete" if entry.before is not None:
+            return command._replace(help="Delete the MCP server at the next save")
+        case "convert":
+            return command._replace(label=f"Convert to {'SSE' if isinstance(entry.server, ShttpServer) else 'HTTP'}")
+    return command
 
 
 def row_hints(row: Row, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
