@@ -1,6 +1,9 @@
 import asyncio
 import json
+import socket
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import ShttpServer, SseServer, StdioServer
 from tests.client.fakes import answering, plain, raw_server
+from tests.tui.user import PATIENCE
 from tests.tui_settings.conftest import FULL, Decks, FormUser
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -118,13 +122,27 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(de
             await user.go_to("mcp:2", "ctrl+p", until=lambda: user.deck.screen is not user.settings)
             await user.type("check all mcp", sees="Check all MCP servers")
             await user.press("enter", sees="Checking MCP servers: 3 of 4")
+            await user.go_to("mcp:0", sees="Check: checking.")
             gate.set()
-            await user.sees("200 in", "no connection", "form good", "1 of 2 addresses good, 1 of 2 commands of good")
+            said = "200 in", "no connection", "form good", "1 of 2 addresses good, 1 of 2 commands of good"
+            await user.go_to("mcp:3", sees=said)
             assert "…p://127.0.0.1:1/mcp no connection" in user.line_of("no connection")
-            await user.choose("Check", sees="a command is never run from here")
-            await user.press("down")
-            await user.choose("Check", sees="The command is one word")
+            await user.choose("Check", row="mcp:2", sees="a command is never run from here")
+            await user.choose("Check", row="mcp:3", sees="The command is one word")
     assert not made.exists()
+
+
+async def test_slow_look_ups_hold_nothing_up(user: FormUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(5))  # as on one processor
+    looked_up = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: looked_up.wait(2 * PATIENCE) and [])
+    await user.paste_json(json.dumps({f"s{n}": {"url": f"https://s{n}.test/mcp"} for n in range(9)}), sees="9 servers")
+    await user.press("ctrl+s", sees="9 edited")
+    await user.choose("Check all", sees="Checking MCP servers: 1 of 12")
+    await user.go_to("language")
+    await export_to(user, tmp_path / "x.toml")
+    await user.until((tmp_path / "x.toml").exists)
+    looked_up.set()
 
 
 async def test_what_is_still_to_be_typed_of_a_server_goes_where_it_is_not_shown(user: FormUser) -> None:
@@ -171,8 +189,7 @@ async def test_pasted_json_becomes_edits_in_one_step(user: FormUser) -> None:
     assert (db.command, db.args, db.env) == ("uvx", ("mcp-db",), {"TOKEN": SecretStr("sentinel-variable")})
     far = next(server for server in config.sse_servers if "far" in server.url)
     assert far.api_key == SecretStr("pasted-far")
-    assert len(config.sse_servers) == 2
-    assert len(config.shttp_servers) == 1
+    assert (len(config.sse_servers), len(config.shttp_servers)) == (2, 1)
 
 
 async def test_of_many_servers_all_are_taken_in_and_of_many_notes_on_them_each_can_be_read(user: FormUser) -> None:
@@ -216,5 +233,4 @@ async def test_copies_and_files_hold_no_secret_and_can_be_pasted_back(user: Form
     await user.choose("JSON to file", sees="1 MCP server as JSON. No secret is in it.")
     await user.press("ctrl+u", "end", "ctrl+u")
     await user.paste(str(path), "enter", sees="without secrets;")
-    assert path.read_text() == f"{one}\n"
-    assert path.stat().st_mode & 0o777 == 0o600
+    assert (path.read_text(), path.stat().st_mode & 0o777) == (f"{one}\n", 0o600)

@@ -31,8 +31,8 @@ DISABLED_TITLE = "Disabled MCP server: kept here, with what you type"
 UNTOLD = "The service does not tell its key and hidden values: if it has any, type them when you enable it."
 KEPT, BARE, LEAVE = "with its secrets", "without them", "leave it"
 """The two ways to disable a server, and not to."""
-AT_ONCE = 8
-"""How many addresses are checked at the same time."""
+AT_ONCE = 4
+"""How many addresses are checked at the same time: fewer than the threads that look up names and write files."""
 SHOWN_EVERY = 1.0
 """Seconds between two paintings of what checks have found: painting a thousand servers takes a while."""
 _KINDS: Mapping[type[McpServer], str] = {

@@ -84,7 +84,7 @@ def _notes(view: FormView, row: Row) -> Iterator[Cell]:
     elif view.is_news(row):
         yield cell("It has changed on the server since you loaded it; you see the new value.", Tone.WARN)
     if row.entry is not None and (tried := view.check_of(row.entry)) is not None:
-        yield cell(f"Check: {tried.brief}.", tried.tone)
+        yield cell(f"Check: {tried.brief.rstrip('…')}.", tried.tone)
     if row.field is None:
         return
     if row.field.absent:
