@@ -76,8 +76,8 @@ class Verified:
         """How many changes were verified and accepted, in words."""
         if not self.accepted:
             return f"{self.good:,} of {self.readable:,} verified"
-        accepted = f"{len(self.accepted)} accepted"
-        return f"{self.good} verified, {accepted}" if self.readable else accepted
+        accepted = f"{len(self.accepted):,} accepted"
+        return f"{self.good:,} verified, {accepted}" if self.readable else accepted
 
 
 def verify(
