@@ -94,6 +94,23 @@ async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(nested:
     await nested.choose("Undo save", sees=("Cannot be brought back", "All other settings that its"))
 
 
+async def test_what_goes_with_another_kind_of_condenser_is_named_and_comes_back_by_an_undo(nested: FormUser) -> None:
+    condenser = "agent_settings.condenser"
+    await nested.client.settings.store(await nested.stored(), {f"{condenser}.keep_first": 4, "condenser_max_size": 99})
+    await nested.press("ctrl+r", "slash", *"condenser kind", "enter", sees="llm_summarizing")
+    await nested.edit(f"{condenser}.condenser_kind", "no_op", "ctrl+s", sees="This save also loses")
+    said = "Condenser Kind: with llm_summarizing go its settings: Condense after events 99, Keep first 4."
+    await nested.until(lambda: said in nested.unwrapped)
+    await nested.press("y", sees=("Saved · 1 of 1 verified", "As stored"))
+    assert f"{condenser}.keep_first" not in (await nested.stored()).leaves
+    await nested.choose("Undo save", sees="Undo the last save")
+    await nested.agree(sees="Saved · 3 of 3 verified")
+    after = await nested.stored()
+    assert (after.leaves[f"{condenser}.keep_first"], after.leaves[f"{condenser}.max_size"]) == (4, 99)
+    await nested.choose("Undo save", sees="also loses")
+    assert "Cannot be brought back" not in nested.text
+
+
 async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run(nested: FormUser) -> None:
     await nested.go_to("mcp:0", sees="not told")
     await nested.press("d", "ctrl+s", sees=("This save also loses", ", db: their keys"))

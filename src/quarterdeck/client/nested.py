@@ -16,6 +16,8 @@ from quarterdeck.client.redact import Location, invalid, is_secret_name
 NESTED_SETTINGS = "/api/v1/settings"
 AGENT, CONVERSATION = "agent_settings", "conversation_settings"
 AGENT_KIND = f"{AGENT}.agent_kind"
+CONDENSER = f"{AGENT}.condenser"
+CONDENSER_KIND = f"{CONDENSER}.condenser_kind"
 MCP = "mcp_config"
 SECTIONS = (AGENT, CONVERSATION)
 USUAL_KIND = "openhands"
@@ -119,15 +121,27 @@ def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, An
 
 
 def nested_losses(base: Settings, changes: SettingsChanges) -> Iterator[Loss]:
-    """Yield what a store loses without being named: a change of the agent kind loses all settings of the old kind."""
+    """Yield what a store loses without being named: a change of a kind loses the settings of the old kind."""
     kind = base.leaves.get(AGENT_KIND, USUAL_KIND)
     if changes.get(AGENT_KIND, kind) != kind:
         yield Loss(AGENT_KIND, certain=True)
         return
+    if gone := gone_with_condenser(base, changes):
+        yield Loss(CONDENSER_KIND, certain=True, parts=gone)
     if losing := secrets_lost(base, changes):
         yield Loss(MCP, certain=True, parts=losing)
     if base.llm_base_url and _clears_address(base, changes):
         yield Loss("llm_base_url", certain=True)
+
+
+def gone_with_condenser(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
+    """Return the settings that a change of the condenser's kind discards (SERVERS.md: agent kinds)."""
+    kind = None if base is None else base.leaves.get(CONDENSER_KIND)
+    if base is None or changes.get(CONDENSER_KIND, kind) == kind:
+        return ()
+    stays = (CONDENSER_KIND, PLACES["enable_default_condenser"])
+    own = (place for place in base.leaves if place.startswith(f"{CONDENSER}.") and place not in stays)
+    return tuple(CANONICAL.get(place, place) for place in own if base.leaves[place] is not None)
 
 
 def _clears_address(base: Settings | None, changes: SettingsChanges) -> bool:

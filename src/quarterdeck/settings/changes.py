@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, JsonValue, model_validator
 
 from quarterdeck.client.models.mcp import McpServer, listed
-from quarterdeck.client.nested import AGENT_KIND
+from quarterdeck.client.nested import AGENT_KIND, gone_with_condenser
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.draft import MCP, Draft, is_same
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
@@ -122,9 +122,12 @@ def changes_of(draft: Draft, seen: Draft | None = None) -> KeptChanges:
 
 
 def _field_changes(draft: Draft, seen: Draft | None) -> Iterator[tuple[str, FieldChange]]:
-    for key, edit in draft.edits.items():
+    """Yield the changes of fields; after a save also what went with the old kind of condenser."""
+    gone = () if seen is None else gone_with_condenser(draft.base, draft.edits)
+    for key in (*draft.edits, *(key for key in gone if key in draft.fields.by_key)):
         if key == MCP:
             continue
+        edit = draft.edits.get(key)
         if draft.field_at(key).secret:
             yield key, FieldChange(secret=True, stored=draft.stored(key), cleared=edit is None)
             continue
@@ -199,7 +202,10 @@ def restored(changes: KeptChanges, draft: Draft, *, over_others: bool = True) ->
     values: dict[str, Any] = {}
     left_out: list[str] = []
     moved: list[str] = []
+    gone = gone_with_condenser(draft.base, {key: change.new for key, change in changes.fields.items()})
     for key, change in changes.fields.items():
+        if key in gone:
+            continue
         entry = draft.fields.by_key.get(key)
         label = entry.label if entry is not None else key
         if entry is None or not _takes(entry, change):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Loss, Settings
-from quarterdeck.client.nested import AGENT, AGENT_KIND, PLACES
+from quarterdeck.client.nested import AGENT, AGENT_KIND, CONDENSER_KIND, PLACES
 from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
@@ -72,6 +72,8 @@ def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
 def losses(draft: Draft, server: Server) -> Iterator[Problem]:
     """Yield stored values that a save removes without being asked to, unless they are typed again."""
     for lost in client_losses(draft.base, draft.changes, server):
+        if lost.field == CONDENSER_KIND and not any(_own_values(draft, lost)):
+            continue
         yield Problem(_loss_words(draft, lost), key=lost.field)
     if server.nested:
         yield from _lost_by_disabling(draft)
@@ -84,6 +86,9 @@ def _loss_words(draft: Draft, lost: Loss) -> str:
             f"Agent kind: with {draft.was(AGENT_KIND)} go all settings of its agents, "
             "such as model, keys, condenser and MCP servers."
         )
+    if lost.field == CONDENSER_KIND:
+        gone = ", ".join(f"{draft.field_at(key).label} {words.former(draft, key)}" for key in _own_values(draft, lost))
+        return f"{draft.field_at(lost.field).label}: with {draft.was(lost.field)} go its settings: {gone}."
     if lost.field == MCP:
         servers, its, it_has = ("MCP server", "its key", "it has")
         if len(lost.parts) > 1:
@@ -99,6 +104,12 @@ def _loss_words(draft: Draft, lost: Loss) -> str:
     if lost.certain:
         return f"{label}: if one is stored, this save erases it, for this server neither tells nor keeps it."
     return f"{label}: {UNKNOWN}"
+
+
+def _own_values(draft: Draft, lost: Loss) -> Iterator[str]:
+    """Return the settings among those lost that do not have the server's default."""
+    described = (key for key in lost.parts if key in draft.fields.by_key)
+    return (key for key in described if draft.was(key) != draft.field_at(key).unset_to)
 
 
 def _lost_by_disabling(draft: Draft) -> Iterator[Problem]:
@@ -161,7 +172,7 @@ class Review:
     @property
     def to_give_again(self) -> tuple[str, ...]:
         """The keys of the settings that are lost unless the same save gives them again."""
-        return tuple(loss.key for loss in self.losses if loss.key not in (AGENT_KIND, MCP, TOKENS))
+        return tuple(loss.key for loss in self.losses if loss.key not in (AGENT_KIND, CONDENSER_KIND, MCP, TOKENS))
 
 
 def review(draft: Draft, server: Server) -> Review:

@@ -201,7 +201,8 @@ async def _read_back(
         known = "Stored, but not verified" if lost is None else "Unknown whether it was stored"
         words = f"{known}: {error.words} Save again to see."
         return SaveResult(meant, words, error=True, meant=meant)
-    gone = {loss.field for loss in losses(meant.base, meant.changes, store.client.server) if loss.certain}
+    losing = losses(meant.base, meant.changes, store.client.server)
+    gone = {key for loss in losing if loss.certain for key in (loss.field, *loss.parts)}
     seen = verify(
         meant,
         found,

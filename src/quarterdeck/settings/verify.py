@@ -153,7 +153,7 @@ def _dropped(meant: Draft, seen: Draft, secrets_gone: Collection[str]) -> Iterat
         return
     there = seen.base.model_extra or {}
     for name, value in (meant.base.model_extra or {}).items():
-        if value is not None and there.get(name) is None:
+        if value is not None and there.get(name) is None and name not in meant.fields.by_key:
             yield Difference(name, name, words.unknown_words(name, value), "not there", asked=False)
 
 

@@ -145,6 +145,11 @@ class Condenser(Block):
     hard_context_reset_max_retries: int = 5
     hard_context_reset_context_scaling: FiniteFloat = 0.8
 
+    @model_serializer(mode="wrap")
+    def _of_its_kind(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        kind = self.condenser_kind
+        return {"enabled": self.enabled, "condenser_kind": kind} if kind == "no_op" else dump(self)
+
 
 class Verification(Block):
     critic_enabled: bool = False
