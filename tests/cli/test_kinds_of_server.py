@@ -191,7 +191,7 @@ def test_secrets_of_servers_are_lost_only_where_somebody_says_so(nested: Run) ->
     assert "loses something" in nested(*change, "--accept-losses", typed=slower).err
     assert "90" in nested("settings", "show", "--json").out
     gone = nested("settings", "undo", "--accept-losses").err
-    assert "if there were any, of the MCP servers tools-example: cannot be brought back" in gone
+    assert "if there were any, of the MCP servers tools-example: cannot be brought back, for it is not kept" in gone
 
 
 def test_a_server_that_was_added_is_taken_back_and_untyped_variables_are_lost_only_after_a_yes(nested: Run) -> None:

@@ -90,7 +90,7 @@ async def undo(arguments: CommandLine, config: Config) -> int:
             raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
         _, back = last
         for label in back.left_out:
-            note(f"{label}: cannot be brought back, for secrets are not kept.")
+            note(f"{label}: cannot be brought back, for it is not kept.")
         for label in back.moved:
             note(f"{label}: changed again since, and left alone.")
         if not back.draft.edited:
