@@ -32,12 +32,10 @@ class Exchange(NamedTuple):
         return found if isinstance(found, list) else [found]
 
     def part(self, place: int) -> str:
-        """A part of the path, counted from the end."""
         return self.path.split("/")[-place]
 
     @property
     def question(self) -> dict[str, Any]:
-        """What was asked, in the form of `question_of`."""
         return _form(self.method, self.path, {name: self.values(name) for name in self.query}, self.body)
 
 

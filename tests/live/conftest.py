@@ -29,7 +29,6 @@ class Target:
 
     @property
     def label(self) -> str:
-        """Host and port: how reports name it."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
     def client(self) -> Client:

@@ -73,7 +73,6 @@ def test_the_merged_list_is_theirs_with_each_change_of_mine_on_it(both: tuple[Dr
 
 
 def is_contested(entry: Entry, held: McpServer | None) -> bool:
-    """Whether both sides changed a row, and not to the same."""
     if entry.was is None and held is None:
         return False
     agreed = (held is None and (entry.removed or entry.disabled)) or (not entry.removed and held == entry.server)

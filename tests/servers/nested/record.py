@@ -104,7 +104,6 @@ class McpServer(McpBlock):
     @model_validator(mode="before")
     @classmethod
     def _bearer_header_is_auth(cls, sent: object) -> object:
-        """Take an `Authorization: Bearer` header for `auth`."""
         if not isinstance(sent, dict) or not isinstance(headers := sent.get("headers"), dict):
             return sent
         token = headers.get("Authorization")
