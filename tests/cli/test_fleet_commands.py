@@ -2,6 +2,7 @@ import json
 import os
 import shlex
 import signal
+import socket
 from functools import partial
 from typing import Any
 
@@ -101,6 +102,8 @@ def test_one_that_works_is_stopped_and_written_to_and_waited_for(talk: Run) -> N
     assert talk("wait", one, "--timeout", "0.2", "--json", status=6).json["status"] == "running"
     assert talk("stop", one).out == talk("wait", one).out == "paused\n"
     talk("send", one, "--wait", "--timeout", "0.5", "-", typed="Go on, please", status=6)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        talk("wait", one, "--timeout", "0.2", "--url", f"http://127.0.0.1:{silent.getsockname()[1]}", status=6)
     assert talk("stop", one, "--json").json["status"] == "paused"
 
 

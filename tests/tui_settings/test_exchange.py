@@ -120,7 +120,7 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(de
         addresses = SseServer(url=f"{server.url}/sse"), SseServer(url="http://127.0.0.1:1/mcp")
         async with deck(*addresses, good, StdioServer(name="bad", command="two words"), store="nested") as user:
             await user.go_to("mcp:2", "ctrl+p", until=lambda: user.deck.screen is not user.settings)
-            await user.type("check all mcp", sees="Check all MCP servers")
+            await user.type("check all mcp", sees="Check all MCP ")
             await user.press("enter", sees="Checking MCP servers: 3 of 4")
             await user.go_to("mcp:0", sees="Check: checking.")
             gate.set()
@@ -223,7 +223,7 @@ async def test_copies_and_files_hold_no_secret_and_can_be_pasted_back(user: Form
     await user.go_to("mcp:2", "y", sees=("Copied stdio db as JSON without secrets", "if your terminal takes", "writes"))
     one = user.deck.clipboard
     assert list(json.loads(one)["mcpServers"]) == ["db"]
-    await user.press("ctrl+p", *"copy all mcp", sees="Copy all MCP servers")
+    await user.press("ctrl+p", *"copy all mcp", sees="Copy all MCP ")
     await user.press("down", "enter", sees="Copied 3 servers as JSON without secrets")
     everything = user.deck.clipboard
     assert "sentinel" not in one + everything

@@ -249,9 +249,18 @@ async def stop(arguments: CommandLine, config: Config) -> int:
 
 
 async def wait(arguments: CommandLine, config: Config) -> int:
-    """Wait until the agent is done (0) or needs somebody (4), or until it asks, and print the result."""
-    async with _conversation_of(arguments, config) as conversation:
-        return await conversation.wait(seconds=arguments.timeout)
+    """Wait until the agent is done (0) or needs somebody (4), or until it asks, and print the result.
+
+    The time until the server answers counts.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(arguments.timeout) as limit, _conversation_of(arguments, config) as conversation:
+            end = limit.when()
+            limit.reschedule(None)
+            return await conversation.wait(seconds=None if end is None else end - loop.time())
+    except TimeoutError:
+        raise CommandError("The time is up, and the server has not answered yet.", status=TIME_IS_UP) from None
 
 
 def _print(event: Event, following: Following) -> None:

@@ -1,5 +1,6 @@
 """`quarterdeck settings set`, `import` and `undo`: the deck's save, confirmed by command line options."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -40,8 +41,8 @@ UNCHANGED = "nothing to change: it is so already"
 async def change(arguments: CommandLine, config: Config) -> int:
     """Store changes; 0 only if all of them were verified by reading."""
     assignments = arguments.assignments
-    if len(dict(assignments)) < len(assignments):
-        raise CommandError("A setting is named twice.", "Name each setting once.", status=2)
+    if twice := [key for key, count in Counter(key for key, _ in assignments).items() if count > 1]:
+        raise CommandError(f"{', '.join(twice)}: named more than once.", "Name each setting once.", status=2)
     if sum(text == STANDARD for _, text in assignments) > 1:
         raise CommandError("Only one setting can come from standard input.", "Use one command for each.", status=2)
     async with client_for(arguments, config) as client:

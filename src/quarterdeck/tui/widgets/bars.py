@@ -74,7 +74,7 @@ class Header(Widget):
         here = place is self._place
         key, name = TABS[place].split()
         label = Shown(f" {name}" if here or labels else "")
-        edits = Shown(f" *{self.state.edits}" if place is Place.SETTINGS and self.state.edits else "")
+        edits = Shown(f" *{self.state.edits:,}" if place is Place.SETTINGS and self.state.edits else "")
         tab = content(
             (
                 (Shown("[" if here else " "), Tone.KEY),

@@ -53,7 +53,7 @@ class GroupTabs(Static):
         """Return `▌LLM *2 !1`: edits and errors, right-aligned if the group has a line of its own."""
         group = view.groups[number]
         edits, errors = view.edits_in[group], view.errors_in[group]
-        counts = f" *{edits}" if edits else "", f" !{errors}" if errors else ""
+        counts = f" *{edits:,}" if edits else "", f" !{errors:,}" if errors else ""
         name, mark = line(group), CURSOR if is_here else ""
         if not slim:
             room = max(self.size.width - 2 - len("".join(counts)), 1)
