@@ -44,7 +44,6 @@ def records_of(package: ModuleType) -> list[type[Any]]:
 
 
 def value_for(name: str, annotation: Any) -> Any:
-    """The most telling value that a field takes."""
     values: list[Any] = ["text", True, 1, "idle", "RUNNING", None, (), [UNKNOWN], UNKNOWN, {}]
     if "url" in name:
         values.insert(0, SECRET_URL)

@@ -32,7 +32,6 @@ def client() -> httpx.AsyncClient:
 
 
 async def pages(client: httpx.AsyncClient, url: str) -> AsyncIterator[list[tuple[str, ...]]]:
-    """The rows of all sandboxes, page by page."""
     query = {"limit": "100"}
     while True:
         answer = await client.get(f"{url}/api/v1/sandboxes/search", params=query)

@@ -32,7 +32,6 @@ async def failed(answer: Conversation, limits: Limits = FAST) -> tuple[ServiceEr
 
 
 def certified(certificate: trustme.LeafCert) -> ssl.SSLContext:
-    """What a server with that certificate speaks TLS with."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     certificate.configure_cert(tls)
     return tls

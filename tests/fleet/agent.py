@@ -17,7 +17,6 @@ RECORDED = Path(__file__).parents[1] / "recordings" / "conversation"
 
 
 def recorded(name: str) -> list[dict[str, Any]]:
-    """The events of a recorded conversation."""
     return [each.get("frame", each) for each in json.loads((RECORDED / f"{name}.json").read_text())]
 
 

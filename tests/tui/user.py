@@ -109,7 +109,6 @@ class User:
         await self.press(sees=sees, until=until)
 
     def later(self, **time: float) -> None:
-        """Let the deck's clock be so much later than it was."""
         before = self.deck.clock
         self.deck.clock = lambda: before() + timedelta(**time)
 
