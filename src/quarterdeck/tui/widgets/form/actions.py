@@ -131,7 +131,7 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
     if name in _OF_A_ROW and name not in _BY_NAME[row.kind]:
         return NO_ROW if row is NOWHERE else NOT_HERE
     if name in _OF_A_NAME and not row.name:
-        return NONE_YET
+        return view.why_untold(row) or NONE_YET
     draft, field, entry = view.draft, row.field, row.entry
     match name:
         case "detail" if row is NOWHERE:

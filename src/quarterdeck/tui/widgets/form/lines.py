@@ -196,14 +196,10 @@ _ADDS = {
 
 
 def _why_empty(view: FormView, row: Row) -> Cell:
-    trouble = view.lists.trouble.get(row.group)
-    if trouble:
-        return cell(trouble, Tone.WARN)
-    if row.stands:
-        return cell(row.stands, Tone.MUTED)
-    untold = row.kind is RowKind.TOKEN and view.draft.base is None
-    none = "Not told before settings are saved." if untold else "None yet."
-    if view.read_only:
+    none = view.why_untold(row) or "None yet."
+    if row.group in view.lists.trouble:
+        return cell(none, Tone.WARN)
+    if row.stands or view.read_only:
         return cell(none, Tone.MUTED)
     said = _spans((f"{none} ", Tone.MUTED), ("a", Tone.KEY), (_ADDS[row.kind], Tone.MUTED))
     if row.kind is RowKind.SERVER:

@@ -174,6 +174,11 @@ class FormView:
         """Whether somebody else changed the value of a row."""
         return row.id in self.contested or (row.id in self.arrived and not self.is_edited(row))
 
+    def why_untold(self, row: Row) -> str:
+        """Return why it is not known what is in a list without rows; empty if nothing is."""
+        untold = "Not told before settings are saved." if row.kind is RowKind.TOKEN and self.draft.base is None else ""
+        return self.lists.trouble.get(row.group) or row.stands or untold
+
     @cached_property
     def edits_in(self) -> Counter[str]:
         """The number of edits in each group, shown or not."""
