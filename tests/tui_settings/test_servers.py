@@ -138,12 +138,12 @@ async def test_arguments_that_no_line_can_show_stay_as_they_are(deck: Decks) -> 
 
 async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(deck: Decks) -> None:
     hidden = {"headers": {"X-Team": "sentinel"}, "auth": {"token": "sentinel"}, "odd": [{"tok": "sentinel"}, "*"]}
-    server = SseServer.model_validate({"url": "https://x.example.org/sse", "cwd": "/srv", **hidden})
+    server = SseServer.model_validate({"url": "https://x.example.org/sse", "sse_read_timeout": 33, **hidden})
     async with deck(server) as user:
         await user.go_to("mcp:0", "enter")
-        await user.sees("Also kept", "(•) keep  ( ) remove", "cwd /srv", "••••", "X-Team", "•••• kept")
-        parts = {"cwd": "/srv", "header X-Team": "••••", "auth": "••••", "odd": "••••"}
-        await user.press("escape", "i", sees=[f"{name:<13}  {value}" for name, value in parts.items()])
+        await user.sees("Also kept", "(•) keep  ( ) remove", "sse_read_time…", "••••", "X-Team", "•••• kept")
+        parts = {"sse_read_timeout": "33", "header X-Team": "••••", "auth": "••••", "odd": "••••"}
+        await user.press("escape", "i", sees=[f"{name:<16}  {value}" for name, value in parts.items()])
         await user.press("escape", "enter", *["tab"] * 6, "right", sees="( ) keep  (•) remove")
         (after,) = (await save_dialog(user)).sse_servers
     assert after == SseServer.model_validate({"url": "https://x.example.org/sse", **hidden})
