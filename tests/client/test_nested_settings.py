@@ -108,7 +108,6 @@ edits = st.fixed_dictionaries(
 
 
 def told(settings: Settings) -> dict[str, Any]:
-    """Every value by its name or place."""
     return settings.model_dump(exclude={"leaves"}) | dict(settings.leaves)
 
 
