@@ -497,7 +497,7 @@ async def test_a_paused_sandbox_is_said_with_age_and_resumed(agent: FakeAgent, m
         assert "terminal" in user.line(1)
         await user.press("2", "1", until=lambda: user.deck.screen.query(Log))
         agent.sandbox, agent.unreached = "PAUSED", True
-        await user.press(sees=("sandbox paused, log as of", "r resumes it"))
+        await user.press(sees=("sandbox paused, log as of", "r resumes it"), until=lambda: "◔" not in user.text)
         assert "terminal" not in user.line(1)
         await user.press("p", sees="The agent does not work now.")
         await user.press("f2", "3", sees="Its sandbox is paused.")

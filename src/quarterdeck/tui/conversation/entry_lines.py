@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from quarterdeck.fleet.ages import stopwatch
-from quarterdeck.fleet.conversations import ConversationWord
 from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.settings.words import counted
@@ -39,8 +38,8 @@ class Layout(NamedTuple):
     """How an entry is laid out."""
 
     width: int
-    waiting: bool = False
-    """Whether unfinished actions wait for a person."""
+    unfinished: str = Outcome.OPEN
+    """The state word of actions without a result: that they run, that a person is asked, or neither."""
     unfolded: bool = False
 
     def lines(self, entry: Entry, at: datetime | None) -> list[Cell]:
@@ -84,14 +83,14 @@ class Layout(NamedTuple):
         if entry.said:
             words = entry._replace(kind=EntryKind.AGENT, who="agent", text=entry.said, thought="")
             said = self._message(words, time)
-        asked = self.waiting and entry.outcome is Outcome.OPEN
+        outcome = self.unfinished if entry.outcome is Outcome.OPEN else entry.outcome
         right = self._right(entry)
         room = self.width - TIME - 1 - TOOL - 2 - cell_length(right)
         title, cells = clip(text.line(entry.title or entry.summary), max(room, WHO))
         name, named = clip(text.line(entry.who), TOOL)
         head: Cell = (
             (time, Tone.MUTED),
-            glyph(ConversationWord.NEEDS_YOU if asked else entry.outcome or EntryKind.QUIET),
+            glyph(outcome or EntryKind.QUIET),
             (Shown(f" {name}{' ' * (TOOL - named)} "), Tone.MUTED),
             (Shown(title + " " * (room - cells)), Tone.PLAIN),
             *right,

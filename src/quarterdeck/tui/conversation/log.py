@@ -87,14 +87,14 @@ class Log(CellLines, can_focus=True):
         self._cursor = 0
         self._seen = ""
         """The last entry at the time when following stopped."""
-        self._waiting = False
+        self._unfinished = ""
         self._terminal: Size | None = None
 
     # What is shown
 
-    def show(self, entries: Sequence[Entry], *, waiting: bool) -> None:
-        """Show the current entries; the line at the top of the screen stays there."""
-        before, self.entries, self._waiting = self.entries, entries, waiting
+    def show(self, entries: Sequence[Entry], unfinished: str) -> None:
+        """Show the current entries and the state of actions without a result; the line at the top stays there."""
+        before, self.entries, self._unfinished = self.entries, entries, unfinished
         number = None if self.following or not before else _number(entries, before[self._top.entry].id)
         if number is not None:
             self._cursor = max(self._cursor + number - self._top.entry, 0)
@@ -245,7 +245,7 @@ class Log(CellLines, can_focus=True):
     def _lines(self, number: int) -> list[Cell]:
         """Return an entry as lines; a person's message is preceded by a blank line."""
         entry = self.entries[number]
-        layout = Layout(max(self.size.width - len(CURSOR[0]), LEAST), self._waiting, entry.id in self.unfolded)
+        layout = Layout(max(self.size.width - len(CURSOR[0]), LEAST), self._unfinished, entry.id in self.unfolded)
         lines = laid_out(layout, entry, self._local(entry.at))
         return [(), *lines] if entry.kind is EntryKind.PERSON and number else lines
 

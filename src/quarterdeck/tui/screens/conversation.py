@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.fleet.conversations import conversation_row
-from quarterdeck.fleet.entries import Entry, EntryKind
+from quarterdeck.fleet.conversations import ConversationWord, conversation_row
+from quarterdeck.fleet.entries import Entry, EntryKind, Outcome
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
@@ -135,7 +135,8 @@ class ConversationScreen(DeckScreen):
             nothing = f"Nothing could be read. {unread}" if unread else "Nothing has happened yet."
             self.log_view.empty = text.line(nothing), Tone.WARN if unread else Tone.MUTED
         asked = () if self._following.only_read else transcript.question
-        self.log_view.show(transcript.entries, waiting=bool(asked))
+        unfinished = Outcome.OPEN if self._following.reached else EntryKind.QUIET
+        self.log_view.show(transcript.entries, ConversationWord.NEEDS_YOU if asked else unfinished)
         if self._question.ask(asked) and self._question.has_focus:
             self.set_focus(self.log_view)
         if not (self._following.reached and transcript.waiting):
