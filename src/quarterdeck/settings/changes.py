@@ -204,7 +204,7 @@ def restored(changes: KeptChanges, draft: Draft, *, over_others: bool = True) ->
     moved: list[str] = []
     gone = gone_with_condenser(draft.base, {key: change.new for key, change in changes.fields.items()})
     for key, change in changes.fields.items():
-        if key in gone:
+        if key in gone:  # another kind of condenser takes it along by itself
             continue
         entry = draft.fields.by_key.get(key)
         label = entry.label if entry is not None else key
