@@ -310,3 +310,20 @@ def test_every_server_that_may_have_more_hidden_secrets_than_are_typed_is_named(
     other = McpConfig(stdio_servers=(StdioServer(name="other", command="uvx"),))
     assert (lost(base, renamed), lost(base, other), lost(base, None)) == (("files",), (), ())
     assert lost(base, config_of({"fs": base["fs"], "copy": base["fs"] | {"env": {"T": "t"}}})) == ("fs",)
+
+
+async def test_an_earlier_record_has_its_servers_in_a_member_and_a_key_as_text_and_no_mask_is_sent_back() -> None:
+    tools, mail = ({"url": f"https://{host}.example/mcp", "auth": auth} for host, auth in (("a", "k0"), ("b", "oauth")))
+    hiding = {"tools": {"headers": {"X": "<redacted>"}}, "mail": {}, "fs": {"env": {"T": "<redacted>"}}}
+    plain = {"tools": tools, "mail": mail, "fs": {"command": "npx"}}
+    told = {name: members | hiding[name] for name, members in plain.items()}
+    record = {"agent_settings": {"schema_version": 3, "mcp_config": {"mcpServers": told}}}
+    client, wire = client_to({"GET /api/v1/settings": [Answer(record)], "POST /api/v1/settings": [Answer({})]})
+    base = await loaded(client)
+    config = base.mcp_config or McpConfig()
+    keyed = config.shttp_servers[0].model_copy(update={"api_key": SecretStr("k1")})
+    changes = {"mcp_config": config.model_copy(update={"shttp_servers": (keyed, config.shttp_servers[1])})}
+    assert losses(base, changes, NESTED) == (Loss("mcp_config", certain=True, parts=tuple(plain)),)
+    await client.settings.store(base, changes)
+    sent = plain | {"tools": tools | {"auth": "k1"}}
+    assert wire.sent("POST")[0].body == {"agent_settings_diff": {"mcp_config": sent}}

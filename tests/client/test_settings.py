@@ -118,6 +118,7 @@ async def test_a_mask_is_never_sent_as_a_secret(mask: str) -> None:
     [
         *((f"enable_{name}", None) for name in ("sound_notifications", "solvability_analysis", "default_condenser")),
         *((name, None) for name in ("user_consents_to_analytics", "enable_proactive_conversation_starters")),
+        *((name, None) for name in ("sandbox_grouping_strategy", "disabled_skills")),
         ("agent_settings.llm.temperature", 1.0),
         ("language", "half \ud800"),
         *(("max_budget_per_task", number) for number in (math.nan, math.inf, -math.inf)),
@@ -352,3 +353,6 @@ async def test_a_value_is_replaced_only_where_that_can_be_done_and_there_is_one(
         client, server = opened(nested)
         assert (await error_of(client.secrets.replace_value("TOKEN", VALUE))).kind is kind
         assert server.sent("POST") == []
+    client, _ = opened(True, "TOKEN", written=Answer({"detail": "Secret TOKEN already exists"}, 400))
+    error = await error_of(client.secrets.replace_value("TOKEN", VALUE))
+    assert (error.kind, error.outcome) == (ErrorKind.NOT_OFFERED, Outcome.NOT_APPLIED)

@@ -41,6 +41,8 @@ _REPLACING = {
     "llm_model": _CLEARED_BY_EMPTY,
     "llm_base_url": _CLEARED_BY_EMPTY,
     "user_consents_to_analytics": _ALWAYS_SET,
+    "sandbox_grouping_strategy": _ALWAYS_SET,
+    "disabled_skills": _ALWAYS_SET,
     "search_api_key": FieldRules(clear_with=" "),
 }
 """Where a store replaces the record, null keeps some fields and resets the others (SERVERS.md: unsetting a field)."""

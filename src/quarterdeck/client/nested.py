@@ -10,7 +10,7 @@ from quarterdeck.client.errors import FieldProblem
 from quarterdeck.client.models.enums import Grouping
 from quarterdeck.client.models.server import FieldRules
 from quarterdeck.client.models.settings import Loss, Settings, SettingsChanges
-from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost
+from quarterdeck.client.nested_mcp import as_earlier, config_of, from_earlier, map_of, secrets_lost
 from quarterdeck.client.redact import Location, invalid, is_secret_name
 
 NESTED_SETTINGS = "/api/v1/settings"
@@ -21,6 +21,9 @@ CONDENSER_KIND = f"{CONDENSER}.condenser_kind"
 MCP = "mcp_config"
 SECTIONS = (AGENT, CONVERSATION)
 USUAL_KIND = "openhands"
+SCHEMA_VERSION = f"{AGENT}.schema_version"
+MAP_OF_SERVERS = 4
+"""The first version of the agent's settings with one map of them (SERVERS.md: MCP servers of earlier records)."""
 DIFFERS_AT_EACH_LOAD = f"{AGENT}.agent_context.current_datetime"
 """A leaf with a different value at every load."""
 
@@ -93,7 +96,7 @@ def nested_members(content: Mapping[str, Any]) -> dict[str, Any]:
     members |= {name: leaves[place] for name, place in PLACES.items() if place in leaves}
     servers = (content.get(AGENT) or {}).get(MCP)
     if isinstance(servers, dict):
-        members[MCP] = config_of(servers)
+        members[MCP] = config_of(from_earlier(servers) if _is_earlier(leaves) else servers)
     return {name: value for name, value in members.items() if value is not None} | {"leaves": leaves}
 
 
@@ -108,7 +111,9 @@ def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, An
         changes = {**changes, "llm_base_url": None}
     for name, value in changes.items():
         if name == MCP:
-            _put(body, PLACES[MCP], {} if value is None else map_of(value))
+            servers = {} if value is None else map_of(value)
+            earlier = base is not None and _is_earlier(base.leaves)
+            _put(body, PLACES[MCP], as_earlier(servers) if earlier else servers)
         elif name in FIELDS:
             _refuse_foreign(name, base, changes)
             _put(body, FIELDS[name].place or name, _checked(name, value, FIELDS[name].type))
@@ -118,6 +123,12 @@ def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, An
         else:
             raise invalid((name,), "this server has no such setting.")
     return body
+
+
+def _is_earlier(leaves: Mapping[str, Any]) -> bool:
+    """Whether a record is of releases before `MAP_OF_SERVERS`."""
+    version = leaves.get(SCHEMA_VERSION)
+    return isinstance(version, int) and version < MAP_OF_SERVERS
 
 
 def nested_losses(base: Settings, changes: SettingsChanges) -> Iterator[Loss]:

@@ -46,6 +46,41 @@ def map_of(config: McpConfig) -> dict[str, Any]:
     return {name: _members(server) for name, server in named(config)} | _unlisted(config)
 
 
+def from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the servers of an earlier record as later ones tell them (SERVERS.md: MCP servers of earlier records).
+
+    Its masks for variables and headers would be stored as their values, so nothing of them is kept.
+    """
+    servers = stored.get("mcpServers")
+    return {name: _told_later(members) for name, members in servers.items()} if isinstance(servers, dict) else {}
+
+
+def _told_later(members: Any) -> Any:
+    if not isinstance(members, dict):
+        return members
+    told = {name: value for name, value in members.items() if name not in ("env", "headers", "auth")}
+    match members.get("auth"):
+        case "oauth":
+            told["auth"] = {"strategy": "oauth2"}
+        case str():
+            told["auth"] = {"strategy": "bearer"}
+    return told
+
+
+def as_earlier(servers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a map for the store of an earlier server, which takes a bearer's key, or `oauth`, as a text."""
+    return {name: _sent_earlier(members) for name, members in servers.items()}
+
+
+def _sent_earlier(members: Any) -> Any:
+    match members:
+        case {"auth": {"strategy": "bearer", "value": key}}:
+            return members | {"auth": key}
+        case {"auth": {"strategy": "oauth2"}}:
+            return members | {"auth": "oauth"}
+    return members
+
+
 def secrets_lost(base: Settings, changes: SettingsChanges) -> tuple[str, ...]:
     """Return the names of MCP servers that may lose secrets that a load does not tell.
 

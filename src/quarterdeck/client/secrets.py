@@ -68,17 +68,18 @@ class SecretsResource:
             raise _gone(name)
 
     async def replace_value(self, name: str, value: SecretStr) -> None:
-        """Give a secret a new value and keep its description.
+        """Give a secret a new value and keep its description: creating one that is there overwrites its value.
 
         Raises ServiceError: NOT_OFFERED if values cannot be changed, MISSING if there is no such secret.
         """
         if not self._transport.server.nested:
-            words = "This server cannot change the value of a secret."
-            advice = "Delete the secret and create it anew; between the two there is none."
-            raise ServiceError(ErrorKind.NOT_OFFERED, words, advice, outcome=Outcome.NOT_SENT)
+            raise _fixed_value(Outcome.NOT_SENT)
         if not await self._has(name):
             raise _gone(name)
-        await self._write(Request("POST", self._path, body={"name": name, "value": value}))
+        try:
+            await self._write(Request("POST", self._path, body={"name": name, "value": value}))
+        except ServiceError as error:
+            raise _fixed_value(error.outcome) if error.status == 400 else error from None
 
     async def delete(self, name: str) -> None:
         """Delete a secret."""
@@ -123,6 +124,12 @@ class SecretsResource:
 def _check_name(name: str) -> None:
     if NAME.fullmatch(name) is None:
         raise invalid(("name",), "a name has letters, digits and underscores, and begins with no digit.")
+
+
+def _fixed_value(outcome: Outcome) -> ServiceError:
+    words = "This server cannot change the value of a secret."
+    advice = "Delete the secret and create it anew; between the two there is none."
+    return ServiceError(ErrorKind.NOT_OFFERED, words, advice, outcome=outcome)
 
 
 def _gone(name: str) -> ServiceError:
