@@ -200,32 +200,26 @@ class SettingsForm(Vertical):
         return self._take(change(self.draft))
 
     async def take_over(self, draft: Draft) -> bool:
-        """Go on with another draft, with the cursor on the first row that differs; returns whether one does."""
-        before = self.draft
-        changed = await self.change(lambda _: draft)
-        first = next(_changed_rows(before, self.draft), None)
-        if first is not None:
+        """Go on with another draft, with the cursor on the first row that differs; returns whether one does.
+
+        If a filter hides that row, all is shown.
+        """
+        await self.stop_editing()
+        first = next(_changed_rows(self.draft, draft), "")
+        is_hidden = first not in self.view.rows
+        self.list.move_to(first)  # now, because it may go
+        changed = self._take(draft)
+        if changed and is_hidden:
             self.go_to(first)
         return changed
 
     async def action_undo(self) -> None:
         """Undo the last edit."""
-        await self._step(Draft.undo)
+        await self.take_over(self.draft.undo())
 
     async def action_redo(self) -> None:
         """Redo the edit that was undone."""
-        await self._step(Draft.redo)
-
-    async def _step(self, step: Callable[[Draft], Draft]) -> None:
-        """Undo or redo an edit; the cursor goes to what that changes, and if a filter hides it, all is shown."""
-        await self.stop_editing()
-        rows = list(_changed_rows(self.draft, step(self.draft)))
-        new = [row for row in rows if row not in self.view.rows]
-        if rows and not new:
-            self.list.move_to(rows[0])  # now, because it may go
-        await self.change(step)
-        if new:
-            self.go_to(new[0])
+        await self.take_over(self.draft.redo())
 
     async def action_revert(self) -> None:
         """Discard the edit of the row under the cursor; a new MCP server is deleted."""
