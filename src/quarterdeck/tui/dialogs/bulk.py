@@ -61,7 +61,7 @@ class PlanDialog(ConfirmDialog):
         self.hint((*(self.HINTS if self.planned.rows else NOTHING_TO_DO), *hidden))
 
     def action_accept(self) -> None:
-        """Yes."""
+        """Agree to the plan, if it applies to any row."""
         if self.planned.rows:
             super().action_accept()
         else:

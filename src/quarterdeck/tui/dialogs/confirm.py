@@ -22,7 +22,7 @@ class ConfirmDialog(Dialog[bool]):
     HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no (enter too)"))
 
     def action_accept(self) -> None:
-        """Yes."""
+        """Close with a yes."""
         self.dismiss(result=True)
 
 
@@ -33,7 +33,7 @@ class YesNoDialog(ConfirmDialog):
     HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no"), ("esc", "back (enter too)"))
 
     def action_decline(self) -> None:
-        """No."""
+        """Close with a no, which escape is not."""
         self.dismiss(result=False)
 
 
