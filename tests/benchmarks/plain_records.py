@@ -34,8 +34,7 @@ def client() -> httpx.AsyncClient:
 async def pages(client: httpx.AsyncClient, url: str) -> AsyncIterator[list[tuple[str, ...]]]:
     query = {"limit": "100"}
     while True:
-        answer = await client.get(f"{url}/api/v1/sandboxes/search", params=query)
-        page = Page.model_validate_json(answer.content)
+        page = Page.model_validate_json((await client.get(f"{url}/api/v1/sandboxes/search", params=query)).content)
         yield [_row(sandbox) for sandbox in page.items]
         if page.next_page_id is None:
             return
@@ -43,5 +42,4 @@ async def pages(client: httpx.AsyncClient, url: str) -> AsyncIterator[list[tuple
 
 
 def _row(sandbox: Sandbox) -> tuple[str, ...]:
-    times = (str(sandbox.created_at), str(sandbox.updated_at))
-    return (sandbox.id, sandbox.status, sandbox.sandbox_spec_id, *times)
+    return (sandbox.id, sandbox.status, sandbox.sandbox_spec_id, str(sandbox.created_at), str(sandbox.updated_at))

@@ -124,8 +124,7 @@ def main() -> None:
     parser.add_argument("--changing", choices=CHANGING, default="status")
     parser.add_argument("--no-batches", action="store_true", help="answer like a server that cannot read by ids")
     given = parser.parse_args()
-    lists = Lists(given.sandboxes, given.churn, given.tick, given.changing)
-    asyncio.run(serve(lists, batches=not given.no_batches))
+    asyncio.run(serve(Lists(given.sandboxes, given.churn, given.tick, given.changing), batches=not given.no_batches))
 
 
 if __name__ == "__main__":

@@ -261,8 +261,7 @@ def test_an_export_acts_on_no_terminal_and_says_what_is_stored(run: Run, more: t
     with answering("/api/settings", {"llm_model": "a-model", "git_user_name": name}) as url:
         ended = run("--url", url, "settings", "export", *more)
     assert all(line.isprintable() for line in ended.out.splitlines())
-    read = json.loads(ended.out) if more else tomllib.loads(ended.out)
-    assert read["settings"]["git_user_name"] == name
+    assert (json.loads(ended.out) if more else tomllib.loads(ended.out))["settings"]["git_user_name"] == name
 
 
 @pytest.fixture(params=PARAMS)

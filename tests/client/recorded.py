@@ -46,8 +46,7 @@ def exchange(release: str, name: str) -> Exchange:
     recorded = json.loads(file.read_text())
     request, response = recorded["request"], recorded["response"]
     headers = {key: value for key, value in response["headers"].items() if value is not None}
-    plain_text = headers.get("content-type", "").startswith("text/plain")
-    body = response["body"].encode() if plain_text else response["body"]
+    body = response["body"].encode() if headers.get("content-type", "").startswith("text/plain") else response["body"]
     answer = Answer(body, response["status"], headers)
     return Exchange(release, request["method"], request["path"], request["query"], request["body"], answer)
 

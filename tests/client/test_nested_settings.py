@@ -272,8 +272,7 @@ def test_secrets_that_were_typed_are_sent_as_the_server_wants_them() -> None:
     ]
     sse = [{"url": "https://a.example/sse", "api_key": "k1"}, {"url": "https://a.example/other"}]
     stdio = [{"name": "fs", "command": "npx", "env": {"T": "k4"}}]
-    config = {"sse_servers": sse, "shttp_servers": shttp, "stdio_servers": stdio}
-    assert as_sent(McpConfig.model_validate(config)) == {
+    assert as_sent(McpConfig.model_validate({"sse_servers": sse, "shttp_servers": shttp, "stdio_servers": stdio})) == {
         "a-example": {"url": "https://a.example/sse", "auth": {"strategy": "bearer", "value": "k1"}},
         "a-example-2": {"url": "https://a.example/other", "transport": "sse"},
         "tools": b | {"headers": {"X-Key": "k2"}},

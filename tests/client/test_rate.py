@@ -39,8 +39,7 @@ async def test_background_turns_come_in_their_order_and_the_limit_stays() -> Non
             await turns.turn(background=background)
             given.append((asyncio.get_running_loop().time(), name))
 
-    people = [take("person", 10, background=False) for _ in range(4)]
-    await asyncio.gather(*people, take("watch", 4, background=True))
+    await asyncio.gather(*[take("person", 10, background=False) for _ in range(4)], take("watch", 4, background=True))
     moments = [when for when, _ in given]
     assert all(later - earlier >= SECOND * NEARLY for earlier, later in zip(moments, moments[5:], strict=False))
     watched = [at for at, (_, name) in enumerate(given) if name == "watch"]

@@ -201,8 +201,7 @@ async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
     canonical = "agent mcp_config condenser.enabled condenser.max_size llm.model llm.api_key llm.base_url"
     assert [field.place for field in fields] == [f"agent_settings.{key}" for key in raw if key not in canonical.split()]
     by_place = {field.place.removeprefix("agent_settings."): field for field in fields if field.variant == "openhands"}
-    choices = by_place["llm.reasoning_summary"].choices
-    assert [choice.value for choice in choices] == ["auto", "concise", "detailed"]
+    assert [choice.value for choice in by_place["llm.reasoning_summary"].choices] == ["auto", "concise", "detailed"]
     needed = tuple(f"agent_settings.verification.{name}" for name in ("critic_enabled", "enable_iterative_refinement"))
     assert by_place["verification.critic_threshold"].depends_on == needed
     secret = {field.place.removeprefix("agent_settings.") for field in fields if field.secret}

@@ -89,8 +89,7 @@ PAGES = st.tuples(st.lists(st.integers(0, 8), max_size=4), st.none() | st.sample
 
 @given(st.lists(PAGES, min_size=1, max_size=8))
 async def test_whatever_pages_say_each_record_is_read_once(script: list[tuple[list[int], str | None]]) -> None:
-    answers = [page(*numbers, next_page_id=page_id) for numbers, page_id in script]
-    client, server = client_of({SEARCH: list(answers)})
+    client, server = client_of({SEARCH: [page(*numbers, next_page_id=page_id) for numbers, page_id in script]})
     read, _ = await gathered(client.sandboxes.pages())
     assert len(ids_of(read)) == len(set(ids_of(read)))
     assert len(server.asked) <= 4 + 1
@@ -226,8 +225,7 @@ async def test_a_large_answer_comes_as_pages_of_some_records_each(shape: str, en
 
 @pytest.mark.parametrize("end", ["", "]x", ", 7", "] , "])
 async def test_a_large_answer_that_breaks_off_keeps_what_came_before(end: str) -> None:
-    client = documented((json.dumps(records(1500))[:-1] + end).encode())
-    read, error = await gathered(client.conversations.pages())
+    read, error = await gathered(documented((json.dumps(records(1500))[:-1] + end).encode()).conversations.pages())
     assert error is not None
     assert error.kind in (ErrorKind.BROKEN, ErrorKind.WRONG_API)
     assert ids_of(read) == [f"c{number}" for number in range(1400)]
@@ -346,8 +344,7 @@ async def test_a_renaming_without_the_record_in_its_answer_is_read_also_where_no
     ],
 )
 async def test_what_is_no_trajectory_is_said(answer: Answer, listed: list[Any], kind: ErrorKind, words: str) -> None:
-    script = {TRAJECTORY: [answer], LISTED: [Answer(listed)]}
-    client, _ = client_of(script, limits=FAST._replace(trajectory_body=4096))
+    client, _ = client_of({TRAJECTORY: [answer], LISTED: [Answer(listed)]}, limits=FAST._replace(trajectory_body=4096))
     error = await error_of(client.conversations.trajectory(ONE["id"]))
     assert error.kind is kind
     assert words in f"{error.words} {error.advice}"

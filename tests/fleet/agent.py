@@ -1,10 +1,17 @@
 """A stand-in for an app server with one conversation, and for its agent server: as real ones answer (SERVERS.md)."""
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
+from websockets.asyncio.server import Server, ServerConnection, broadcast, serve
+from websockets.http11 import Request, Response
 
 from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.tui.fake_fleet import FakeFleet
@@ -167,3 +174,40 @@ class FakeAgent:
             case "/interrupt" | "/pause":
                 self.set("paused")
         return Answer({"success": True})
+
+
+class Telling:
+    """Serves an agent on a free port, and tells all its sockets what it is given."""
+
+    server: Server
+
+    def __init__(self, agent: FakeAgent) -> None:
+        self.agent, self.opened = agent, 0
+        self.answers = asyncio.Event()  # cleared while the agent server answers nothing
+        self.answers.set()
+
+    def tell(self, **frame: Any) -> None:
+        broadcast(self.server.connections, json.dumps(frame))
+
+    async def answer(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Answer a request; None where it opens a socket."""
+        address = urlsplit(request.path)
+        if address.path.startswith("/sockets/"):
+            self.opened += 1
+            return None
+        if not address.path.startswith("/api/v1/"):
+            await self.answers.wait()
+        answer = self.agent(Asked("GET", address.path, tuple(parse_qsl(address.query)), httpx.Headers(), b""))
+        assert isinstance(answer, Answer)
+        response = connection.respond(HTTPStatus(answer.status), answer.content.decode())
+        response.headers["Content-Type"] = "application/json"
+        return response
+
+
+@asynccontextmanager
+async def telling(agent: FakeAgent) -> AsyncIterator[Telling]:
+    teller = Telling(agent)
+    async with serve(ServerConnection.wait_closed, "127.0.0.1", 0, process_request=teller.answer) as teller.server:
+        agent.host = f"http://127.0.0.1:{teller.server.sockets[0].getsockname()[1]}"
+        yield teller
+        teller.answers.set()  # the server ends once everybody has been answered

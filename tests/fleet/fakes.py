@@ -68,8 +68,7 @@ class Story:
                 self.second += float(word)
             elif word.isupper():
                 self.second += 1
-                record = sandbox(word, served=word == "RUNNING")
-                self.memories.observe([record], at(self.second), beginning=self._new)
+                self.memories.observe([sandbox(word, served=word == "RUNNING")], at(self.second), beginning=self._new)
             else:
                 self._acts(word)
         return self

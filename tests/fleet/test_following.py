@@ -1,17 +1,10 @@
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from http import HTTPStatus
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
-import httpx
 import pytest
-from websockets.asyncio.server import Server, ServerConnection, broadcast, serve
-from websockets.http11 import Request, Response
 
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.fleet import answering
@@ -20,7 +13,7 @@ from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.transcript import NOT_KNOWN
 from tests.client.fakes import FAST, Answer, Asked, client_at, client_of, under_way
-from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
+from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent, Telling, telling
 from tests.local.conftest import until
 
 
@@ -102,45 +95,13 @@ async def test_what_was_said_last_in_a_sandbox_that_is_gone_is_read_from_the_cop
     assert [entry.text for entry in followed.transcript.entries if entry.text] == ["before", "the last words"]
 
 
-class Telling:
-    """Serves an agent on a free port, and tells all its sockets what it is given."""
-
-    server: Server
-
-    def __init__(self, agent: FakeAgent) -> None:
-        self.agent, self.opened = agent, 0
-        self.answers = asyncio.Event()  # cleared while the agent server answers nothing
-        self.answers.set()
-
-    def tell(self, **frame: Any) -> None:
-        broadcast(self.server.connections, json.dumps(frame))
-
-    async def answer(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Answer a request; None where it opens a socket."""
-        address = urlsplit(request.path)
-        if address.path.startswith("/sockets/"):
-            self.opened += 1
-            return None
-        if not address.path.startswith("/api/v1/"):
-            await self.answers.wait()
-        answer = self.agent(Asked("GET", address.path, tuple(parse_qsl(address.query)), httpx.Headers(), b""))
-        assert isinstance(answer, Answer)
-        response = connection.respond(HTTPStatus(answer.status), answer.content.decode())
-        response.headers["Content-Type"] = "application/json"
-        return response
-
-
 @asynccontextmanager
 async def followed(agent: FakeAgent) -> AsyncIterator[tuple[Telling, Following]]:
     """Follow it as the deck does, with little patience."""
-    teller = Telling(agent)
-    async with serve(ServerConnection.wait_closed, "127.0.0.1", 0, process_request=teller.answer) as teller.server:
-        agent.host = f"http://127.0.0.1:{teller.server.sockets[0].getsockname()[1]}"
-        async with client_at(agent.host, limits=FAST._replace(quick=0.2)) as client:
-            following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
-            async with under_way(following.run()):
-                yield teller, following
-        teller.answers.set()  # the server ends once everybody has been answered
+    async with telling(agent) as teller, client_at(agent.host, limits=FAST._replace(quick=0.2)) as client:
+        following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
+        async with under_way(following.run()):
+            yield teller, following
 
 
 async def test_a_socket_counts_after_its_first_frame_and_what_it_tells_is_asked_for() -> None:
@@ -159,6 +120,8 @@ async def test_a_socket_counts_after_its_first_frame_and_what_it_tells_is_asked_
         following.refresh()
         await until(lambda: following.origin is Origin.COPY)
         assert following.note == "Its sandbox is in error."
+        teller.tell(kind="StreamingDeltaEvent", id="d", source="agent", content="one more ")
+        await until(lambda: following.origin is Origin.LIVE and not following.note)
 
 
 @pytest.mark.parametrize("version", ["1.8.2", "1.15.0", ""])
@@ -214,6 +177,8 @@ async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_a
     agent.unreached = False
     agent.meanwhile["/run"] = lambda: setattr(agent, "drops", True)
     assert "is not known: agent.test:8123 sent no" in await answering.send("hello")
+    agent.drops, agent.meanwhile["/run"] = False, lambda: setattr(agent, "unreached", True)
+    assert await answering.send("hello") == "Sent.", "its run was taken"
 
 
 @pytest.mark.parametrize("moment", ["/events", ""])

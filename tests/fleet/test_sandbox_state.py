@@ -108,8 +108,7 @@ def test_a_few_are_asked_at_a_time_each_once_a_minute_and_more_often_while_it_co
     memories.observe([sandbox("RUNNING", each, served=True) for each in ids], at(0), beginning=False)
     for second in range(1, 4):
         memories.observe([sandbox("STARTING", each) for each in ids], at(second), beginning=False)
-    asked = ["".join(memories.take_checks(ids, at(second))) for second in (4, 5, 6, 64)]
-    assert asked == ["abcde", "fg", "", "abcde"]
+    assert ["".join(memories.take_checks(ids, at(second))) for second in (4, 5, 6, 64)] == ["abcde", "fg", "", "abcde"]
     assert memories.checked("b", at(6), answered=False)
     assert not memories.checked("b", at(7), answered=False), "it is no news any more"
     memories.observe([sandbox("STARTING", "new", served=True)], at(100), beginning=True)
@@ -223,8 +222,7 @@ class Watched:
     ],
 )
 def test_what_was_asked_for_here_was_you_and_the_rest_the_server(story: str, expected: str) -> None:
-    events = Story(story).memories.timelines.of("abc")
-    assert ", ".join(f"{event.what} {event.cause}" for event in events) == expected
+    assert ", ".join(f"{event.what} {event.cause}" for event in Story(story).memories.timelines.of("abc")) == expected
 
 
 def test_what_appears_while_a_start_of_ours_is_not_answered_may_be_it_and_never_reads_that_nobody_asked() -> None:
@@ -309,8 +307,7 @@ def test_the_next_run_knows_what_has_run_although_it_reads_as_starting_and_since
     again = Watched(watched.kept())
     again.read(600, "STARTING", "STARTING")
     assert again.told("a") == [("Paused", Cause.UNKNOWN), ("Running", Cause.SERVER)]
-    words = [again.memories.by_id[name].state(at(600)).words for name in ("a", "b")]
-    assert words == ["Running", "Starting"]
+    assert [again.memories.by_id[name].state(at(600)).words for name in ("a", "b")] == ["Running", "Starting"]
     old = Conversation(id="c", sandbox_id="a", updated_at=at(-3600))
     row = sandbox_row(sandbox("STARTING", "a"), again.memories.by_id["a"], (old,))
     assert row.quiet(at(600)) == 540, "its conversation is older than its running"

@@ -36,8 +36,7 @@ async def test_the_sandbox_of_a_conversation_that_appears_is_read_with_it_and_th
 
 
 async def test_a_list_that_was_refused_is_read_again_once_the_key_is_known_to_be_accepted() -> None:
-    refused = Answer({"detail": "Unauthorized"}, 401)
-    fleet = FakeFleet(says={f"GET {CONVERSATIONS}/search": refused}, nested=True)
+    fleet = FakeFleet(says={f"GET {CONVERSATIONS}/search": Answer({"detail": "Unauthorized"}, 401)}, nested=True)
     async with running(fleet.answer) as session:
         await until(lambda: session.conversations.health.state is HealthState.REFUSED)
         fleet.says.clear()
@@ -149,7 +148,6 @@ async def test_a_record_that_cannot_be_read_counts_as_one_not_read_yet_until_it_
         return partial not in others and bool(others), talk and talk.unlinked, box and box.complete
 
     await read()
-    before = (False, None, False) if partial is About.CONVERSATIONS else (False, False, None)
-    assert await read() == before
+    assert await read() == ((False, None, False) if partial is About.CONVERSATIONS else (False, False, None))
     del fleet.says[path]
     assert (await read(), await read()) == ((True, False, True), (False, False, True))

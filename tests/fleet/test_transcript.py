@@ -90,8 +90,7 @@ def catch_up(transcript: Transcript, log: list[Event], limit: int, *, whole: boo
 
 @pytest.mark.parametrize("name", LOGS)
 def test_what_a_copy_tells_of_one_moment_keeps_its_order(name: str) -> None:
-    moment = datetime(2026, 3, 1, tzinfo=UTC)
-    log = [event.model_copy(update={"timestamp": moment}) for event in BY_NAME[name]]
+    log = [event.model_copy(update={"timestamp": datetime(2026, 3, 1, tzinfo=UTC)}) for event in BY_NAME[name]]
     transcript, middle = Transcript(), len(log) // 2
     for part, older in ((log[middle:-1], False), (log[:middle], True), (log[-3:], False)):
         transcript.copied(page(part, None, newest_first=True, limit=len(part)), older=older)

@@ -251,8 +251,7 @@ async def test_a_message_of_60_kb_is_whole(chat: Chat) -> None:
 async def test_errors_of_the_model_are_told_and_silence_is_measured(chat: Chat) -> None:
     await chat.does("error 401 bad key")
     await chat.comes(lambda: chat.transcript.status == "error")
-    errors = [each for each in chat.transcript.entries if each.kind is EntryKind.ERROR]
-    assert "Authentication" in errors[-1].title
+    assert "Authentication" in [each for each in chat.transcript.entries if each.kind is EntryKind.ERROR][-1].title
     await chat.does("error 429 slow down")
     await chat.comes(lambda: chat.transcript.status == "running")
     await chat.comes(lambda: chat.following.silent_for(datetime.now(UTC)).total_seconds() > 5)
@@ -295,8 +294,7 @@ async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target:
         assert task is not None
         if task.app_conversation_id is None:
             pytest.skip(f"no agent runs here: {task.detail}")
-        await user.press("ctrl+r")
-        await user.until(lambda: user.list_screen.table.cursor_id == task.app_conversation_id)
+        await user.press("ctrl+r", until=lambda: user.list_screen.table.cursor_id == task.app_conversation_id)
         await user.press("enter", sees="m writes a message")
         await answer(user, "echo one", "tab", "y")
         await answer(user, "echo two", "tab", "n")

@@ -140,8 +140,7 @@ async def test_a_tool_server_comes_and_goes_alone(editable: Client, added: McpSe
     others = servers_of(record)
     typed = HELD if editable.server.nested else record.mcp_config
     for new in ((added,), (added.model_copy(update=edit),), ()):
-        sent = McpConfig.of((*listed(typed), *new))
-        before, record = record, await changed(editable, record, {"mcp_config": sent})
+        before, record = record, await changed(editable, record, {"mcp_config": McpConfig.of((*listed(typed), *new))})
         assert unlike(before, record) <= {"mcp_config"}
         now = servers_of(record)
         assert {at: now.get(at) for at in others} == others
@@ -175,8 +174,7 @@ def servers_of(record: Settings) -> dict[str, McpServer]:
 
 def holds(found: McpServer, sent: McpServer) -> bool:
     """Whether all that was sent of a server is there; what else is, the real server filled in."""
-    members = found.model_dump()
-    return all(members.get(name) == value for name, value in sent.model_dump(exclude_unset=True).items())
+    return all(found.model_dump().get(name) == value for name, value in sent.model_dump(exclude_unset=True).items())
 
 
 def signing_in(record: Settings) -> set[str]:

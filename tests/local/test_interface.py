@@ -238,8 +238,7 @@ async def test_the_list_is_filtered_and_counted(caller: Caller, three: list[str]
     red: Json = {"title__contains": "RE"}
     whole = red | {"include_sub_conversations": True}
     for query, expected in ((red, three[1::-1]), (whole, [child, *three[1::-1]]), ({"unheard_of": "1"}, three[::-1])):
-        page = await caller.get(f"{PATH}/search", **query)
-        assert [item["id"] for item in page["items"]] == expected, query
+        assert [item["id"] for item in (await caller.get(f"{PATH}/search", **query))["items"]] == expected, query
         assert await caller.get(f"{PATH}/count", **query) == len(expected)
     assert (await caller.get(PATH, ids=three[0]))[0]["sub_conversation_ids"] == [child]
 

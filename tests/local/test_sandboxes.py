@@ -25,8 +25,7 @@ async def test_only_its_owner_may_read_it(open_service: Opener, folder: Path) ->
     folder.mkdir(mode=0o755, parents=True)
     caller = await open_service()
     await caller.post("/api/settings", {})
-    sandbox = await caller.start("shell")
-    own = folder / "sandboxes" / sandbox["id"]
+    own = folder / "sandboxes" / (await caller.start("shell"))["id"]
     files = [folder / f"service.db{end}" for end in ("", "-wal", "-shm")]
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, own)] == [0o700] * 2
     assert [stat.S_IMODE(path.stat().st_mode) for path in (own / "output.log", *files)] == [0o600] * 4
@@ -152,8 +151,9 @@ async def test_the_default_spec_serves_its_workspace(caller: Caller, folder: Pat
         key = {"X-Session-API-Key": sandbox["session_api_key"]}
         assert (await browser.get(f"{origin}/notes.txt", headers=key)).text == "hello"
         assert "notes.txt" in (await browser.get(url)).text
-        by_cookie = await browser.get(f"{origin}/notes.txt")
-        assert by_cookie.text == "hello", "the cookie of the first visit carries the key"
+        assert (await browser.get(f"{origin}/notes.txt")).text == "hello", (
+            "the cookie of the first visit carries the key"
+        )
 
 
 async def test_a_sandbox_gets_no_key_of_the_deck(caller: Caller, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,8 +93,7 @@ class Agent:
         self.headers = {"X-Session-API-Key": record["session_api_key"]}
 
     async def get(self, path: str = "", **query: Json) -> Json:
-        answer = await self.http.get(f"{self.url}{path}", headers=self.headers, params=query)
-        return answer.raise_for_status().json()
+        return (await self.http.get(f"{self.url}{path}", headers=self.headers, params=query)).raise_for_status().json()
 
     async def post(self, path: str, body: Json = None) -> int:
         return (await self.http.post(f"{self.url}{path}", headers=self.headers, json=body)).status_code

@@ -36,8 +36,7 @@ class Before:
             return {"service": "quarterdeck-local", "settings_store": store}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_own = scope["path"].startswith(self._paths)
-        await (self.app if is_own else self._service.app)(scope, receive, send)
+        await (self.app if scope["path"].startswith(self._paths) else self._service.app)(scope, receive, send)
 
 
 class ReplacingSettings(Settings):

@@ -295,8 +295,7 @@ def test_numbers_become_texts_and_a_line_its_words(members: dict[str, object], a
 
 def test_what_this_service_cannot_hold_is_named() -> None:
     given_members = {"url": "https://a.example/mcp", "headers": {"X-Org": "o"}, "alwaysAllow": ["x"], "disabled": True}
-    flat = pasted(json.dumps({"my tools": {**given_members}, "db": {"command": "npx", "cwd": "/w"}}))
-    assert flat.notes == (
+    assert pasted(json.dumps({"my tools": {**given_members}, "db": {"command": "npx", "cwd": "/w"}})).notes == (
         "my tools: this service has no place for headers (X-Org), alwaysAllow.",
         "db: this service has no place for cwd.",
     )

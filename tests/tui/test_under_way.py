@@ -238,8 +238,7 @@ async def test_what_was_refused_is_offered_by_the_next_runs(fleet: FakeFleet, tm
         await user.sees("A conversation was perhaps not created; n shows what you entered.")
         await user.press("n", sees=("Try it again", "port it"))
         await user.press("escape", "n", sees=("Try it again", "port it"))
-        await user.press("x", "escape", "escape")
-        await user.until(lambda: not list(tmp_path.rglob("unsent-conversations/*.json")))
+        await user.press("x", "escape", "escape", until=lambda: not list(tmp_path.rglob("unsent-conversations/*.json")))
         await user.press("n", sees="New conversation")
     assert not fleet.created
 

@@ -220,7 +220,7 @@ def served_by(service: LocalService) -> Connect:
     return connect
 
 
-def answering(server: FakeServer) -> Connect:
+def answering(server: FakeServer | None) -> Connect:
     def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
         access = Access(read_only=endpoint.read_only, transport=server, limits=FAST)
         return Client(endpoint.url or IN_PROCESS, key=key, access=access)

@@ -7,7 +7,7 @@ again right before an answer is sent.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from uuid import uuid4
 
@@ -251,7 +251,8 @@ class Answering:
                 if error.kind is not ErrorKind.CONFLICT:
                     raise
             else:
-                await self._following.catch_up()
+                with suppress(ServiceError):  # it goes on, whatever can be read
+                    await self._following.catch_up()
                 return None
         return "The agent does not start."
 

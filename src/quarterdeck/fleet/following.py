@@ -293,14 +293,16 @@ class Following:
         with suppress(ServiceError):
             async with aclosing(listen_to(agent)) as events:
                 async for event in events:
-                    self._hear(event)
+                    self._hear(agent, event)
         if self._live:
             self._live = False
             self.refresh()
         await asyncio.sleep(REOPENED_AFTER)
 
-    def _hear(self, event: Event) -> None:
+    def _hear(self, agent: AgentServer, event: Event) -> None:
         self.heard_at = self.clock()
+        if not self.reached:  # it is only too busy to respond
+            self.agent, self.origin, self.note = agent, Origin.LIVE, ""
         if isinstance(event, StateEvent) and event.key == FULL_STATE:
             self._compare_clocks(event)  # the log tells the state together with what is asked
         else:

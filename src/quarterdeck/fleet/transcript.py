@@ -91,8 +91,9 @@ class Transcript:
 
     @property
     def running(self) -> bool:
-        """Whether the agent works."""
-        return self.status == ExecutionStatus.RUNNING
+        """Whether the agent works; what is being written shows that before the log does."""
+        writes = self._written != _NOTHING_WRITTEN and not (self._is_whole or self.waiting)
+        return writes or self.status == ExecutionStatus.RUNNING
 
     @property
     def question(self) -> tuple[Entry, ...]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
 from quarterdeck.fleet.ages import JUST_NOW, age_of
 from quarterdeck.fleet.conversations import conversation_row, conversation_state
 from quarterdeck.fleet.entries import POLICIES
@@ -48,7 +48,8 @@ def about_line(
 ) -> Cell:
     """Return state, title, repository, cost, policy and running tool, as far as they fit."""
     transcript, record = following.transcript, record or Conversation(id=conversation_id)
-    known = replace(record, execution_status=transcript.status or record.execution_status)
+    status = ExecutionStatus.RUNNING if transcript.running else transcript.status or record.execution_status
+    known = replace(record, execution_status=status)
     state = conversation_state(known, SandboxStatus.RUNNING if following.reached else None)
     parts: dict[str, Span] = {
         "state": signed(state.word)[0] if following.origin is not Origin.GONE else (Shown(""), Tone.PLAIN),
