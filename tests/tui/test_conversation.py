@@ -17,7 +17,7 @@ from quarterdeck.tui.conversation.log import Log
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.screens import conversation
 from tests.client.fakes import FakeServer, Gated, to
-from tests.fleet.agent import ID, C, FakeAgent
+from tests.fleet.agent import ID, C, FakeAgent, telling
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet
 from tests.tui.user import PATIENCE, User, Words, answering, at_deck
 
@@ -278,7 +278,7 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
         await user.press("ctrl+r", sees=("rm -r build", "tab answers"))
         await user.press("y", sees="Copied the entry")
         await user.press("m", "l", "s", "escape", sees="a draft; m goes on")
-        await user.press("tab", "n", sees=("Reject", "Why"))
+        await user.press("tab", "n", sees=("Reject", "Why"), lacks="any more")
         await user.press(*"use git", "enter")
         await user.sees("rejected", "use git", "Rejected, and your reason sent.", "a draft; m goes on")
         assert composer(user).text == "ls"
@@ -488,16 +488,19 @@ async def test_it_is_stopped_and_goes_on_and_the_end_that_was_seen_is_read(agent
 
 
 async def test_a_paused_sandbox_is_said_with_age_and_resumed(agent: FakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
-    for rest in ("following.POLL", "watch.HIDDEN"):
-        monkeypatch.setattr(f"quarterdeck.fleet.{rest}", 3600.0)
+    for rest in ("fleet.following.POLL", "fleet.watch.HIDDEN", "tui.widgets.bars.STAYS"):
+        monkeypatch.setattr(f"quarterdeck.{rest}", 3600.0)
+    agent.add(
+        "ObservationEvent", tool_name="terminal", tool_call_id="left", observation={"content": [], "exit_code": -1}
+    )
     agent.asks("rm -r build")
     async with opened(agent) as user:
         agent.set("running")
-        await user.press("ctrl+r", sees=("● Working", "  terminal"))
-        assert "terminal" in user.line(1)
+        await user.press("ctrl+r", sees=("● Working", "runs on"), until=lambda: "  terminal" in user.line(1))
         await user.press("2", "1", until=lambda: user.deck.screen.query(Log))
+        await user.press("y", sees="Copied the entry")
         agent.sandbox, agent.unreached = "PAUSED", True
-        await user.press(sees=("sandbox paused, log as of", "r resumes it"), until=lambda: "◔" not in user.text)
+        await user.press(sees=("sandbox paused, log as of", "r resumes it", "ran on"), lacks="◔")
         assert "terminal" not in user.line(1)
         await user.press("p", sees="The agent does not work now.")
         await user.press("f2", "3", sees="Its sandbox is paused.")
@@ -543,6 +546,14 @@ async def test_a_question_that_cannot_be_answered_now_says_so_and_names_no_keys(
     assert agent.ran == []
 
 
+async def test_what_is_being_written_is_said_to_be_work_and_not_whole(agent: FakeAgent) -> None:
+    async with telling(agent) as teller, at_deck(answering(None), Connection("it", agent.host), sees="Fix") as user:
+        await user.press("enter", sees="○ Idle", until=lambda: teller.server.connections)
+        teller.tell(kind="StreamingDeltaEvent", id="d", source="agent", content="word " * 1000)
+        await user.sees("● Working", "live")
+        await user.press("enter", sees="It is still being written; all of it can be shown once it has ended.")
+
+
 async def test_what_a_message_means_is_not_asked_any_more_once_no_answer_can_be_sent(agent: FakeAgent) -> None:
     agent.asks("rm -r build")
     async with opened(agent, sees="tab answers") as user:
@@ -557,6 +568,13 @@ async def test_what_a_message_means_is_not_asked_any_more_once_no_answer_can_be_
         agent.reject()  # as somebody else tells it
         await user.reread()
         await user.sees("The agent does not wait for an answer any more; nothing was sent.", lacks="accept and say")
+        agent.asks("rm -r docs")
+        await user.reread(until=lambda: "rm -r docs" in user.text)
+        await user.press("escape", "tab", "n", *"not", sees="not", lacks="any more")
+        agent.reject()
+        await user.reread(sees="The agent does not ask this any more")
+        await user.press("enter", sees="It did not wait for an answer; none was sent.")
+        assert composer(user).text == "not\nwhy"
 
 
 async def test_a_sandbox_known_as_paused_is_resumed_while_the_conversation_still_opens(agent: FakeAgent) -> None:

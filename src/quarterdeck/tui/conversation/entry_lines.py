@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from quarterdeck.fleet.ages import stopwatch
+from quarterdeck.fleet.conversations import ConversationWord
 from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.settings.words import counted
@@ -38,9 +39,11 @@ class Layout(NamedTuple):
     """How an entry is laid out."""
 
     width: int
-    unfinished: str = Outcome.OPEN
-    """The state word of actions without a result: that they run, that a person is asked, or neither."""
-    unfolded: bool = False
+    asked: bool
+    """Whether a person is asked about the actions without a result."""
+    reached: bool
+    """Whether the agent server is reached; without it, nothing is known to be running."""
+    unfolded: bool
 
     def lines(self, entry: Entry, at: datetime | None) -> list[Cell]:
         """Return all lines of an entry; `at` is its local time."""
@@ -83,14 +86,17 @@ class Layout(NamedTuple):
         if entry.said:
             words = entry._replace(kind=EntryKind.AGENT, who="agent", text=entry.said, thought="")
             said = self._message(words, time)
-        outcome = self.unfinished if entry.outcome is Outcome.OPEN else entry.outcome
+        unknown = entry.outcome in (Outcome.OPEN, Outcome.RUNS_ON) and not self.reached
+        state: str = EntryKind.QUIET if unknown else entry.outcome or EntryKind.QUIET
+        if self.asked and entry.outcome is Outcome.OPEN:
+            state = ConversationWord.NEEDS_YOU
         right = self._right(entry)
         room = self.width - TIME - 1 - TOOL - 2 - cell_length(right)
         title, cells = clip(text.line(entry.title or entry.summary), max(room, WHO))
         name, named = clip(text.line(entry.who), TOOL)
         head: Cell = (
             (time, Tone.MUTED),
-            glyph(outcome or EntryKind.QUIET),
+            glyph(state),
             (Shown(f" {name}{' ' * (TOOL - named)} "), Tone.MUTED),
             (Shown(title + " " * (room - cells)), Tone.PLAIN),
             *right,
@@ -116,13 +122,13 @@ class Layout(NamedTuple):
 
     def _right(self, entry: Entry) -> Cell:
         """Return risk, exit code and time for the right end of the line."""
-        code, edit = entry.exit_code or 0, entry.edit
+        code, edit, runs_on = entry.exit_code or 0, entry.edit, "runs on" if self.reached else "ran on"
         told = (
             (entry.risk if entry.risk in RISKS else "", RISKS.get(entry.risk, Tone.PLAIN)),
             (f"+{edit.count('+')} -{edit.count('-')}" if edit is not None else "", Tone.MUTED),
             (f"exit {code}" if code > 0 else "", Tone.BAD),
             ("rejected" if entry.outcome is Outcome.REJECTED else "", Tone.WARN),
-            ("runs on" if entry.outcome is Outcome.RUNS_ON else "", Tone.BUSY),
+            (runs_on if entry.outcome is Outcome.RUNS_ON else "", Tone.BUSY if self.reached else Tone.MUTED),
             (took(entry.seconds) if entry.seconds is not None else "", Tone.MUTED),
         )
         return tuple((_after(words), tone) for words, tone in told if words)

@@ -87,14 +87,14 @@ class Log(CellLines, can_focus=True):
         self._cursor = 0
         self._seen = ""
         """The last entry at the time when following stopped."""
-        self._unfinished = ""
+        self._asked = self._reached = False
         self._terminal: Size | None = None
 
     # What is shown
 
-    def show(self, entries: Sequence[Entry], unfinished: str) -> None:
-        """Show the current entries and the state of actions without a result; the line at the top stays there."""
-        before, self.entries, self._unfinished = self.entries, entries, unfinished
+    def show(self, entries: Sequence[Entry], *, asked: bool, reached: bool) -> None:
+        """Show the current entries, whose open actions may be asked about; the line at the top stays there."""
+        before, self.entries, self._asked, self._reached = self.entries, entries, asked, reached
         number = None if self.following or not before else _number(entries, before[self._top.entry].id)
         if number is not None:
             self._cursor = max(self._cursor + number - self._top.entry, 0)
@@ -245,7 +245,8 @@ class Log(CellLines, can_focus=True):
     def _lines(self, number: int) -> list[Cell]:
         """Return an entry as lines; a person's message is preceded by a blank line."""
         entry = self.entries[number]
-        layout = Layout(max(self.size.width - len(CURSOR[0]), LEAST), self._unfinished, entry.id in self.unfolded)
+        width = max(self.size.width - len(CURSOR[0]), LEAST)
+        layout = Layout(width, self._asked, self._reached, entry.id in self.unfolded)
         lines = laid_out(layout, entry, self._local(entry.at))
         return [(), *lines] if entry.kind is EntryKind.PERSON and number else lines
 

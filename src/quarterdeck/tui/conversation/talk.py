@@ -15,7 +15,7 @@ from quarterdeck.fleet.following import Following
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import bindings
 from quarterdeck.tui.conversation.composer import Composer
 from quarterdeck.tui.conversation.drafts import Draft
@@ -247,10 +247,15 @@ class Talk:
             else:
                 self._answer_after_all()
 
+        def said() -> tuple[Cell, ...]:
+            ids = frozenset(entry.id for entry in self.following.transcript.question)
+            gone = "The agent does not ask this any more, so nothing is sent; what you type is kept as a draft."
+            return () if ids == shown else (cell(gone, Tone.WARN),)
+
         field = InputField(
             name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty"
         )
-        self.screen.app.push_screen(FormDialog("Reject", (field,), take, verb="reject"), rejected)
+        self.screen.app.push_screen(FormDialog("Reject", (field,), take, said=said, verb="reject"), rejected)
 
     def _answer_after_all(self) -> None:
         """Go back to the question, from which a dialog was opened."""

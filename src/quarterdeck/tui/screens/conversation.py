@@ -14,11 +14,12 @@ from textual.widgets import Input, Static
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.fleet.conversations import ConversationWord, conversation_row
-from quarterdeck.fleet.entries import Entry, EntryKind, Outcome
+from quarterdeck.fleet.conversations import conversation_row
+from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
+from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui import external, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import detail
@@ -135,8 +136,7 @@ class ConversationScreen(DeckScreen):
             nothing = f"Nothing could be read. {unread}" if unread else "Nothing has happened yet."
             self.log_view.empty = text.line(nothing), Tone.WARN if unread else Tone.MUTED
         asked = () if self._following.only_read else transcript.question
-        unfinished = Outcome.OPEN if self._following.reached else EntryKind.QUIET
-        self.log_view.show(transcript.entries, ConversationWord.NEEDS_YOU if asked else unfinished)
+        self.log_view.show(transcript.entries, asked=bool(asked), reached=self._following.reached)
         if self._question.ask(asked) and self._question.has_focus:
             self.set_focus(self.log_view)
         if not (self._following.reached and transcript.waiting):
@@ -279,8 +279,10 @@ class ConversationScreen(DeckScreen):
 
     def action_unfold(self) -> None:
         """Unfold the entry under the cursor, or fold it."""
-        if not self.log_view.toggle():
-            self.say("All of the entry is shown.")
+        entry = self.log_view.cursor_entry
+        if entry is not None and not self.log_view.toggle():
+            written = "It is still being written; all of it can be shown once it has ended."
+            self.say(written if entry.id == STREAMED else "All of the entry is shown.")
 
     def action_message_before(self) -> None:
         """Go to the person's previous message."""

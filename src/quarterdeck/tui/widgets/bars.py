@@ -137,6 +137,11 @@ class MessageLine(Widget):
     _goes_from = 0.0
     """When it goes with the next move, by the monotonic clock: at once what is said of a key, later an error."""
 
+    def watch_resting(self, resting: Cell) -> None:
+        """Show a new problem at once, unless the message is about one as well."""
+        if _is_problem(resting) and not _is_problem(self.message):
+            self.clear()
+
     def render(self) -> Content:
         """The message if there is one, otherwise the resting line."""
         return cut(content(self.message or self.resting), self.content_size)
@@ -161,6 +166,10 @@ class MessageLine(Widget):
     def clear(self) -> None:
         """Return to the resting line."""
         self.message = ()
+
+
+def _is_problem(told: Cell) -> bool:
+    return any(tone in (Tone.WARN, Tone.BAD) for _, tone in told)
 
 
 NAMED_KEYS = ("ctrl+", "f", "tab", "shift+tab", "left", "right", "backspace", "delete", "insert")
