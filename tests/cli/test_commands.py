@@ -36,9 +36,9 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
     assert (changed.out, changed.err) == ("3 of 3 changes verified\n", "")
     odd = run("settings", "set", "max_budget_per_task=0.5")
     assert odd.err.startswith("quarterdeck: Budget per task, USD: The service's web page")
-    assert "it is so already" in run("settings", "set", "language=fr").out
+    assert run("settings", "set", "language=fr").out == "nothing to change\n"
     run("settings", "set", "language=")
-    assert "it is so already" in run("settings", "set", "language=").out, "where nothing is stored, too"
+    assert run("settings", "set", "language=").out == "nothing to change\n", "where nothing is stored, too"
     held = stored(run)
     assert (held["language"], held["max_iterations"], held["confirmation_mode"]) == (None, 30, True)
 
@@ -213,7 +213,7 @@ def test_a_save_that_could_not_be_noted_says_that_it_cannot_be_undone(run: Run, 
 
 def test_specs_show_no_environment_and_one_that_is_unknown_starts_nothing(run: Run) -> None:
     ended = run("sandboxes", "start", "no-such-spec", status=1)
-    assert "There is no spec no-such-spec. List them with: quarterdeck sandboxes specs." in ended.err
+    assert "There is no spec 'no-such-spec'. List them with: quarterdeck sandboxes specs." in ended.err
     assert run("sandboxes", "list", "--json").json == []
     specs = run("sandboxes", "specs", "--json").json
     assert {"files", "shell"} <= {spec["id"] for spec in specs}
@@ -314,6 +314,8 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
         ("settings shows", "there is no shows here (choose from"),
         ("sandboxes", "`quarterdeck sandboxes --help`"),
         ("sandboxes pause", "No sandbox is named"),
+        ("sandboxes pause ", "argument ID: it is empty"),
+        ("conversations create --sandbox ", "argument --sandbox: it is empty"),
         ("settings set llm_api_key=-", "Standard input"),
         ("settings import -", "Standard input"),
         ("serve --port 99999", "65535"),
@@ -332,7 +334,7 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
     ],
 )
 def test_wrong_usage_is_status_two_and_nothing_is_asked(run: Run, words: str, said: str) -> None:
-    ended = run(*words.split(), status=2)
+    ended = run(*words.split(" "), status=2)
     assert (said in ended.err, ended.err.count("\n"), ended.out) == (True, 1, "")
 
 

@@ -158,13 +158,14 @@ def test_lesser_settings_are_shown_where_all_are_asked_for_and_what_is_not_taken
     some, everything = (nested("settings", "show", *more) for more in ((), ("--all",)))
     assert "less used settings stand at their defaults; --all lists them too" in some.err
     assert (everything.err, everything.out.count("\n") > some.out.count("\n")) == ("", True)
-    for assignment, words in (
-        ("max_iterations=", "keeps the stored value when it is cleared; replace it instead.\n"),
+    always = "max_iterations, agent: This server keeps the stored value when it is cleared; replace it instead.\n"
+    for assignments, words in (
+        ("max_iterations= agent=", always),
         ("enable_solvability_analysis=on", "lists those of a server.\n"),
     ):
-        assert nested("settings", "set", assignment, status=2).err.endswith(words)
-    taken = nested("settings", "import", "-", typed='not_set = ["max_iterations"]', status=2)
-    assert "Take out of the file what is not to be changed" in taken.err
+        assert nested("settings", "set", *assignments.split(), status=2).err.endswith(words)
+    taken = nested("settings", "import", "-", typed='not_set = ["max_iterations", "agent"]\nsettings = {language = "de"}')
+    assert (taken.out, taken.err) == ("1 of 1 changes verified\n", f"quarterdeck: Left alone: {always}")
 
 
 def test_the_address_that_goes_with_the_old_model_is_named_before(nested: Run) -> None:

@@ -182,6 +182,13 @@ def _number(read: Callable[[str], N], most: float, words: str, least: float = 0)
     return number
 
 
+def _named(text: str) -> str:
+    """Return what names something, which a blank text does not: a script may have left its variable empty."""
+    if text.strip():
+        return text
+    raise ArgumentTypeError("it is empty")
+
+
 def _assignment(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if equals and key.replace(".", "_").isidentifier():
@@ -222,9 +229,9 @@ def _settings(add: AddParser) -> None:
     text = "KEY= makes it not set, KEY=- reads it from standard input (the only way for a secret)"
     change.add_argument("assignments", nargs="+", type=_assignment, metavar="KEY=VALUE", help=text)
     write = _command(add, "export", "settings.export", "write the settings, without secrets, as TOML or JSON")
-    write.add_argument("file", nargs="?", metavar="FILE", help="a new file (.toml or .json); default: standard output")
+    write.add_argument("file", nargs="?", type=_named, metavar="FILE", help="a new file (.toml or .json); default: standard output")
     take = _command(add, "import", "settings_change.take", "take the settings of an export; stored secrets stay")
-    take.add_argument("file", metavar="FILE", help="an export; - reads standard input")
+    take.add_argument("file", type=_named, metavar="FILE", help="an export; - reads standard input")
     _saving(take)
     text = "take back the last save that was made from this machine; a second undo brings it back"
     _saving(_command(add, "undo", "settings_change.undo", text))
@@ -242,11 +249,12 @@ def _sandboxes(add: AddParser) -> None:
     listing.add_argument("--watch", action="store_const", dest="command", const=watching, help=text)
     _command(add, "specs", "sandboxes.specs", "list what a sandbox can be started from; the first is the default")
     start = _command(add, "start", "sandboxes.start", "start a sandbox")
-    start.add_argument("spec", nargs="?", metavar="SPEC", help="id of a spec (default: the server's first)")
+    start.add_argument("spec", nargs="?", type=_named, metavar="SPEC", help="id of a spec (default: the server's first)")
     _dry_run(start)
     for verb, ends in (("pause", "are paused"), ("resume", "are up"), ("delete", "are gone")):
         change = _command(add, verb, "sandboxes_change.run", f"{verb} sandboxes, and read them until they {ends}")
-        change.add_argument("ids", nargs="*", metavar="ID", help="id of a sandbox; with --filter only what passes both")
+        text = "id of a sandbox; with --filter only what passes both"
+        change.add_argument("ids", nargs="*", type=_named, metavar="ID", help=text)
         change.set_defaults(verb=verb)
         _filter(change)
         _dry_run(change)
@@ -262,14 +270,14 @@ def _conversations(add: AddParser) -> None:
     create.add_argument("--message", metavar="TEXT", help="first message; - reads it from standard input")
     create.add_argument("--title", metavar="TEXT")
     create.add_argument("--repository", metavar="OWNER/NAME")
-    create.add_argument("--branch", metavar="NAME")
-    create.add_argument("--sandbox", metavar="ID", help="use this sandbox instead of a new one")
+    create.add_argument("--branch", type=_named, metavar="NAME")
+    create.add_argument("--sandbox", type=_named, metavar="ID", help="use this sandbox instead of a new one")
     _one_conversation(add)
 
 
 def _conversation(add: AddParser, name: str, help_text: str) -> ArgumentParser:
     command = _command(add, name, f"conversation.{name}", help_text)
-    command.add_argument("id", metavar="ID", help="id of a conversation")
+    command.add_argument("id", type=_named, metavar="ID", help="id of a conversation")
     command.epilog = _CONVERSATION_EPILOG
     return command
 

@@ -59,7 +59,7 @@ class Conversation:
             await self.following.poll()
         except ServiceError as error:
             if error.kind is ErrorKind.INVALID and self.following.record is None:
-                words = f"{self._arguments.id!a} is no id of a conversation."
+                words = f"{self._arguments.id!r} is no id of a conversation."
                 raise CommandError(words, "`conversations list` shows them.", status=2) from None
             if self.result is None:
                 raise

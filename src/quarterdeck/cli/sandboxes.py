@@ -143,7 +143,7 @@ async def _known_spec(client: Client, spec_id: str | None) -> SandboxSpec:
     known = await client.sandboxes.specs()
     spec = next((one for one in known if spec_id in (None, one.id)), None)
     if spec is None:
-        words = f"There is no spec {spec_id}." if known else "The server has nothing to start a sandbox from."
+        words = f"There is no spec {spec_id!r}." if known else "The server has nothing to start a sandbox from."
         raise CommandError(words, LIST_SPECS)
     return spec
 

@@ -30,12 +30,12 @@ from quarterdeck.settings.review import Review, ReviewLine, problems
 from quarterdeck.settings.save import Caller, SaveResult, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
-from quarterdeck.settings.words import few, server_title
+from quarterdeck.settings.words import few, server_title, together
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.text import line
 
-TAKE_OUT = "Take out of the file what is not to be changed, also from its `not_set`."
-UNCHANGED = "nothing to change: it is so already"
+TAKE_OUT = "Take out of the file what is not to be changed."
+UNCHANGED = "nothing to change"
 
 
 async def change(arguments: CommandLine, config: Config) -> int:
@@ -107,7 +107,7 @@ def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
     entry = draft.fields.by_key.get(key)
     if entry is None or not draft.has(entry) or entry.control is Control.READ_ONLY:
         advice = "`quarterdeck help settings` lists all, `settings show --all` lists those of a server."
-        raise CommandError(f"{key!a} is not a setting that can be changed.", advice, status=2)
+        raise CommandError(f"{key!r} is not a setting that can be changed.", advice, status=2)
     if text not in ("", STANDARD) and (entry.secret or key == MCP):
         advice = f"Write {key}=- and give the value on standard input."
         raise CommandError(f"{key}: This may hold a secret, and arguments are seen by others.", advice, status=2)
@@ -192,10 +192,10 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
 
 
 def _stops(draft: Draft, server: Server) -> Iterable[str]:
-    """Return why a draft cannot be saved, a sentence for each field or MCP server."""
-    titles: dict[int | None, str] = {entry.row: f" {server_title(entry.server)}:" for entry in draft.servers.entries}
+    """Return why a draft cannot be saved, each sentence with the fields or MCP servers it is about."""
+    titles: dict[int | None, str] = {entry.row: f": {server_title(entry.server)}" for entry in draft.servers.entries}
     found = (each for each in problems(draft, server) if each.stops)
-    return dict.fromkeys(f"{each.key}:{titles.get(each.row, '')} {each.words}" for each in found)
+    return together((f"{each.key}{titles.get(each.row, '')}", each.words) for each in found)
 
 
 async def _give_up(conflict: Conflict) -> Side | None:

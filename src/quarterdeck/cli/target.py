@@ -37,7 +37,7 @@ def choose(arguments: CommandLine, config: Config) -> Connection:
 def _last(config: Config) -> Connection:
     last = config.preferences.last_connection or LOCAL_NAME
     if last != LOCAL_NAME and last not in config.connections:
-        words = f"The last connection, {last!a}, {_why_gone(last, config)}."
+        words = f"The last connection, {last!r}, {_why_gone(last, config)}."
         raise LastConnectionGoneError(words, "Choose one with --connection NAME (local: the local service).", status=2)
     return _called(last, config)
 
@@ -54,7 +54,7 @@ def _called(name: str, config: Config) -> Connection:
     if name == LOCAL_NAME:
         return LOCAL
     if name not in config.connections:
-        words = f"The connection {name!a} {_why_gone(name, config)}."
+        words = f"The connection {name!r} {_why_gone(name, config)}."
         raise CommandError(words, "Choose another with --connection or --url.", status=2)
     return config.connections[name]
 

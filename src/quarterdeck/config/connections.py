@@ -85,11 +85,11 @@ def read(path: Path, problems: list[str], remarks: list[str]) -> tuple[Mapping[s
         problems.append(f"{error}; defaults are used")
         return {}, {"": str(error)}
     known = f"known are tables like [{TABLE}.work]"
-    problems += [f"{path}: {name!a} is not known; {known}; the rest is used" for name in others]
+    problems += [f"{path}: {name!r} is not known; {known}; the rest is used" for name in others]
     found: dict[str, Connection] = {}
     left_out: dict[str, str] = {}
     for name, entry in entries.items():
-        where = f"{path}{_place(text, name)}, connection {name!a}"
+        where = f"{path}{_place(text, name)}, connection {name!r}"
         try:
             found[name] = _connection(name, entry)
             remarks += (f"{where}: {words}" for words in found[name].remarks)
@@ -174,7 +174,7 @@ def check_member(member: str, value: object) -> None:
         case "colour" if words not in COLOURS:
             raise ConfigError(f"colour is one of {', '.join(COLOURS)}")
         case _ if member not in _MEMBERS:
-            raise ConfigError(f"{member!a} is not known; known are {', '.join(_MEMBERS)}")
+            raise ConfigError(f"{member!r} is not known; known are {', '.join(_MEMBERS)}")
 
 
 def _connection(name: str, entry: object) -> Connection:

@@ -31,7 +31,7 @@ def save_connection(path: Path, connection: Connection, instead_of: str | None) 
     def edit(text: str, content: dict[str, Any]) -> str:
         entries = _entries(content, connections.TABLE)
         if name in entries and name != instead_of:
-            raise ConfigError(f"there is a connection called {name!a} already")
+            raise ConfigError(f"there is a connection called {name!r} already")
         old = instead_of if instead_of in entries else name
         changes = connections.changes(entries.get(old, {}), connection)
         return _with_members(text, content, connections.TABLE, old, changes, new_name=name)

@@ -96,7 +96,7 @@ def imported(text: str, draft: Draft) -> Imported:
     MCP servers keep the secrets stored for the same name or address; others must be typed. Raises ImportRefused.
     """
     wrong: list[str] = []
-    left: list[str] = []
+    left: list[tuple[str, str]] = []
     notes: list[str] = []
     foreign: dict[str, list[str]] = defaultdict(list)
     values: dict[str, Any] = {}
@@ -111,12 +111,10 @@ def imported(text: str, draft: Draft) -> Imported:
             values[MCP] = _with_servers(draft, value, wrong, notes)
         else:
             values |= _taken(draft, entry, value, wrong, left)
-    for section, names in foreign.items():
-        told = f"{section}: {', '.join(names)}" if section else ", ".join(names)
-        left.append(f"{told}: this server does not have it, or lets nobody change it.")
-    if stray := [key[:60] for key in data if key not in _TOP]:
-        left.append(f"{', '.join(stray)}: outside the table [settings].")
-    return Imported(draft.set_all(values), tuple(wrong), tuple(left), tuple(notes))
+    told = [f"{section}: {', '.join(names)}" if section else ", ".join(names) for section, names in foreign.items()]
+    left += ((key[:60], "outside the table [settings].") for key in data if key not in _TOP)
+    lines = *(f"{names}: this server does not have it, or lets nobody change it." for names in told), *words.together(left)
+    return Imported(draft.set_all(values), tuple(wrong), lines, tuple(notes))
 
 
 def _is_written(draft: Draft, entry: Field) -> bool:
@@ -164,17 +162,17 @@ def _values(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, None
 
 
-def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], left: list[str]) -> dict[str, Any]:
+def _taken(draft: Draft, entry: Field, value: Any, wrong: list[str], left: list[tuple[str, str]]) -> dict[str, Any]:
     """Return the edit for a value of a file; empty if it is already stored or cannot be applied."""
     if isinstance(value, str) and entry.kind in (LIST, OBJECT):
         value = entry.parse(value)
     if not entry.secret and holds(draft, entry.key, value):
         return {entry.key: draft.was(entry.key)}
     if holds_hidden(value):
-        left.append(f"{entry.key}: This has a hidden part.")
+        left.append((entry.key, "This has a hidden part."))
         return {}
     if value is None and not (entry.secret or entry.can_unset):
-        wrong.append(f"{entry.key}: {ALWAYS_SET}")
+        left.append((entry.key, ALWAYS_SET))
         return {}
     if value is None:
         return {} if entry.secret else {entry.key: entry.unset_to}
@@ -202,8 +200,8 @@ def _with_servers(draft: Draft, value: Any, wrong: list[str], notes: list[str]) 
     notes += found.notes
     notes += (f"{words.server_title(server)}: {ON_HERE}" for server in found.off)
     notes += (
-        f"{words.server_title(entry.server)}: to be typed: {part}."
+        f"{words.server_title(entry.server)}: to be typed: {parts}."
         for entry in servers.edited
-        for part in missing(entry.server)
+        if (parts := ", ".join(missing(entry.server)))
     )
     return servers

@@ -5,7 +5,8 @@ The text may come from a server and is not safe to paint.
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer, name_of, own_name
@@ -161,6 +162,14 @@ def few(names: Sequence[str], between: str = ", ") -> str:
     if len(names) <= MOST_NAMED:
         return between.join(names)
     return f"{between.join(names[:3])} and {len(names) - 3:,} more"
+
+
+def together(said: Iterable[tuple[str, str]]) -> list[str]:
+    """Return each sentence of (name, sentence) once, behind the names of all that it is about."""
+    about: dict[str, list[str]] = defaultdict(list)
+    for name, sentence in dict.fromkeys(said):
+        about[sentence].append(name)
+    return [f"{', '.join(names)}: {sentence}" for sentence, names in about.items()]
 
 
 def counted(number: int, noun: str) -> str:
