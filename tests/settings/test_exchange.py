@@ -176,9 +176,10 @@ def remote(**more: Any) -> McpServer:
         (remote(headers={"X-Key": SecretStr("secret-a")}), []),
         (remote(headers={"X-Key": "secret-a", "X-Team": "t"}), ["header X-Team added"]),
         (remote(), ["header X-Key removed"]),
-        (remote(headers={"X-Key": "secret-a"}, cwd="/srv"), ["cwd /srv"]),
+        (remote(headers={"X-Key": "secret-a"}, cwd="/srv"), ["directory /srv"]),
         (remote(headers={"X-Key": "secret-a"}, auth={"value": "secret-c"}), ["auth added"]),
         (remote(headers={"X-Key": "secret-a"}, api_key="secret-d"), ["key added"]),
+        (remote(headers={"X-Key": "secret-a"}, api_key=MASK), []),
     ],
 )
 def test_the_parts_of_a_server_that_differ_are_named_without_a_secret(now: McpServer, words: list[str]) -> None:

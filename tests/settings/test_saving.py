@@ -317,7 +317,7 @@ def test_each_change_is_a_line_and_only_warnings_about_changes_are_repeated() ->
     told = review(draft.change_servers(Servers.add, tool), MERGING)
     model, added = told.lines
     assert model == ReviewLine("set", "Model", "not set", "plain")
-    assert added == ReviewLine("added", "HTTP https://a.example/mcp", "", "with key, header X-Team, cwd /srv")
+    assert added == ReviewLine("added", "HTTP https://a.example/mcp", "", "with key, header X-Team, directory /srv")
     assert [warning.partition(":")[0] for warning in told.warnings] == ["Model"]
 
 

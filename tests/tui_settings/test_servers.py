@@ -24,8 +24,7 @@ async def test_servers_are_edited_and_what_is_hidden_of_them_is_kept_or_typed_an
     await user.press("ctrl+s", sees="1 edited")
     await user.press("enter", "end", "x", "ctrl+s", sees="Type the hidden part again")
     await user.press("escape", "escape")
-    await user.go_to("mcp:0", "enter", sees=("(•) keep", "( ) replace", "( ) clear"))
-    await user.press("tab")
+    await user.go_to("mcp:0", "enter", "tab", sees=("(•) keep", "( ) replace", "( ) clear"))
     await user.paste("sentinel-new", "enter", sees="2 edited")
     after = await user.saved_servers(2)
     (db,), (events,) = before.stdio_servers, before.sse_servers
@@ -57,8 +56,7 @@ async def test_environment_values_are_kept_added_and_dropped(user: FormUser) -> 
     await user.go_to("mcp:2", "enter")
     user.at_once(*["tab"] * 5, *"NAME=sesame")  # letters typed at once fall into the name and the hidden value
     await user.sees("NAME", "••••••", lacks="sesame")
-    await user.press("ctrl+s", sees="edited")
-    await user.press("ctrl+s", sees="NAME added")
+    await user.press("ctrl+s", "ctrl+s", sees="NAME added")
     await user.press("escape")
     (server,) = (await user.saved_servers(1)).stdio_servers
     assert server.env == {"TOKEN": SecretStr("sentinel-variable"), "NAME": SecretStr("sesame")}
@@ -141,7 +139,7 @@ async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(deck: De
     server = SseServer.model_validate({"url": "https://x.example.org/sse", "sse_read_timeout": 33, **hidden})
     async with deck(server) as user:
         await user.go_to("mcp:0", "enter")
-        await user.sees("Also kept", "(•) keep  ( ) remove", "sse_read_time…", "••••", "X-Team", "•••• kept")
+        await user.sees("sse_read_timeout: 33", "(•) keep  ( ) remove", "odd: ", "••••", "X-Team", "•••• kept")
         parts = {"sse_read_timeout": "33", "header X-Team": "••••", "auth": "••••", "odd": "••••"}
         await user.press("escape", "i", sees=[f"{name:<16}  {value}" for name, value in parts.items()])
         await user.press("escape", "enter", *["tab"] * 6, "right", sees="( ) keep  (•) remove")
@@ -149,16 +147,18 @@ async def test_members_the_deck_does_not_know_are_shown_masked_and_kept(deck: De
     assert after == SseServer.model_validate({"url": "https://x.example.org/sse", **hidden})
 
 
-async def test_headers_are_typed_anew_where_the_service_tells_none(nested: FormUser) -> None:
+async def test_headers_and_a_directory_are_typed_where_the_service_keeps_them(nested: FormUser) -> None:
     await nested.go_to("mcp:1", "enter", sees=("The service tells nothing", "Headers"))
     await nested.press("tab", "tab", "tab", *"X-Team:", "ctrl+s", sees=("X-Team", "! A header has no value"))
     await nested.press("tab", *"sentinel-team", "ctrl+s", sees="edited")
+    await nested.go_to("mcp:2", "enter", *["tab"] * 5, *"/srv", "ctrl+s")
     body = nested.body_of(nested.form.draft.changes)
     await nested.press("ctrl+s", sees="Review the changes")
-    await nested.press("y", sees="Saved · 1 accepted")
+    await nested.press("y", sees="Saved · 1 verified, 1 accepted")
     for sent in (body, nested.body_of({"mcp_config": nested.form.draft.servers.config()})):
         servers = sent["agent_settings_diff"]["mcp_config"].values()
         assert [each["headers"] for each in servers if "headers" in each] == [{"X-Team": SecretStr("sentinel-team")}]
+        assert [each["cwd"] for each in servers if "cwd" in each] == ["/srv"]
 
 
 async def test_a_field_longer_than_its_line_stays_whole_unless_all_of_it_is_typed(deck: Decks) -> None:
@@ -194,6 +194,8 @@ async def test_one_disabled_without_its_key_asks_for_it_when_enabled(user: FormU
     await user.agree(sees="Saved · 1 of 1 verified")
     (server,) = (await user.servers()).sse_servers
     assert server.api_key == SecretStr("sentinel-again")
+    await user.choose("Undo save", sees="The secrets it has now go into a private")
+    assert "Cannot be brought back" not in user.text
 
 
 async def test_disabling_where_secrets_are_not_told_says_that_they_go(nested: FormUser) -> None:
@@ -202,8 +204,8 @@ async def test_disabling_where_secrets_are_not_told_says_that_they_go(nested: Fo
     await nested.choose("Enable", sees=("It stays on the service.", "As stored"))
     await nested.choose("Disable")
     await nested.press("d", sees="will be disabled")
-    await nested.press("ctrl+s")
-    await nested.sees("also loses", "SSE https://events.example.org/sse: this server does not tell its key")
+    said = "SSE https://events.example.org/sse: this server does not tell its key"
+    await nested.press("ctrl+s", sees=("also loses", said))
     await nested.press("y", sees="Saved")
     await nested.choose("Enable", sees="The service told no key of it")
     await nested.press("u", sees="As stored")
@@ -216,7 +218,8 @@ async def test_a_server_is_made_the_other_type_and_keeps_its_key(user: FormUser)
     await user.choose("Convert to HTTP", sees="As stored")  # even its time-out, which SSE has not
     await user.choose("Convert to HTTP", row="mcp:0", sees=("It is HTTP from the next save on", "edited"))
     config = await user.saved_servers(1)
-    await user.choose("Convert to HTTP", row="mcp:2", sees="only SSE and HTTP can change places")
+    await user.go_to("mcp:2")
+    await user.press("f2", sees="Copy JSON", lacks="Convert")
     assert not config.sse_servers
     converted = next(server for server in config.shttp_servers if server.url == "https://events.example.org/sse")
     assert converted.api_key == SecretStr("sentinel-sse-key")
@@ -274,7 +277,7 @@ async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(de
         before, servers = await user.stored(), await user.servers()
         await disable(user, "mcp:2", "s")
         assert await kept(tmp_path) == ()
-        await user.press("ctrl+s", sees=("on the service → kept", "Its secrets go into a private file"))
+        await user.press("ctrl+s", sees=("on the service → kept", "The secrets it has now go into a private"))
         await user.press("escape")
         assert (await user.saved_servers(1)).stdio_servers == ()
         await user.sees("disabled")

@@ -229,7 +229,8 @@ def _settings(add: AddParser) -> None:
     text = "KEY= makes it not set, KEY=- reads it from standard input (the only way for a secret)"
     change.add_argument("assignments", nargs="+", type=_assignment, metavar="KEY=VALUE", help=text)
     write = _command(add, "export", "settings.export", "write the settings, without secrets, as TOML or JSON")
-    write.add_argument("file", nargs="?", type=_named, metavar="FILE", help="a new file (.toml or .json); default: standard output")
+    text = "a new file (.toml or .json); default: standard output"
+    write.add_argument("file", nargs="?", type=_named, metavar="FILE", help=text)
     take = _command(add, "import", "settings_change.take", "take the settings of an export; stored secrets stay")
     take.add_argument("file", type=_named, metavar="FILE", help="an export; - reads standard input")
     _saving(take)
@@ -249,7 +250,8 @@ def _sandboxes(add: AddParser) -> None:
     listing.add_argument("--watch", action="store_const", dest="command", const=watching, help=text)
     _command(add, "specs", "sandboxes.specs", "list what a sandbox can be started from; the first is the default")
     start = _command(add, "start", "sandboxes.start", "start a sandbox")
-    start.add_argument("spec", nargs="?", type=_named, metavar="SPEC", help="id of a spec (default: the server's first)")
+    text = "id of a spec (default: the server's first)"
+    start.add_argument("spec", nargs="?", type=_named, metavar="SPEC", help=text)
     _dry_run(start)
     for verb, ends in (("pause", "are paused"), ("resume", "are up"), ("delete", "are gone")):
         change = _command(add, verb, "sandboxes_change.run", f"{verb} sandboxes, and read them until they {ends}")

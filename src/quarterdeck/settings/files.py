@@ -113,8 +113,8 @@ def imported(text: str, draft: Draft) -> Imported:
             values |= _taken(draft, entry, value, wrong, left)
     told = [f"{section}: {', '.join(names)}" if section else ", ".join(names) for section, names in foreign.items()]
     left += ((key[:60], "outside the table [settings].") for key in data if key not in _TOP)
-    lines = *(f"{names}: this server does not have it, or lets nobody change it." for names in told), *words.together(left)
-    return Imported(draft.set_all(values), tuple(wrong), lines, tuple(notes))
+    lacking = (f"{names}: this server does not have it, or lets nobody change it." for names in told)
+    return Imported(draft.set_all(values), tuple(wrong), (*lacking, *words.together(left)), tuple(notes))
 
 
 def _is_written(draft: Draft, entry: Field) -> bool:

@@ -119,7 +119,7 @@ def typed_anew(server: McpServer, before: McpServer | None) -> tuple[str, ...]:
     if type(before) is type(server) and secret_parts(before) == own:
         return ()  # finding out which differ takes longer: it is only done where some do
     known = secret_parts(filled(bare(server), before))
-    return tuple(words for words, value in own.items() if known[words] != value)
+    return tuple(words for words, value in own.items() if known[words] != value and not holds_hidden(value))
 
 
 def holds_hidden(value: Any) -> bool:

@@ -143,7 +143,7 @@ ON_SERVICE = "on the service"
 EQUAL_STAYS = "An equal one stays."
 WITHOUT_SECRETS = "An undo brings it back without secrets."
 COMES_BACK = "Where the server's own config.toml has it, the server adds it again."
-WITH_SECRETS = "Its secrets go into a private file on this machine."
+WITH_SECRETS = "The secrets it has now go into a private file on this machine."
 HERE_ONLY = "Kept on this machine only; the server is not asked."
 
 

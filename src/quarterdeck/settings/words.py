@@ -15,7 +15,7 @@ from quarterdeck.settings import masks, mcp_server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Entry, Servers
-from quarterdeck.settings.mcp_server import missing
+from quarterdeck.settings.mcp_server import holds_hidden, missing
 
 NOT_SET = "not set"
 USUAL_TIMEOUT = 60
@@ -191,6 +191,8 @@ def differences(was: McpServer, now: McpServer) -> tuple[list[str], list[str]]:
             after += [f"{name} removed"] if value or not shown else []  # a default goes without a word
         elif now_shown and shown != now_shown:
             after.append(f"{name} {now_shown}")
+        elif holds_hidden(now_value):
+            continue  # not known here, and to be typed
         elif now_shown:
             after.append(f"a hidden part of the {name} changed")
         else:
@@ -199,6 +201,8 @@ def differences(was: McpServer, now: McpServer) -> tuple[list[str], list[str]]:
 
 
 ABSENT: tuple[str, Any] = "", None
+_CALLED = {"cwd": "directory"}
+"""Words for further members whose names are no words."""
 
 
 def parts(server: McpServer) -> dict[str, tuple[str, Any]]:
@@ -222,5 +226,8 @@ def parts(server: McpServer) -> dict[str, tuple[str, Any]]:
     if isinstance(members.get("headers"), dict):
         secret |= {f"header {header}": value for header, value in members.pop("headers").items()}
     shown = {member: typed(masked[member]) for member in members}
-    others = {member: ("" if masks.MASK in shown[member] else shown[member], members[member]) for member in members}
+    others = {
+        _CALLED.get(member, member): ("" if masks.MASK in shown[member] else shown[member], members[member])
+        for member in members
+    }
     return said | {part: ("", value) for part, value in secret.items()} | others

@@ -46,6 +46,8 @@ UNTOLD = "The service tells nothing of what is stored here; a save of MCP server
 NOT_TOLD = Shown("not told")
 OTHER = "other-"
 """Begins the keys of fields for members that the deck does not know."""
+CWD = "cwd"
+"""The member for the directory in which a command is started."""
 NOT_SHOWN = frozenset({"name", "headers", "transport", "type"})
 """Members shown elsewhere in the dialog or the list."""
 REVEALS = "A hidden argument would be shown: keep the word before it, or type the argument anew."
@@ -288,6 +290,8 @@ class McpServerDialog(FieldsDialog[McpServer]):
             server = type(server).model_validate(kept)
         if members.pop("type", server.kind) != server.kind:
             server = converted(server) or server
+        if CWD in members and (directory := members.pop(CWD)) != typed(getattr(server, CWD, None)):
+            members[CWD] = directory or None
         wait = WHOLE.value(members.pop("timeout", ""))
         if isinstance(server, ShttpServer) and not isinstance(wait, Unreadable):
             members["timeout"] = wait
@@ -332,6 +336,9 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
         yield InputField("command", "Command", control=command)
         yield InputField("args", "Arguments", hint=ONE_A_LINE, check=lambda _: arguments.problem, control=arguments)
         yield _rows("env", "Environment", variables, hint)
+        directory = (server.model_extra or {}).get(CWD)
+        if hidden or directory is not None:  # the flat generation keeps no member but the four above
+            yield InputField(CWD, "Directory", typed(directory), "where it is started; the sandbox's own")
         return
     wait = server.timeout if isinstance(server, ShttpServer) else None
     yield InputField("type", "Type", control=ChoiceLine({kind: Shown(kind) for kind in REMOTE}, server.kind))
@@ -346,7 +353,7 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
 
 
 def _other(name: str, value: Any) -> InputField:
-    hint = brief(f"Also kept: {name}  {typed(masks.document(value, name))}")
+    hint = brief(f"{name}: {typed(masks.document(value, name))}")
     control = ChoiceLine({name: Shown("keep"), "": Shown("remove")}, name)
     return InputField(f"{OTHER}{name}", text.line(name), hint=hint, control=control)
 
@@ -363,5 +370,6 @@ def _others(server: McpServer) -> list[str]:
     """Return the names of the members that the deck does not know."""
     unknown = server.model_extra or {}
     skipped = NOT_SHOWN | ({"auth"} if stored_auth(server) is None else set())
+    skipped |= {CWD} if isinstance(server, StdioServer) else set()
     skipped -= {"headers"} if _by_name(unknown.get("headers")) is None else set()
     return [name for name in unknown if name not in skipped]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from quarterdeck.client.models.mcp import ShttpServer
+from quarterdeck.client.models.mcp import ShttpServer, StdioServer
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.mcp import Entry, converted
 from quarterdeck.tui.commands import EVERYWHERE, Command, Place, command_at, most_needed_first
@@ -88,7 +88,10 @@ NOT_HERE = "Not for this row; f2 shows what can be done here."
 def row_commands(row: Row) -> tuple[Command, ...]:
     """Return the commands for a row, then those for all settings."""
     commands = (*(on_row(command, row) for command in _OF_ROW[row.kind]), *_OF_ALL)
-    return commands if row.entry is None else tuple(_on_server(command, row.entry) for command in commands)
+    if row.entry is None:
+        return commands
+    is_command = isinstance(row.entry.server, StdioServer)
+    return tuple(_on_server(each, row.entry) for each in commands if each.name != "convert" or not is_command)
 
 
 def _on_server(command: Command, entry: Entry) -> Command:
@@ -153,7 +156,7 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
         case "disable" | "convert" | "delete" if entry is not None and entry.removed:
             return "It will be deleted at the next save; u takes that back."
         case "convert" if entry is not None and converted(entry.server) is None:
-            return "A command has no other type; only SSE and HTTP can change places."
+            return NOT_HERE
         case "edit" | "unset" if field is not None and field.absent:
             return field.absent
         case "unset" if field is not None and not field.can_unset:
