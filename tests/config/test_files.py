@@ -51,7 +51,7 @@ def test_an_unusable_connection_is_named_and_the_others_are_used(home: Home, ent
     loaded = load(os.environ)
     assert (list(loaded.connections), set(loaded.left_out)) == (["good"], {"local", "two words", "bad"})
     local, words, problem = loaded.problems
-    assert ("'local'" in local, "a name has letters" in words) == (True, True)
+    assert ("'local'" in local, "a name is 1 to 64" in words) == (True, True)
     assert all(part in problem for part in (str(file), "'bad'", named, "; it is left out"))
     assert "secret" not in problem
 

@@ -86,7 +86,7 @@ async def test_a_list_without_rows_is_found_by_its_name(deck: Decks) -> None:
 
 async def test_help_that_is_longer_than_its_lines_is_cut_with_a_sign(deck: Decks) -> None:
     async with deck(stored={"llm_base_url": "http://127.0.0.1:3188/v1"}) as user:
-        await user.go_to("llm_base_url", sees="This is looked up from the server")
+        await user.go_to("llm_base_url", sees="Server and sandboxes look for this")
         await user.until(lambda: any(line.rstrip().endswith("…") for line in user.text.splitlines()[-5:-2]))
         await user.press("i", sees=("llm_base_url", "the provider's own address."))
         await user.press("escape")

@@ -113,7 +113,7 @@ def address(value: str) -> Problem | None:
     """Require an http or https address with a host."""
     problem = web_address(value, ("http", "https"))
     if problem is None and is_here(value):
-        return warning("This is looked up from the server and its sandboxes, which may be other machines.")
+        return warning("Server and sandboxes look for this on their own machines, which may not be this one.")
     return problem
 
 

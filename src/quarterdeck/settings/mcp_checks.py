@@ -59,7 +59,7 @@ def url(value: str, model: type[McpServer]) -> Problem | None:
     if model is SseServer and path.endswith("/mcp"):
         return replace(warning("An address ending in /mcp usually belongs to the HTTP type."), member="type")
     if checks.is_here(value):
-        return warning("This is looked up inside the sandbox, which may be another machine.")
+        return warning("A sandbox looks for this on its own machine, which may not be this one.")
     return warning("Most services want http or https here.") if value.startswith("ws") else None
 
 
