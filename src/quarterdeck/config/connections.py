@@ -152,9 +152,7 @@ def check_url(text: str) -> str:
 def check_name(name: str) -> None:
     """Raise ConfigError if a connection cannot have this name."""
     if name == LOCAL_NAME or not re.fullmatch(_NAME, name):
-        raise ConfigError(
-            f"a name is 1 to 64 of A-Z, a-z, 0-9 and . _ - (none of these three first), not {LOCAL_NAME!r}"
-        )
+        raise ConfigError(f"a name is 1 to 64 of A-Z, a-z, 0-9, . _ - (these three not first), not {LOCAL_NAME!r}")
 
 
 def check_member(member: str, value: object) -> None:
