@@ -120,7 +120,7 @@ async def test_all_are_checked_at_once_from_the_palette_and_no_command_is_run(de
         addresses = SseServer(url=f"{server.url}/sse"), SseServer(url="http://127.0.0.1:1/mcp")
         async with deck(*addresses, good, StdioServer(name="bad", command="two words"), store="nested") as user:
             await user.go_to("mcp:2", "ctrl+p", until=lambda: user.deck.screen is not user.settings)
-            await user.type("check all mcp", sees="Check all MCP ")
+            await user.type("mcp check", sees="Check all MCP ")
             await user.press("enter", sees="Checking MCP servers: 3 of 4")
             await user.go_to("mcp:0", sees="Check: checking.")
             gate.set()

@@ -48,8 +48,9 @@ class Item(Generic[T]):
         return self.value is not None and self.refusal is None
 
     def has(self, words: str, *, in_name: bool = False) -> bool:
-        """Whether its line contains the text typed into the filter, or what precedes the last part of it does."""
-        return words.casefold() in "".join(span for span, _ in self.line[: -1 if in_name else None]).casefold()
+        """Whether its line contains all words typed into the filter, or what precedes the last part of it does."""
+        line = "".join(span for span, _ in self.line[: -1 if in_name else None]).casefold()
+        return all(word in line for word in words.casefold().split())
 
 
 def choice(answer: T, key: str, label: str, said: str, *, works: bool = True) -> Item[T]:
