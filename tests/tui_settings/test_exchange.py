@@ -199,9 +199,8 @@ async def test_of_many_servers_all_are_taken_in_and_of_many_notes_on_them_each_c
     await user.press("ctrl+s", sees="900 edited")
     await user.press("ctrl+z", sees="As stored")
     many = {f"s{n}": {"command": "npx", f"odd{n}": 1} for n in range(7)}
-    await user.paste_json(
-        '{"db": {"command": "uvx", "disabled": true}}', sees="db: it is switched off there, and on here."
-    )
+    off = '{"db": {"command": "uvx", "disabled": true}}'
+    await user.paste_json(off, sees="db: it is switched off there, and on here.")
     await user.press("ctrl+u")
     await user.paste(json.dumps(many), sees=("odd3", "and 3 more notes like these, shown once it is taken over."))
     await user.press("ctrl+s", sees=("Notes on what was pasted", "s6: this service has no place for odd6."))
