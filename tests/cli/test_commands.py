@@ -198,7 +198,7 @@ def test_a_plan_sends_nothing_and_a_save_is_undone(run: Run, monkeypatch: pytest
     with monkeypatch.context() as another_machine:
         another_machine.setenv("XDG_STATE_HOME", str(tmp_path))
         run("settings", "set", "language=it")
-    assert run("settings", "undo").err == "quarterdeck: Language: changed again since, and left alone.\n"
+    assert run("settings", "undo").err == "quarterdeck: Changed again since, and left alone: Language.\n"
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("it", 30)
 
 

@@ -90,10 +90,8 @@ async def undo(arguments: CommandLine, config: Config) -> int:
             advice = " ".join(f"{each}." for each in left_behind)
             raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
         _, back = last
-        for label in back.left_out:
-            note(f"{label}: cannot be brought back, for it is not kept.")
-        for label in back.moved:
-            note(f"{label}: changed again since, and left alone.")
+        for sentence in back.not_undone:
+            note(sentence)
         if not back.draft.edited:
             raise CommandError("Nothing of the last save can be undone.")
         return await _save(arguments, config, client, back.draft, told=True)

@@ -193,6 +193,14 @@ class Restored:
     moved: tuple[str, ...] = ()
     """What was changed to something else since."""
 
+    @property
+    def not_undone(self) -> Iterator[str]:
+        """Sentences about what stays as it is, if the changes were those of an undo."""
+        if self.left_out:
+            yield f"Cannot be brought back, for it is not kept: {'; '.join(self.left_out)}."
+        if self.moved:
+            yield f"Changed again since, and left alone: {'; '.join(self.moved)}."
+
 
 def restored(changes: KeptChanges, draft: Draft, *, over_others: bool = True) -> Restored:
     """Apply changes again, as one change of the draft.

@@ -97,8 +97,7 @@ def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
     """Return which save is undone, and which parts of it stay as they are."""
     does = "This takes back" if undo.draft.edited else "It is"
     takes_back = cell(f"{does} the save of {when(saved.when, now)}.", Tone.STRONG)
-    gone, moved = "Cannot be brought back, for it is not kept", "Changed again since, and left alone"
-    return [takes_back, *_named((gone, undo.left_out), (moved, undo.moved))]
+    return [takes_back, *(cell(said, Tone.WARN) for said in undo.not_undone)]
 
 
 def restored_lines(restored: Restored, before: Draft) -> list[Cell]:
