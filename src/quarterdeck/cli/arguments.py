@@ -226,7 +226,7 @@ def _settings(add: AddParser) -> None:
     show.add_argument("--all", action="store_true", help="the less used ones of this server too")
     change = _command(add, "set", "settings_change.change", "change settings, then read them back")
     _saving(change)
-    text = "KEY= makes it not set, KEY=- reads it from standard input (the only way for a secret)"
+    text = "KEY= unsets it, KEY=- reads standard input (the only way for a secret); keys: quarterdeck help settings"
     change.add_argument("assignments", nargs="+", type=_assignment, metavar="KEY=VALUE", help=text)
     write = _command(add, "export", "settings.export", "write the settings, without secrets, as TOML or JSON")
     text = "a new file (.toml or .json); default: standard output"
@@ -270,9 +270,9 @@ def _conversations(add: AddParser) -> None:
     _filter(listing, "status:finished, updated>2d, cost>1, !no-sandbox")
     create = _command(add, "create", "conversations.create", "create a conversation and follow it until it is ready")
     create.add_argument("--message", metavar="TEXT", help="first message; - reads it from standard input")
-    create.add_argument("--title", metavar="TEXT")
-    create.add_argument("--repository", metavar="OWNER/NAME")
-    create.add_argument("--branch", type=_named, metavar="NAME")
+    create.add_argument("--title", metavar="TEXT", help="its title (default: one that the server makes)")
+    create.add_argument("--repository", metavar="OWNER/NAME", help="repository to work in")
+    create.add_argument("--branch", type=_named, metavar="NAME", help="branch of the repository")
     create.add_argument("--sandbox", type=_named, metavar="ID", help="use this sandbox instead of a new one")
     _one_conversation(add)
 
