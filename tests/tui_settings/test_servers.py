@@ -215,8 +215,7 @@ async def test_a_server_is_made_the_other_type_and_keeps_its_key(user: FormUser)
     await user.choose("Convert to HTTP", sees="As stored")  # even its time-out, which SSE has not
     await user.choose("Convert to HTTP", row="mcp:0", sees=("It is HTTP from the next save on", "edited"))
     config = await user.saved_servers(1)
-    await user.go_to("mcp:2")
-    await user.press("f2", sees="Copy JSON", lacks="Convert")
+    await user.choose("Convert", row="mcp:2", sees="only SSE and HTTP can change places")
     assert not config.sse_servers
     converted = next(server for server in config.shttp_servers if server.url == "https://events.example.org/sse")
     assert converted.api_key == SecretStr("sentinel-sse-key")

@@ -88,10 +88,7 @@ NOT_HERE = "Not for this row; f2 shows what can be done here."
 def row_commands(row: Row) -> tuple[Command, ...]:
     """Return the commands for a row, then those for all settings."""
     commands = (*(on_row(command, row) for command in _OF_ROW[row.kind]), *_OF_ALL)
-    if row.entry is None:
-        return commands
-    is_command = isinstance(row.entry.server, StdioServer)
-    return tuple(_on_server(each, row.entry) for each in commands if each.name != "convert" or not is_command)
+    return commands if row.entry is None else tuple(_on_server(command, row.entry) for command in commands)
 
 
 def _on_server(command: Command, entry: Entry) -> Command:
@@ -101,8 +98,9 @@ def _on_server(command: Command, entry: Entry) -> Command:
             return command._replace(label="Enable", help="Put it back on the service")
         case "delete" if entry.before is not None:
             return command._replace(help="Delete the MCP server at the next save")
-        case "convert":
-            return command._replace(label=f"Convert to {'SSE' if isinstance(entry.server, ShttpServer) else 'HTTP'}")
+        case "convert" if not isinstance(entry.server, StdioServer):
+            other = "SSE" if isinstance(entry.server, ShttpServer) else "HTTP"
+            return command._replace(label=f"Convert to {other}", help=f"Reach it over {other} from the next save on")
     return command
 
 
@@ -156,7 +154,7 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
         case "disable" | "convert" | "delete" if entry is not None and entry.removed:
             return "It will be deleted at the next save; u takes that back."
         case "convert" if entry is not None and converted(entry.server) is None:
-            return NOT_HERE
+            return "A command has no other type; only SSE and HTTP can change places."
         case "edit" | "unset" if field is not None and field.absent:
             return field.absent
         case "unset" if field is not None and not field.can_unset:
