@@ -180,6 +180,7 @@ def remote(**more: Any) -> McpServer:
         (remote(headers={"X-Key": "secret-a"}, auth={"value": "secret-c"}), ["auth added"]),
         (remote(headers={"X-Key": "secret-a"}, api_key="secret-d"), ["key added"]),
         (remote(headers={"X-Key": "secret-a"}, api_key=MASK), []),
+        (remote(headers={"X-Key": "secret-a"}, auth={"strategy": "bearer"}), ["auth bearer"]),
     ],
 )
 def test_the_parts_of_a_server_that_differ_are_named_without_a_secret(now: McpServer, words: list[str]) -> None:

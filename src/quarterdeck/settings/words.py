@@ -205,6 +205,11 @@ _CALLED = {"cwd": "directory"}
 """Words for further members whose names are no words."""
 
 
+def _strategy(value: Any) -> Any:
+    """Return the strategy of an authentication that tells no more, any other value as it is."""
+    return value["strategy"] if isinstance(value, dict) and value.keys() == {"strategy"} else value
+
+
 def parts(server: McpServer) -> dict[str, tuple[str, Any]]:
     """Return, by name, each part of a server: how it is shown (empty if never) and its value.
 
@@ -225,7 +230,7 @@ def parts(server: McpServer) -> dict[str, tuple[str, Any]]:
         secret = {} if key is None else {"key": key}
     if isinstance(members.get("headers"), dict):
         secret |= {f"header {header}": value for header, value in members.pop("headers").items()}
-    shown = {member: typed(masked[member]) for member in members}
+    shown = {member: typed(_strategy(masked[member])) for member in members}
     others = {
         _CALLED.get(member, member): ("" if masks.MASK in shown[member] else shown[member], members[member])
         for member in members
