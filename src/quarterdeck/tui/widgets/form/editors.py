@@ -44,6 +44,7 @@ class FieldEditor(FormRow):
         self.draft = draft
         self._hints = hints
         self._suggested: Sequence[str] = ()
+        self._width = 0
         mark = ((Shown(CURSOR), Tone.BUSY), (Shown(f" {text.line(entry.label)}"), Tone.STRONG))
         super().__init__(content(mark), control, *below)
         self.add_class("field-editor")
@@ -65,12 +66,16 @@ class FieldEditor(FormRow):
     def _offer(self) -> None:
         """List what can be chosen, if the editor has a list."""
 
-    def on_resize(self) -> None:
-        """Place the value where the lines have it, and what can be chosen below, if it is not too long for that."""
-        label = label_width(self.draft.fields, self.size.width) + 1
+    def fit(self, width: int) -> None:
+        """Place the value where the lines have it, and what can be chosen below, if it is not too long for that.
+
+        Its list calls this: of what is mounted in a screen that has just been scrolled, Textual may report no size.
+        """
+        self._width = width
+        label = label_width(self.draft.fields, width) + 1
         self.query_one(".row-label").styles.width = label
         for choices in self.query(ChoiceList):
-            room = self.size.width - max((cell_len(str(each.prompt)) for each in choices.options), default=0) - BESIDE
+            room = width - max((cell_len(str(each.prompt)) for each in choices.options), default=0) - BESIDE
             choices.styles.margin = (0, 1, 0, max(1, min(label, room)))
 
     @on(LineInput.Changed)
@@ -117,7 +122,7 @@ class TextEditor(FieldEditor):
         self._offered = sorted(found, key=lambda value: not value.casefold().startswith(wanted))[:MOST]
         self._choices.set_options([plain(value) for value in self._offered])
         self._choices.highlighted = None
-        self.on_resize()
+        self.fit(self._width)
         self._choices.display = bool(self._offered)
 
     def _take(self, number: int) -> None:
@@ -184,7 +189,7 @@ class SelectEditor(FieldEditor):
         self._choices.set_options([content(_choice(value, said)) for value, said in rows.items()])
         self._choices.highlighted = self._offered.index(_best(rows, own, query) if query else self._was)
         self._prompt()
-        self.on_resize()
+        self.fit(self._width)
 
 
 def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:

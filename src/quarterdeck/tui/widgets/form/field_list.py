@@ -110,6 +110,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.editor = editor
         self._lay()
         await self.mount(editor, after=self.above)
+        editor.fit(self.scrollable_content_region.width)
         self.screen.set_focus(editor.first)
         self.call_after_refresh(self._reveal)
         self.post_message(self.Moved())
@@ -184,6 +185,8 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Keep the cursor in sight."""
+        if self.editor is not None and self.editor.is_mounted:
+            self.editor.fit(self.scrollable_content_region.width)
         self.call_after_refresh(self._reveal)
 
     def watch_has_focus(self, has_focus: bool) -> None:
