@@ -5,7 +5,6 @@ that a picture changes only when the deck does.
 """
 
 import asyncio
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,27 +21,14 @@ PICTURES = Path(__file__).parents[1] / "screenshots"
 WIDE, NARROW = (120, 32), (80, 24)
 NOW = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
 SANDBOXES = 40
-CELL = 12.2
-"""Width of a letter in Textual's pictures."""
-BLANK = "&#160;"
-INDENTED = re.compile(
-    r'<text class="(?P<style>[^"]+)" x="(?P<x>[^"]+)" y="(?P<y>[^"]+)" textLength="(?P<length>[^"]+)"(?P<rest>[^>]*)>'
-    rf"(?P<blanks>(?:{BLANK})+)"
-)
-
 Steps = tuple[tuple[str, str], ...]
 """Keys, and what is to be seen after them."""
 
 
 def picture(user: User) -> str:
-    return INDENTED.sub(_begun_later, user.deck.export_screenshot(title="quarterdeck", simplify=True))
-
-
-def _begun_later(text: re.Match[str]) -> str:
-    """A text that begins at its first letter: some programs leave out the blanks before it."""
-    blank = CELL * len(text["blanks"]) / len(BLANK)
-    x, length = float(text["x"]) + blank, float(text["length"]) - blank
-    return f'<text class="{text["style"]}" x="{x:g}" y="{text["y"]}" textLength="{length:g}"{text["rest"]}>'
+    """What is seen; some programs would leave out the blanks at the beginning of a text."""
+    image = user.deck.export_screenshot(title="quarterdeck", simplify=True)
+    return image.replace("<svg ", '<svg xml:space="preserve" ', 1)
 
 
 CONVERSATION: Steps = (("", "Needs you"), ("enter", "needs you:"), ("tab", "y accept"))

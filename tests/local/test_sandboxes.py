@@ -151,9 +151,7 @@ async def test_the_default_spec_serves_its_workspace(caller: Caller, folder: Pat
         key = {"X-Session-API-Key": sandbox["session_api_key"]}
         assert (await browser.get(f"{origin}/notes.txt", headers=key)).text == "hello"
         assert "notes.txt" in (await browser.get(url)).text
-        assert (await browser.get(f"{origin}/notes.txt")).text == "hello", (
-            "the cookie of the first visit carries the key"
-        )
+        assert (await browser.get(f"{origin}/notes.txt")).text == "hello", "the cookie carries the key"
 
 
 async def test_a_sandbox_gets_no_key_of_the_deck(caller: Caller, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

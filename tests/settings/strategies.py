@@ -21,7 +21,6 @@ from quarterdeck.settings.mcp_server import as_data
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 WORDS = st.sampled_from(["a", "b", "c"])
-
 PLAIN_FIELDS = {
     "language": st.none() | st.sampled_from(["en", "de", "fr"]),
     "agent": st.none() | WORDS,
@@ -32,7 +31,6 @@ PLAIN_FIELDS = {
     "git_user_name": st.none() | WORDS,
 }
 FLAGS = {"llm_api_key_set": st.booleans(), "search_api_key_set": st.booleans()}
-
 RECORDS = st.builds(Settings, **PLAIN_FIELDS, **FLAGS)
 Edits = list[tuple[str, object]]
 EDITS = st.lists(st.one_of(*(st.tuples(st.just(key), values) for key, values in PLAIN_FIELDS.items())), max_size=6)

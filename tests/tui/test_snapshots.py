@@ -151,7 +151,6 @@ def test_settings(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], 
 
 READABLE = 4.5
 """WCAG 2.2, 1.4.3: the least contrast of text."""
-
 PALE = {3, 7, *range(9, 16)}
 """The numbers of the terminal's own colours that are seen on black, not on white."""
 
