@@ -23,7 +23,7 @@ SECTIONS = (AGENT, CONVERSATION)
 USUAL_KIND = "openhands"
 SCHEMA_VERSION = f"{AGENT}.schema_version"
 MAP_OF_SERVERS = 4
-"""The first version of the agent's settings with one map of them (SERVERS.md: MCP servers of earlier records)."""
+"""The first version that has MCP servers as one map by name (SERVERS.md: MCP servers of earlier records)."""
 DIFFERS_AT_EACH_LOAD = f"{AGENT}.agent_context.current_datetime"
 """A leaf with a different value at every load."""
 
