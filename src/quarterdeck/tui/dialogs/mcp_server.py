@@ -338,7 +338,7 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
         yield _rows("env", "Environment", variables, hint)
         directory = (server.model_extra or {}).get(CWD)
         if hidden or directory is not None:  # the flat generation keeps no member but the four above
-            yield InputField(CWD, "Directory", typed(directory), "where it is started; the sandbox's own")
+            yield InputField(CWD, "Directory", typed(directory), "empty: the sandbox's own")
         return
     wait = server.timeout if isinstance(server, ShttpServer) else None
     yield InputField("type", "Type", control=ChoiceLine({kind: Shown(kind) for kind in REMOTE}, server.kind))
