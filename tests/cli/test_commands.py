@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.fleet.conversations import DECK_GRAMMAR
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
 from quarterdeck.settings.catalogue import CATALOGUE
 from quarterdeck.tui.commands import COMMANDS, Place, command_at
@@ -396,7 +396,7 @@ def test_every_setting_is_named_with_what_it_takes_and_who_has_it(run: Run) -> N
 
 def test_every_token_of_a_filter_is_explained(run: Run) -> None:
     read = reference(run, "filters")
-    for title, grammar in (("Sandboxes", SANDBOX_GRAMMAR), ("Conversations", DECK_GRAMMAR)):
+    for title, grammar in (("Sandboxes", SANDBOX_GRAMMAR), ("Conversations", CONVERSATION_GRAMMAR)):
         for name, token in grammar.tokens.items():
             assert f"{grammar.beginnings[name]} {token.help}" in read[title]
     assert "quiet> How long nothing has happened in it, while it is up. Also: idle. cost>" in read["Sandboxes"]

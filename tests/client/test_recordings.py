@@ -145,7 +145,6 @@ def same_nested(result: Settings | None, body: Any) -> bool:
 
 
 ONLY_ONE = McpConfig.model_validate({"shttp_servers": [{"url": "https://x.example/mcp", "name": "only"}]})
-
 OF_NESTED: Mapping[str, Case] = {
     "settings-wrong-key": LOAD._replace(kind=AUTH),
     "settings-get-full": LOAD._replace(reads=same_nested),

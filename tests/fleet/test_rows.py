@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.cli import conversations, sandboxes
 from quarterdeck.client.models.conversation import Conversation, Metrics, NewConversation, StartTask
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, Category, conversation_row, conversation_state
 from quarterdeck.fleet.conversations import with_last_status as held
@@ -264,7 +265,7 @@ def test_a_script_is_told_of_everything_that_is_no_condition(typed: str) -> None
 
 @pytest.mark.parametrize(("typed", "said"), [("unseen", "unseen; write"), ("!for<=1h", "for<=.")])
 def test_a_script_is_told_by_each_of_its_names_what_only_the_deck_knows(typed: str, said: str) -> None:
-    grammar: Grammar[Any] = CONVERSATION_GRAMMAR if typed == "unseen" else SANDBOX_GRAMMAR.without("for", "slow")
+    grammar: Grammar[Any] = conversations.GRAMMAR if typed == "unseen" else sandboxes.GRAMMAR
     (problem,) = parse(typed, grammar, finished=True).problems
     assert problem.startswith(f"Only the deck knows {said}")
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from quarterdeck.fleet.conversations import DECK_GRAMMAR
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
 from quarterdeck.fleet.filters import parse
 from quarterdeck.tui.external import can_open_browser
 from quarterdeck.tui.kept_state import KeptState
@@ -291,4 +291,4 @@ async def test_a_long_list_says_how_much_is_read_and_what_was_found(answer: Answ
 
 def test_only_a_word_that_a_title_may_have_is_asked_for() -> None:
     typed = ["fix parser", "!parser", "state:ready", "x", "unseen"]
-    assert [title_words(parse(each, DECK_GRAMMAR)) for each in typed] == ["parser", "", "", "", ""]
+    assert [title_words(parse(each, CONVERSATION_GRAMMAR)) for each in typed] == ["parser", "", "", "", ""]

@@ -163,7 +163,7 @@ async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them
     async with at_sandboxes(fleet, sees="● 40 Running") as user:
         fleet.deaf = {"box37", "box38", "box39"}
         for sandbox_id in fleet.deaf:
-            await user.session.ask(Action.PAUSE, sandbox_id)
+            await user.session.request(Action.PAUSE, sandbox_id)
         await user.sees("● 37 Running", "3 Pausing")
         user.later(minutes=7)
         await user.sees("● 40 Running")

@@ -26,6 +26,8 @@ from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.start_tasks import FAILED, start_state
 from quarterdeck.tui.text import line
 
+GRAMMAR = CONVERSATION_GRAMMAR.without("unread", "watched")
+"""The filter of the deck without what only the deck knows: what was read, and what is watched."""
 PATIENCE = 180.0
 """Seconds that a start task may take: servers wait up to 120 for a sandbox."""
 EVERY = 0.5
@@ -40,7 +42,7 @@ async def show(arguments: CommandLine, config: Config) -> int:
 
     An empty result is status 0 without a filter, 3 with one.
     """
-    wanted = typed_filter(arguments.filter, CONVERSATION_GRAMMAR)
+    wanted = typed_filter(arguments.filter, GRAMMAR)
     async with session_for(arguments, config) as session:
         # Without the list of sandboxes, only a sandbox that the server calls missing counts as missing.
         await session.conversations.read_all()

@@ -6,10 +6,10 @@ from shutil import get_terminal_size
 from textwrap import TextWrapper
 from typing import Any
 
+from quarterdeck.cli import conversations, sandboxes
 from quarterdeck.cli.arguments import CommandLine, usage
-from quarterdeck.cli.sandboxes import GRAMMAR
 from quarterdeck.config.load import Config
-from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, DECK_GRAMMAR
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
 from quarterdeck.fleet.filters import Grammar, Kind, example
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
 from quarterdeck.settings.catalogue import CATALOGUE, servers_with, takes
@@ -96,8 +96,8 @@ def _filters() -> Iterator[str]:
     yield ""
     for form, meaning in _FORMS.items():
         yield from _entry(form, meaning)
-    yield from ("", "Sandboxes", *_tokens(SANDBOX_GRAMMAR, GRAMMAR))
-    yield from ("", "Conversations", *_tokens(DECK_GRAMMAR, CONVERSATION_GRAMMAR))
+    yield from ("", "Sandboxes", *_tokens(SANDBOX_GRAMMAR, sandboxes.GRAMMAR))
+    yield from ("", "Conversations", *_tokens(CONVERSATION_GRAMMAR, conversations.GRAMMAR))
 
 
 def _tokens(grammar: Grammar[Any], of_commands: Grammar[Any]) -> Iterator[str]:

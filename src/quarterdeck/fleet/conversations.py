@@ -275,7 +275,7 @@ def _state_word(row: ConversationRow, now: datetime) -> str:
     return f"{word}\n{word.replace(' ', '-')}\n{_ALSO_CALLED.get(word, '')}"
 
 
-DECK_GRAMMAR: Grammar[ConversationRow] = Grammar(
+CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
     {
         "state": Token(Kind.TEXT, _state_word, "Its state, as the list shows it.", ("status",)),
         "repo": Token(Kind.TEXT, lambda row, now: row.place, "Its repository and branch, as owner/name@branch."),
@@ -304,8 +304,6 @@ DECK_GRAMMAR: Grammar[ConversationRow] = Grammar(
     }
 )
 """The tokens of a filter over conversations."""
-CONVERSATION_GRAMMAR = DECK_GRAMMAR.without("unread", "watched")
-"""The same without what only the deck knows: what was read, and what is watched."""
 
 
 def why_not(command: str, row: ConversationRow) -> str | None:

@@ -100,7 +100,7 @@ class Displacement(KeptPart[KeptCap]):
         running = [
             (record.created_at or _LAST, record.id)
             for record, memory in known
-            if memory is not None and memory.asked is None and memory.word == StateWord.RUNNING
+            if memory is not None and memory.pending is None and memory.word == StateWord.RUNNING
         ]
         return [sandbox_id for _, sandbox_id in sorted(running)]
 

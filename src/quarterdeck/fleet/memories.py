@@ -53,8 +53,8 @@ class SandboxMemories:
             self._read_at[record.id] = now
             if self._become(record.id, after, now):
                 news.append(record.id)
-                if before is not None and before.asked is not None:
-                    seen_at = max(seen_at, before.asked.at)
+                if before is not None and before.pending is not None:
+                    seen_at = max(seen_at, before.pending.at)
                 if after.since == now and now - seen_at > WATCHED:
                     self._keep(record.id, after._replace(exact=False))  # its timeline knows that it is new
         return frozenset(news)
@@ -83,24 +83,24 @@ class SandboxMemories:
         self.timelines.started(record.id)
         memory = self.by_id[record.id]
         if memory.word != StateWord.RUNNING:
-            began = memory.asked.at if memory.asked is not None else now
-            self._keep(record.id, memory._replace(asked=PendingAction(Action.START, began, answered=True)))
+            began = memory.pending.at if memory.pending is not None else now
+            self._keep(record.id, memory._replace(pending=PendingAction(Action.START, began, answered=True)))
 
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
         """Note that a pause, resume or deletion is about to be sent."""
         if (memory := self.by_id.get(sandbox_id)) is not None:
-            self._keep(sandbox_id, memory._replace(asked=PendingAction(action, now)))
+            self._keep(sandbox_id, memory._replace(pending=PendingAction(action, now)))
 
     def answered(self, sandbox_id: str) -> None:
         """Note that the server said it was done."""
         memory = self.by_id.get(sandbox_id)
-        if memory is not None and memory.asked is not None:
-            self._keep(sandbox_id, memory._replace(asked=memory.asked._replace(answered=True)))
+        if memory is not None and memory.pending is not None:
+            self._keep(sandbox_id, memory._replace(pending=memory.pending._replace(answered=True)))
 
     def refused(self, sandbox_id: str) -> None:
         """Note that the request failed. If its outcome is unknown, do not call this: the readings decide."""
         if (memory := self.by_id.get(sandbox_id)) is not None:
-            self._keep(sandbox_id, memory._replace(asked=None))
+            self._keep(sandbox_id, memory._replace(pending=None))
 
     def missing(self, sandbox_id: str, now: datetime) -> None:
         """Note that the server answered 404; the sandbox shows as missing until a reading corrects this."""
@@ -136,7 +136,7 @@ class SandboxMemories:
 
     def _keep(self, sandbox_id: str, memory: SandboxMemory) -> None:
         self.by_id[sandbox_id] = memory
-        if memory.asked is None:
+        if memory.pending is None:
             self._pending.discard(sandbox_id)
         else:
             self._pending.add(sandbox_id)

@@ -151,7 +151,7 @@ class SandboxMemory(NamedTuple):
     """When an earlier run saw the state begin; it may have begun anew since."""
     has_run: bool = False
     """It was read as RUNNING, and since then not as PAUSED, ERROR or MISSING."""
-    asked: PendingAction | None = None
+    pending: PendingAction | None = None
     idle_readings: int = 0
     """Number of STARTING readings in a row since it has run, at most `CHECK_AFTER`."""
     checked_at: datetime | None = None
@@ -169,11 +169,11 @@ class SandboxMemory(NamedTuple):
 
     def state(self, now: datetime) -> SandboxState:
         """Return the state to show now."""
-        return self._read if self.asked is None else _under_way(self._read, self.asked, now)
+        return self._read if self.pending is None else _under_way(self._read, self.pending, now)
 
     def changes_at(self, now: datetime) -> datetime | None:
         """Return when the state changes although nothing was read, None if it does not."""
-        return self.asked.overdue_at if self.asked is not None and self.asked.overdue_at >= now else None
+        return self.pending.overdue_at if self.pending is not None and self.pending.overdue_at >= now else None
 
     @property
     def _read(self) -> SandboxState:
@@ -190,7 +190,7 @@ class SandboxMemory(NamedTuple):
 
     def in_transition(self, now: datetime) -> bool:
         """Whether an action is under way that justifies frequent polling."""
-        return self.asked is not None and now - self.asked.at <= SLOW_AFTER
+        return self.pending is not None and now - self.pending.at <= SLOW_AFTER
 
     @property
     def agent_server(self) -> SecretStr | None:
@@ -232,7 +232,7 @@ def after_reading(memory: SandboxMemory | None, record: Sandbox, now: datetime, 
     after = _settled(memory, word, now)._replace(
         status=status,
         has_run=has_run,
-        asked=_unconfirmed(memory, status, now, has_run=has_run),
+        pending=_unconfirmed(memory, status, now, has_run=has_run),
         idle_readings=min(memory.idle_readings + 1, CHECK_AFTER) if idle else 0,
         checked_at=memory.checked_at if status == SandboxStatus.STARTING else None,
         answered=memory.answered if idle else None,
@@ -250,20 +250,20 @@ def _before_any_reading(status: str, now: datetime, *, beginning: bool) -> Sandb
     word = WORDS.get(status, status)
     if beginning and word in (StateWord.STARTING, StateWord.ERROR):
         start = PendingAction(Action.START, now, here=False)
-        return SandboxMemory(SandboxStatus.STARTING, StateWord.STARTING, now, exact=True, asked=start)
+        return SandboxMemory(SandboxStatus.STARTING, StateWord.STARTING, now, exact=True, pending=start)
     return SandboxMemory(status, word, now, exact=beginning)
 
 
 def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
     """Note that the server answered 404 for it; the next reading may correct this."""
-    return _settled(memory, StateWord.MISSING, now)._replace(asked=None, idle_readings=0, previous=None)
+    return _settled(memory, StateWord.MISSING, now)._replace(pending=None, idle_readings=0, previous=None)
 
 
 def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
     """Note whether the agent server answered, unless a reading came first; if a starting one answers, it runs."""
     if memory.comes_up and answered:
         running = _settled(memory, StateWord.RUNNING, now)
-        return running._replace(has_run=True, idle_readings=1, answered=True, asked=None)
+        return running._replace(has_run=True, idle_readings=1, answered=True, pending=None)
     return memory._replace(answered=answered) if memory.idle_readings else memory
 
 
@@ -271,19 +271,19 @@ def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:
     """Return how many readings in a row are needed to believe a word; results of our own requests mostly need one."""
     if word == memory.word:
         return 1
-    if memory.asked is not None:
-        if word != StateWord.ERROR or memory.asked.action is Action.DELETE:
+    if memory.pending is not None:
+        if word != StateWord.ERROR or memory.pending.action is Action.DELETE:
             return 1
-        if memory.asked.action is Action.PAUSE:
+        if memory.pending.action is Action.PAUSE:
             return 2  # a process that just stopped may read so once (SERVERS.md: pausing and resuming)
-        return ERRORS_BELIEVED if now - memory.asked.at >= BOOTED_WITHIN else memory.doubts + 2  # not by this one
+        return ERRORS_BELIEVED if now - memory.pending.at >= BOOTED_WITHIN else memory.doubts + 2  # not by this one
     flips = memory.previous is not None and word == memory.previous.word and now - memory.previous.at < FLIPS
     return 2 if flips else 1
 
 
 def _previous(memory: SandboxMemory, word: str, now: datetime) -> PreviousState | None:
     """Return the state it left, after a believed reading; a return from an unknown word is not a flip."""
-    if memory.asked is not None:
+    if memory.pending is not None:
         return None
     if word == memory.word:
         return memory.previous
@@ -298,25 +298,25 @@ def _settled(memory: SandboxMemory, word: str, now: datetime) -> SandboxMemory:
     """
     if word == memory.word:
         return memory
-    hidden = word == StateWord.RUNNING and memory.word == StateWord.STARTING and memory.asked is None
+    hidden = word == StateWord.RUNNING and memory.word == StateWord.STARTING and memory.pending is None
     return memory._replace(word=word, since=now, exact=not hidden, began=None)
 
 
 def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: bool) -> PendingAction | None:
     """Return the action that is still under way after this reading; a start that is observed counts as one."""
-    asked = memory.asked
+    pending = memory.pending
     if status == SandboxStatus.STARTING and not has_run:
-        if asked is None:
+        if pending is None:
             return PendingAction(Action.START, now, here=False) if memory.status in _STOPPED else None
-        return asked._replace(action=Action.START) if asked.action is Action.RESUME else asked
-    if asked is None or asked.action is Action.START:
+        return pending._replace(action=Action.START) if pending.action is Action.RESUME else pending
+    if pending is None or pending.action is Action.START:
         return None
     confirmed = {
         Action.PAUSE: status in _STOPPED,
         Action.RESUME: status != SandboxStatus.PAUSED,
         Action.DELETE: status == SandboxStatus.MISSING,
     }
-    return None if confirmed[asked.action] else asked
+    return None if confirmed[pending.action] else pending
 
 
 # Status words while an action is under way
@@ -329,22 +329,22 @@ _UNDER_WAY = {
 }
 
 
-def _under_way(read: SandboxState, asked: PendingAction, now: datetime) -> SandboxState:
+def _under_way(read: SandboxState, pending: PendingAction, now: datetime) -> SandboxState:
     """Return the state while an action is under way, or the old one with a note if the action is overdue."""
-    in_time = now < asked.overdue_at
-    if asked.action is Action.DELETE and in_time:
+    in_time = now < pending.overdue_at
+    if pending.action is Action.DELETE and in_time:
         return read._replace(longer=f"{read.words}, deleting")
-    if asked.action is not Action.START and not in_time:
-        note = f"{asked.action.title()} was asked for {age_of(asked.at, now)} ago; no reading has shown it."
+    if pending.action is not Action.START and not in_time:
+        note = f"{pending.action.title()} was asked for {age_of(pending.at, now)} ago; no reading has shown it."
         return read._replace(longer=f"still {read.words}", note=note)
-    state = SandboxState(_UNDER_WAY[asked.action], asked.at, exact=True)
+    state = SandboxState(_UNDER_WAY[pending.action], pending.at, exact=True)
     if in_time:
         return state
-    if asked.answered:
+    if pending.answered:
         note = "The server answered that it started; it still lists it as starting, as some do with idle sandboxes."
         return state._replace(note=note)
     note = "No reading has found it running yet; servers give up on a start after 120 s."
-    waited = stopwatch((now - asked.at).total_seconds())
+    waited = stopwatch((now - pending.at).total_seconds())
     return state._replace(longer=f"{state.word} slow {waited}", note=note, slow=True)
 
 

@@ -41,7 +41,7 @@ class SandboxRow(NamedTuple):
     quiet_since: datetime | None = None
     """Since when nothing has happened in it; None while an agent works, while it is not up, or if it is not known."""
     created: datetime | None = None
-    asked: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
     """The titles of the conversations that a command was given for; empty if it was given for the sandbox itself."""
 
     @property
@@ -83,16 +83,16 @@ class SandboxRow(NamedTuple):
     @property
     def title(self) -> str:
         """Two conversations that a command was given for, otherwise the first one, and how many more are in it."""
-        named = self.asked or self.conversation_titles[:1]
+        named = self.chosen or self.conversation_titles[:1]
         if not named:
             return "no conversation" if self.unlinked else ""
-        more = len(self.others) - (not self.asked) + len(named[2:])
+        more = len(self.others) - (not self.chosen) + len(named[2:])
         return ", ".join(title or "(untitled)" for title in named[:2]) + (f" and {more:,} more" if more else "")
 
     @property
     def others(self) -> tuple[str, ...]:
         """The titles of the conversations in it that no command was given for."""
-        return tuple((Counter(self.conversation_titles) - Counter(self.asked)).elements())
+        return tuple((Counter(self.conversation_titles) - Counter(self.chosen)).elements())
 
     def state(self, now: datetime) -> SandboxState:
         """Return the state to show now."""

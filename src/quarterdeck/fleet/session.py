@@ -162,7 +162,7 @@ class Session:
             task = self.start_tasks.records.get(conversation_id)
             return start_row(task, self.server_clock) if task is not None and self._is_shown(task) else None
         memory, newer = self.memories.by_id.get(record.sandbox_id or ""), ""
-        if memory is not None and (memory.asked is not None or record.sandbox_id in self._viewports.unsettled):
+        if memory is not None and (memory.pending is not None or record.sandbox_id in self._viewports.unsettled):
             newer = memory.state(self._clock()).word
         row = conversation_row(record, self._all_sandboxes, newer, self.server_clock)
         row = row._replace(unread=record.id in self.unread.ids, watched=record.id in self.unread.watched)
@@ -368,10 +368,10 @@ class Session:
 
     def bulk_action(self, action: Action) -> BulkAction:
         """Return a bulk action that sends this request, with the result according to the readings."""
-        send, memories = partial(self.ask, action), self.memories.by_id
+        send, memories = partial(self.request, action), self.memories.by_id
         return BulkAction(action.verb, send, lambda each: change_verdict(memories.get(each), action))
 
-    async def ask(self, action: Action, sandbox_id: str) -> None:
+    async def request(self, action: Action, sandbox_id: str) -> None:
         """Send this request for a sandbox; it is shown as under way until a reading confirms it.
 
         A deletion also deletes its workspace.

@@ -164,13 +164,13 @@ class Timelines(KeptPart[KeptTimelines]):
         self, sandbox_id: str, before: SandboxMemory | None, after: SandboxMemory, now: datetime
     ) -> tuple[Cause, str]:
         ours = sandbox_id in self._ours
-        asked = before.asked if before is not None else None
+        pending = before.pending if before is not None else None
         if before is None and ours:
-            asked = PendingAction(Action.START, now, here=False)
-        if asked is not None and (asked.here or ours) and now - asked.at <= ANSWERED_BY:
-            explains = asked.action is not Action.PAUSE or after.word in DONE_IN[Action.PAUSE]
+            pending = PendingAction(Action.START, now, here=False)
+        if pending is not None and (pending.here or ours) and now - pending.at <= ANSWERED_BY:
+            explains = pending.action is not Action.PAUSE or after.word in DONE_IN[Action.PAUSE]
             if explains:
-                return _cause_if_asked(asked.action, after.word)
+                return _cause_if_asked(pending.action, after.word)
         if self.perhaps_ours(sandbox_id):
             return Cause.UNKNOWN, _PERHAPS
         if before is not None:

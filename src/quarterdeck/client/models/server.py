@@ -62,8 +62,8 @@ class Server(NamedTuple):
     def nested(self) -> bool:
         """Whether it is of the nested generation (SERVERS.md: the nested record).
 
-        Such a server has profiles and schemas, and can change the value of a custom secret. It returns no key, header
-        or environment of MCP servers, and a store replaces all of them.
+        Such a server has profiles and schemas, and later ones can change the value of a custom secret. It returns no
+        key, header or environment of MCP servers, and a store replaces all of them.
         """
         return self.generation is Generation.NESTED
 

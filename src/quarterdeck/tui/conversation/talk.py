@@ -187,7 +187,7 @@ class Talk:
             return
 
         async def resume() -> str:
-            await session.ask(Action.RESUME, sandbox_id)
+            await session.request(Action.RESUME, sandbox_id)
             following.refresh()
             return "Resume of its sandbox asked for."
 

@@ -166,7 +166,7 @@ class SandboxCommands:
             if isinstance(row, SandboxRow) and row.others and len(row.conversation_titles) > 1:
                 titles = ", ".join(each or "untitled" for each in row.others[:NAMED])
                 more = f", and {len(row.others) - NAMED:,} more" if len(row.others) > NAMED else ""
-                others = f" {'Also in it' if row.asked else 'In it'}: {titles}{more}."
+                others = f" {'Also in it' if row.chosen else 'In it'}: {titles}{more}."
             await self.say_until_done(what, partial(bulk_action.verdict, row.id), others)
 
     async def say_until_done(self, what: str, verdict: Callable[[], RowState | None], others: str = "") -> None:

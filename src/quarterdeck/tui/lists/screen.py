@@ -400,8 +400,8 @@ class ListScreen(DeckScreen, Generic[R]):
         in_sight = {sandbox.id for row_id, sandbox in sandboxes if row_id not in out_of_sight}
         found: dict[str, SandboxRow] = {}
         for _, sandbox in sandboxes:
-            asked = found[sandbox.id].asked if sandbox.id in found else ()
-            found[sandbox.id] = sandbox._replace(asked=asked + sandbox.asked)
+            chosen = found[sandbox.id].chosen if sandbox.id in found else ()
+            found[sandbox.id] = sandbox._replace(chosen=chosen + sandbox.chosen)
         return list(found.values()), found.keys() - in_sight
 
     # Commands for a row in both lists

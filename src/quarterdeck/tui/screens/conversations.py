@@ -8,7 +8,7 @@ from textual import on, work
 
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.conversations import (
-    DECK_GRAMMAR,
+    CONVERSATION_GRAMMAR,
     STATE_WORDS,
     ConversationRow,
     ConversationWord,
@@ -52,7 +52,7 @@ SETTLED = 0.4
 def _sandbox(session: Session, row: ConversationRow) -> SandboxRow | None:
     """Return its sandbox, as one that is asked for because of it; None if that is not listed."""
     sandbox = session.sandbox_row(row.sandbox_id or "")
-    return sandbox._replace(asked=(row.title,)) if sandbox is not None else None
+    return sandbox._replace(chosen=(row.title,)) if sandbox is not None else None
 
 
 def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -> str | None:
@@ -88,7 +88,7 @@ CONVERSATIONS: ListDefinition[ConversationRow] = ListDefinition(
     none_yet=lambda server: NOBODY_ANSWERS if server is not None and server.local else CREATE,
     status="state",
     statuses=STATE_WORDS,
-    grammar=DECK_GRAMMAR,
+    grammar=CONVERSATION_GRAMMAR,
     columns=COLUMNS,
     watch=lambda session: session.conversations,
     ids=lambda session: [*session.start_tasks.records, *session.conversations.records],
