@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, settings
 # No property is about time: a busy machine must not fail one.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
-
 _LEFT_ALONE = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "TMPDIR", "HYPOTHESIS_PROFILE", "CI")
 _BEGIN_SO = ("QUARTERDECK_LIVE_", "PYTEST_", "PYTHON", "COVERAGE_", "TEXTUAL_SNAPSHOT_")
 

@@ -26,9 +26,8 @@ Steps = tuple[tuple[str, str], ...]
 
 
 def picture(user: User) -> str:
-    """What is seen; some programs would leave out the blanks at the beginning of a text."""
     image = user.deck.export_screenshot(title="quarterdeck", simplify=True)
-    return image.replace("<svg ", '<svg xml:space="preserve" ', 1)
+    return image.replace("<svg", '<svg xml:space="preserve"', 1)  # else some programs leave out blanks before a text
 
 
 CONVERSATION: Steps = (("", "Needs you"), ("enter", "needs you:"), ("tab", "y accept"))

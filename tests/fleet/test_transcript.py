@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quarterdeck.client.models.event import DeltaEvent, Event, EventPage, read_event
+from quarterdeck.client.models.event import AgentState, DeltaEvent, Event, EventPage, read_event
 from quarterdeck.fleet.entries import Entries, Entry
 from quarterdeck.fleet.transcript import STREAMED, Transcript
 from tests.fleet.agent import recorded
@@ -137,6 +137,15 @@ def test_words_that_are_being_written_stand_at_the_end_until_the_list_has_the_wh
     transcript.catch_up([said("agent", "next and last")])
     assert told(transcript)[-1] == "next and last", "also where no socket told"
     assert told(transcript, delta("next "), said("agent", "next and last"))[-1] == "next and last", "or told it later"
+
+
+def test_words_mean_work_until_a_status_is_told_after_them_and_never_after_a_pause() -> None:
+    transcript = Transcript()
+    for status, works in (("", True), ("idle", True), ("paused", False)):
+        transcript.state(AgentState(execution_status=status))
+        assert not transcript.running
+        transcript.hear(delta("half"))
+        assert transcript.running is works
 
 
 def test_a_message_that_came_while_the_last_answer_was_written_is_noticed() -> None:

@@ -36,7 +36,6 @@ from tests.tui.user import User, connecting, seated_at
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
 # Sandboxes, whose idle ones may read STARTING for ever, and starts of conversations: always taken
-
 UP = (SandboxStatus.STARTING, SandboxStatus.RUNNING)
 
 

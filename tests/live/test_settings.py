@@ -20,7 +20,6 @@ from quarterdeck.client.settings import losses
 from tests.live.kit import FLAGS, changed, has, refused, settings_of, shown, told, unlike
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
-
 VALUES: Mapping[str, tuple[Any, Any]] = {
     "llm_model": ("openai/gpt-4o", "anthropic/claude-sonnet-4-5"),
     "llm_api_key": (SecretStr("live-check-1"), SecretStr("live-check-2")),

@@ -12,7 +12,6 @@ from tests.servers.replacing import Before, replacing
 
 Mode = Literal["merge", "replace", "nested"]
 """How settings are stored: as the local service does, as release 1.6 does, or as release 1.11 does."""
-
 _BEFORE: Mapping[Mode, Callable[[LocalService], Before]] = {"replace": replacing, "nested": nested}
 
 

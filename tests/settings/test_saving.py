@@ -88,7 +88,6 @@ def of(*servers: McpServer) -> list[tuple[int | None, str, bool]]:
 
 
 FILES = StdioServer(name="files", command="npx")
-
 BAD_SERVERS: list[tuple[McpServer, str]] = [(SseServer(url=bad), "url") for bad in ("a.example", "ftp://a.example", "")]
 BAD_SERVERS += [(FILES.model_copy(update={"command": bad}), "command") for bad in ("npx -y x", "")]
 BAD_SERVERS += [(FILES.model_copy(update={"name": bad}), "name") for bad in ("my files", "")]

@@ -490,9 +490,8 @@ async def test_it_is_stopped_and_goes_on_and_the_end_that_was_seen_is_read(agent
 async def test_a_paused_sandbox_is_said_with_age_and_resumed(agent: FakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     for rest in ("fleet.following.POLL", "fleet.watch.HIDDEN", "tui.widgets.bars.STAYS"):
         monkeypatch.setattr(f"quarterdeck.{rest}", 3600.0)
-    agent.add(
-        "ObservationEvent", tool_name="terminal", tool_call_id="left", observation={"content": [], "exit_code": -1}
-    )
+    left = {"content": [], "exit_code": -1}
+    agent.add("ObservationEvent", tool_name="terminal", tool_call_id="left", observation=left)
     agent.asks("rm -r build")
     async with opened(agent) as user:
         agent.set("running")

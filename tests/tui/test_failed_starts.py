@@ -68,9 +68,8 @@ async def test_its_reason_is_shown_and_copied_until_put_away(fleet: FakeFleet, h
         assert "enter Open  R Retry  / Filter" in user.line(-1)
         assert "D Dismiss" in user.line(-1)
         assert "Pause" not in user.line(-1)
-        await user.press(
-            "f2", sees=("Open   ", "Dismiss the failed start, or all marked", "Mark the row, or unmark it")
-        )
+        menu = "Open   ", "Dismiss the failed start, or all marked", "Mark the row, or unmark it"
+        await user.press("f2", sees=menu)
         await user.press("escape", "enter", sees=(DETAIL, "fix the bug quickly"))
         await user.press("escape", "y", sees="what failed")
         await user.press("down", "f", until=lambda: (home.state / "copied.txt").exists())

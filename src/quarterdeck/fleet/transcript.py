@@ -55,6 +55,8 @@ class Transcript:
         self._written = _NOTHING_WRITTEN
         self._is_whole = False
         """The socket sent the complete text that was being written; it stays until the list has it."""
+        self._words_came = False
+        """Words came after the status was told last."""
         self._heard: set[str] = set()
         """Ids of complete events that the socket sent and the list does not have yet."""
         self.overheard = ""
@@ -91,8 +93,9 @@ class Transcript:
 
     @property
     def running(self) -> bool:
-        """Whether the agent works; what is being written shows that before the log does."""
-        writes = self._written != _NOTHING_WRITTEN and not (self._is_whole or self.waiting)
+        """Whether the agent works; what is being written shows that before the log does, but for one told to pause."""
+        rests = self.waiting or self.status == ExecutionStatus.PAUSED
+        writes = self._words_came and self._written != _NOTHING_WRITTEN and not (self._is_whole or rests)
         return writes or self.status == ExecutionStatus.RUNNING
 
     @property
@@ -196,7 +199,8 @@ class Transcript:
 
     def state(self, state: AgentState) -> None:
         """Apply the current state of the conversation."""
-        self.status = state.execution_status or self.status
+        if state.execution_status:
+            self.status, self._words_came = state.execution_status, False
         if "confirmation_policy" in state.model_fields_set:
             self.policy = state.confirmation_policy
         self.stats = state.stats or self.stats
@@ -232,7 +236,7 @@ class Transcript:
         anew = self._is_whole or not (piece.content or piece.reasoning_content)
         before, self._is_whole = _NOTHING_WRITTEN if anew else self._written, False
         text, thought = before.text + piece.content, before.thought + piece.reasoning_content
-        self._written = before._replace(text=text, thought=thought)
+        self._written, self._words_came = before._replace(text=text, thought=thought), True
 
 
 def _in_log(event: Event) -> bool:
