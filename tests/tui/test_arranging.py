@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import pytest
+from textual.events import AppBlur
 
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
 from quarterdeck.fleet.filters import parse
@@ -43,6 +44,8 @@ async def test_a_long_filter_is_seen_while_it_is_typed_and_from_its_beginning_on
 async def test_a_filter_lets_through_as_one_types_and_says_what_means_nothing(fleet: FakeFleet) -> None:
     async with at_sandboxes(fleet, size=WIDE, sees="Fix the build") as user:
         await user.press("slash", sees=("status:", "enter keep it  esc show all"))
+        user.deck.post_message(AppBlur())
+        await user.reread(sees="enter keep it  esc show all")
         await user.press(*"orphan status:paused", sees="2 of 6")
         assert set(user.table.ids) == {"off4", "off5"}
         await user.retype("!orphan spec:default cost>2 build:", sees="1 of 6")

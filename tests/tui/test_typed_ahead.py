@@ -97,8 +97,6 @@ async def test_what_is_chosen_in_the_palette_is_done_before_the_next_key(fleet: 
         await user.burst("colon", *"mark the row", "enter", "j", until=lambda: user.list_screen.table.marks == {first})
 
 
-# Any keys but those that change the fleet, of which the palette has some
-
 KEYS = (
     *"jjkkgG12", *"DLcyfCBXsSivAoT", "enter", "enter", "escape", "escape", "space", "asterisk", "slash", "tab",
     "down", "up", "backspace", "question_mark", "ctrl+r", "pagedown", "home",
@@ -170,6 +168,14 @@ async def test_what_is_typed_on_the_frame_goes_to_the_screens(tmp_path: Path, mo
         await user.sees("[3 Settings]", "user_name", "Author name")
         await user.pilot.press("escape", "1")
         await user.sees("No conversations.")
+
+
+async def test_a_key_works_that_comes_after_another_window_had_the_keyboard(tmp_path: Path) -> None:
+    async with framed(tmp_path) as (user, gate):
+        user.deck.post_message(events.AppBlur())
+        gate.set()
+        await user.sees("No conversations.")
+        await user.press("j", lacks="does nothing here")
 
 
 async def test_what_cannot_be_loaded_ends_the_deck_with_a_report(tmp_path: Path) -> None:

@@ -287,8 +287,8 @@ class Deck(KeysInOrder):
         elif self.trouble is not None:
             self.connecting.open(self.endpoint)
 
-    def watch_app_focus(self, focused: bool) -> None:
-        """Poll less often while another terminal has the focus; a key tells that this one has it, too."""
+    def watch_terminal_focus(self, focused: bool) -> None:
+        """Poll less often while another terminal has the focus."""
         if self.session is not None:
             self.session.rest(hidden=not focused)
 

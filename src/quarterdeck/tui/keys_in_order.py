@@ -13,6 +13,7 @@ from textual.app import ScreenStackError
 from textual.await_complete import AwaitComplete
 from textual.dom import DOMNode
 from textual.errors import NoWidget
+from textual.reactive import var
 from textual.widget import Widget
 
 from quarterdeck.tui.crash import CrashSafe
@@ -25,6 +26,8 @@ Typed = events.Key | events.Paste | events.MouseDown | events.MouseUp
 class KeysInOrder(CrashSafe):
     """An app that handles a key only after all effects of the previous one, from the focus up to the screen."""
 
+    terminal_focus = var(default=True)
+    """Whether the terminal has the focus; a key tells that it has, too, because not every terminal does."""
     _clicked: Widget | None = None
     """The widget that received the last click."""
     _popped: AwaitComplete | None = None
@@ -43,6 +46,7 @@ class KeysInOrder(CrashSafe):
         if isinstance(event, Typed) and not event.is_forwarded:
             if self.return_code is not None:  # the deck is ending: keys are no longer handled
                 return
+            self.terminal_focus = True
             if self._held is not None and not self._is_urgent(event):
                 if not (self._holding and isinstance(event, events.MouseEvent)):  # there is nothing to click on yet
                     self._held.append(event)
@@ -52,6 +56,15 @@ class KeysInOrder(CrashSafe):
             self.call_next(self._answer, event)  # after the callbacks of a dialog that was just dismissed
         elif not isinstance(event, events.Key) or event is self._last:  # its target may be gone
             await super().on_event(event)
+
+    def on_app_blur(self, event: events.AppBlur) -> None:
+        """Leave the focus where it is: Textual would take it, give none to a new screen, and a letter be a command."""
+        event.prevent_default()
+        self.terminal_focus = False
+
+    def on_app_focus(self) -> None:
+        """Note that the terminal has the focus again."""
+        self.terminal_focus = True
 
     def hold_keys(self) -> None:
         """Keep input from now on, except keys with priority, until something can handle it."""

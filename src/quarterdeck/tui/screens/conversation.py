@@ -167,7 +167,7 @@ class ConversationScreen(DeckScreen):
             self._seen = True
             self._session.unread.mark_read((self.conversation_id,), self.app.clock())
         status = self._following.transcript.status
-        in_sight = self.app.app_focus and self in self.app.screen_stack
+        in_sight = self.app.terminal_focus and self in self.app.screen_stack
         if in_sight and self._following.reached and status not in ("", self._seen_status):
             self._seen_status = status
             self._session.saw(self.conversation_id, status)
