@@ -43,8 +43,7 @@ async def test_background_turns_come_in_their_order_and_the_limit_stays() -> Non
     moments = [when for when, _ in given]
     assert all(later - earlier >= SECOND * NEARLY for earlier, later in zip(moments, moments[5:], strict=False))
     watched = [at for at, (_, name) in enumerate(given) if name == "watch"]
-    # It is the last of five who wait; the first of them had taken five turns before they came.
-    assert watched == [9, 14, 19, 24]
+    assert watched == [9, 14, 19, 24], "the last of five who wait, the first of whom had five turns before they came"
 
 
 async def test_background_requests_that_keep_coming_go_one_by_one_and_no_slower() -> None:

@@ -190,8 +190,6 @@ async def test_numbers_and_flags_are_taken_in_any_spelling() -> None:
     assert read["metrics"] == {"model_name": None, "accumulated_cost": 0.5, "max_budget_per_task": 2.0}
 
 
-# Lists that are one answer of everything are read in slices: the first rows come soon, and no key waits.
-
 COLLECTION = "/api/v1/app-conversations"
 FILLER = "x" * 800
 
@@ -254,8 +252,6 @@ async def test_between_any_two_slices_of_a_large_answer_everything_else_has_a_tu
     assert [count for _, count in seen] == [200] * 100
     assert all(later > earlier for (earlier, _), (later, _) in itertools.pairwise(seen))
 
-
-# Conversations: where they are listed, and what else is asked for one.
 
 FOUND, LISTED, CREATE = f"GET {COLLECTION}/search", f"GET {COLLECTION}", f"POST {COLLECTION}"
 ONE = {"id": "a39561f77b934d1488db52af0cf031f8", "title": "One"}

@@ -241,8 +241,6 @@ async def test_what_an_unknown_release_may_lose_is_told(record: Members, changes
     assert (list(losses(base, changes, client.server)), losses(None, changes, client.server)) == (lost, ())
 
 
-# What some servers have beside the record: profiles, suggestions, schemas, secrets, tokens.
-
 AGENT_SCHEMA, TALK_SCHEMA = "/api/v1/settings/agent-schema", "/api/v1/settings/conversation-schema"
 
 

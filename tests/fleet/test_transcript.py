@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quarterdeck.client.models.event import AgentState, DeltaEvent, Event, EventPage, read_event
-from quarterdeck.fleet.entries import Entries, Entry
+from quarterdeck.fleet.entries import Entries, Entry, Outcome
 from quarterdeck.fleet.transcript import STREAMED, Transcript
 from tests.fleet.agent import recorded
 
@@ -44,6 +44,11 @@ def _event(**members: object) -> Event:
     event = read_event({"id": "x", **members})
     assert isinstance(event, Event)
     return event
+
+
+def test_a_command_runs_on_until_its_terminal_tells_an_exit_code() -> None:
+    told = [_event(id=str(code), kind="ObservationEvent", observation={"exit_code": code}) for code in (-1, 0)]
+    assert [folded(told[:1])[0].outcome, folded(told)[0].outcome] == [Outcome.RUNS_ON, None]
 
 
 def test_an_id_of_a_call_that_comes_again_is_another_action() -> None:

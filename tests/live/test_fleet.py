@@ -35,7 +35,6 @@ from tests.tui.user import User, connecting, seated_at
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
-# Sandboxes, whose idle ones may read STARTING for ever, and starts of conversations: always taken
 UP = (SandboxStatus.STARTING, SandboxStatus.RUNNING)
 
 
@@ -114,8 +113,6 @@ async def deleted(client: Client, conversation_id: str) -> str:
         await client.conversations.delete(conversation_id)
     return "deleted"
 
-
-# Agents
 
 MODEL = os.environ.get("QUARTERDECK_LIVE_MODEL", "")
 

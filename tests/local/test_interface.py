@@ -119,7 +119,6 @@ def server(kind: str, **members: Json) -> Json:
         (server("stdio", command="npx -y x"), "mcp_config.stdio_servers.0.command"),
         (server("stdio", args="-y x"), "mcp_config.stdio_servers.0.args"),
         (server("stdio", env={"A": 1}), "mcp_config.stdio_servers.0.env.A"),
-        # A mask is never stored.
         *(({name: mask}, name) for name, mask in zip(SECRETS, (MASK, " *** ", "••••••"), strict=True)),
         (server("sse", api_key=MASK), "mcp_config.sse_servers.0.api_key"),
         (server("stdio", env={"KEY": MASK}), "mcp_config.stdio_servers.0.env.KEY"),

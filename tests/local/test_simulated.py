@@ -78,8 +78,6 @@ async def test_faults_happen_to_whom_they_are_said_to() -> None:
         assert (limited.status_code, limited.headers["Retry-After"]) == (429, "2")
 
 
-# The agent server of a conversation, simulated or, on this machine, without an agent
-
 HELLO = {"role": "user", "content": [{"type": "text", "text": "hello"}]}
 
 

@@ -200,7 +200,6 @@ def test_a_type_and_hidden_values_that_differ_are_named() -> None:
     ("server", "words"),
     [
         (StdioServer(name="files", command="npx", args=("-y", "--root", "/a b", "")), "npx -y --root '/a b' ''"),
-        # losses name a server by the name it is stored under
         (SseServer.model_validate({"url": "https://a.example", "name": "tools"}), "tools"),
         (ShttpServer.model_validate({"url": "https://b", "name": "b", "timeout": 9}), "b · time-out 9 s"),
     ],

@@ -99,6 +99,11 @@ class Entry(NamedTuple):
         """Whether it failed or was rejected."""
         return self.kind is EntryKind.ERROR or self.outcome in (Outcome.FAILED, Outcome.REJECTED)
 
+    @property
+    def exited(self) -> bool:
+        """Whether it is a command whose exit code is known; servers send -1 for one that runs on."""
+        return self.exit_code is not None and self.exit_code >= 0
+
 
 TOLD_STATUSES: dict[str, str] = {
     ExecutionStatus.FINISHED: "finished",
@@ -135,8 +140,13 @@ class Entries:
 
     @property
     def listed(self) -> list[Entry]:
-        """All entries, in their order."""
-        return list(self._by_id.values())
+        """All entries, in their order; no command runs on once its terminal has told an exit code after it."""
+        entries = list(self._by_id.values())
+        free = max((at for at, each in enumerate(entries) if each.exited), default=0)
+        for at, each in enumerate(entries[:free]):
+            if each.outcome is Outcome.RUNS_ON:
+                entries[at] = each._replace(outcome=None)
+        return entries
 
     @property
     def lacks_actions(self) -> bool:
