@@ -91,8 +91,8 @@ def test_keys_an_escape_and_a_paste_in_one_chunk_go_where_they_were_meant(deck: 
 
 COLOURED_LOG = b"\x1b]0;make\x07\x1b[31mD p\x1b[K y\x1b[0m\x1b[1;32m:q\x1b[0m\x1b\x1b[201\x1b[20"
 """A log with a title and colours, as it is copied; what a deck took for keys of it would delete, pause and copy."""
-ANSWERS = b"\x1b[12;40R\x1b[?2026;0$y\x1b]11;rgb:1010/1515/1c1c\x07\x1b]10;?\x1b\\\x1bP>|tmux 3.4\x1b\\\x1b[?62;22c"
-"""What a terminal says of its cursor, modes, colours, name and attributes."""
+ANSWERS = b"\x1b[12;40R\x1b[?2026;0$y\x1b]11;rgb:10/15/1c\x07\x1b]10;?\x1b\\\x1bP>|tmux\x1b\\\x1b[?62c\x1b[97;1:3u"
+"""What a terminal says of its cursor, modes, colours, name and attributes, and of a key that was let go."""
 
 
 def test_what_comes_in_pieces_is_put_together_and_what_is_no_letter_or_an_answer_is_no_key(deck: Terminal) -> None:

@@ -31,8 +31,10 @@ _STRINGS = "\x1b[\\]P][^\x07\x1b\r\n]*(?:\x07|\x1b\\\\)"
 """Titles, links and colours by name, in both directions (ECMA-48, OSC and DCS)."""
 _CONTROLS = re.compile(f"{_STRINGS}|\x1b\\[[0-9;:?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Those, colours and movements (CSI), and all control characters except whitespace."""
-_ANSWERS = re.compile(f"{_STRINGS}|\x1b\\[[?>=][0-9;]*c")
-"""Late replies of the terminal to queries of an earlier program: colours and names (OSC, DCS), attributes (DA)."""
+_ANSWERS = re.compile(f"{_STRINGS}|\x1b\\[[?>=][0-9;]*c|\x1b\\[(?=[0-9;]*(?::|[0-9]{{7}}))[0-9;:]*[u~A-Z]")
+"""What the terminal sends to an earlier program: replies about colours and names (OSC, DCS) and attributes (DA), and
+keys with more than was asked for (kitty, "Keyboard Protocol": colons) or beyond Unicode, which end Textual's parser.
+"""
 _LONE_ESCAPE = re.compile("\x1b(?=[^\x00-\x1f\x7f\\[\\]\\\\OPbf])")
 """An escape that begins no sequence of a terminal; in iTerm, escape b and escape f move by a word."""
 ESCAPE_KEY = "\x1b[27u"
