@@ -302,15 +302,17 @@ def test_the_next_run_knows_what_happened_before_and_says_what_changed_meanwhile
 
 def test_the_next_run_knows_what_has_run_although_it_reads_as_starting_and_since_when() -> None:
     watched = Watched()
-    watched.read(0, "PAUSED", "STARTING")
-    watched.read(60, "RUNNING", "STARTING")
+    watched.read(0, "PAUSED", "STARTING", "RUNNING")
+    watched.read(60, "RUNNING", "STARTING", "RUNNING")
     again = Watched(watched.kept())
-    again.read(600, "STARTING", "STARTING")
+    again.read(600, "STARTING", "STARTING", "RUNNING")
     assert again.told("a") == [("Paused", Cause.UNKNOWN), ("Running", Cause.SERVER)]
     assert [again.memories.by_id[name].state(at(600)).words for name in ("a", "b")] == ["Running", "Starting"]
     old = Conversation(id="c", sandbox_id="a", updated_at=at(-3600))
     row = sandbox_row(sandbox("STARTING", "a"), again.memories.by_id["a"], (old,))
     assert row.quiet(at(600)) == 540, "its conversation is older than its running"
+    row = sandbox_row(sandbox("RUNNING", "c"), again.memories.by_id["c"], (old,))
+    assert row.quiet(at(600)) == 4200, "nobody saw how long it runs"
 
 
 def test_what_another_deck_noted_stays_and_what_was_not_seen_for_thirty_days_is_forgotten() -> None:
@@ -329,6 +331,7 @@ def test_what_another_deck_asked_for_was_you_as_well() -> None:
     watched, other = Watched(), Watched()
     for deck in (watched, other):
         deck.read(0, "RUNNING")
+    before = other.kept()
     other.memories.asked("a", Action.PAUSE, at(1))
     for deck in (watched, other):
         deck.read(3, "PAUSED")
@@ -337,9 +340,9 @@ def test_what_another_deck_asked_for_was_you_as_well() -> None:
     watched.timelines.recall(kept)
     assert watched.told("a") == other.told("a") == Watched(kept).told("a")
     assert watched.told("a")[-1] == ("Paused", Cause.YOU)
-    late = Watched()
-    late.read(4, "PAUSED")  # a deck that was opened later
-    assert Watched(late.kept(beside=kept)).told("a") == watched.told("a")
+    for late in (Watched(), Watched(before)):  # decks that were opened later, one before this was kept
+        late.read(4, "PAUSED")
+        assert Watched(late.kept(beside=kept)).told("a") == watched.told("a")
 
 
 def test_thousands_of_sandboxes_are_bounded_and_those_that_changed_last_are_kept() -> None:

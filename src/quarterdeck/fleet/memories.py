@@ -17,7 +17,7 @@ from quarterdeck.fleet.sandbox_state import (
     after_missing,
     after_reading,
 )
-from quarterdeck.fleet.timeline import Timelines
+from quarterdeck.fleet.timeline import FIRST_SEEN, Timelines
 
 CHECKS = 5
 """How many agent servers are checked at a time."""
@@ -65,8 +65,9 @@ class SandboxMemories:
         word = WORDS.get(record.status, record.status)
         if last is None or (last.what, word) not in ((word, word), (StateWord.RUNNING, StateWord.STARTING)):
             return None
-        has_run = last.what == StateWord.RUNNING
-        return SandboxMemory(record.status, last.what, now, exact=False, began=last.seen_at, has_run=has_run)
+        memory = SandboxMemory(record.status, last.what, now, exact=False, recalled=True)
+        began = None if last.words == FIRST_SEEN else last.seen_at
+        return memory._replace(began=began, has_run=last.what == StateWord.RUNNING)
 
     def forget(self, ids: Collection[str]) -> None:
         """Drop the memories of removed sandboxes; their timelines are kept for a while."""

@@ -149,6 +149,8 @@ class SandboxMemory(NamedTuple):
     """Whether the beginning of the state was observed."""
     began: datetime | None = None
     """When an earlier run saw the state begin; it may have begun anew since."""
+    recalled: bool = False
+    """Whether only an earlier run knows anything of when it began."""
     has_run: bool = False
     """It was read as RUNNING, and since then not as PAUSED, ERROR or MISSING."""
     pending: PendingAction | None = None
@@ -299,7 +301,7 @@ def _settled(memory: SandboxMemory, word: str, now: datetime) -> SandboxMemory:
     if word == memory.word:
         return memory
     hidden = word == StateWord.RUNNING and memory.word == StateWord.STARTING and memory.pending is None
-    return memory._replace(word=word, since=now, exact=not hidden, began=None)
+    return memory._replace(word=word, since=now, exact=not hidden, began=None, recalled=False)
 
 
 def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: bool) -> PendingAction | None:

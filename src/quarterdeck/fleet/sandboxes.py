@@ -153,7 +153,8 @@ def _quiet_since(memory: SandboxMemory, conversations: tuple[Conversation, ...],
         return memory.since
     moments = [clock.here(each.changed_at) for each in conversations]
     newest = max((moment for moment in moments if moment is not None), default=None)
-    began = memory.since if memory.exact else memory.began
+    may_begin = memory.exact or memory.word == StateWord.STARTING  # perhaps somebody else has just asked for it
+    began = memory.since if may_begin else memory.began
     return max(newest, began) if newest is not None and began is not None else newest
 
 

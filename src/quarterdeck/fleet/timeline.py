@@ -77,7 +77,7 @@ class KeptTimelines(KeptModel):
         return KeptTimelines.model_construct(sandboxes=dict(known[-IDS:]))
 
 
-_FIRST_SEEN = "first seen so"
+FIRST_SEEN = "first seen so"
 _NOT_ASKED = "not asked for in this deck"
 _PERHAPS = "came while you waited for a start"
 _CLOSED = "changed while nobody watched"
@@ -126,9 +126,9 @@ class Timelines(KeptPart[KeptTimelines]):
             return
         if not events or events[-1].what != word:
             cause, words = self._cause(sandbox_id, before, after, now)
-            if words == _FIRST_SEEN and len(self._by_id) >= IDS:
+            if words == FIRST_SEEN and len(self._by_id) >= IDS:
                 return  # it says less than any timeline that would have to go for it
-            watched = before is None or before.began is None
+            watched = before is None or not before.recalled
             self._keep(sandbox_id, with_next(events, Event(word, now, cause=cause, words=words), watched=watched))
 
     def gone(self, sandbox_ids: Iterable[str]) -> None:
@@ -179,7 +179,7 @@ class Timelines(KeptPart[KeptTimelines]):
         if sandbox_id in self._by_id:
             return Cause.UNKNOWN, _CLOSED
         if not after.exact:
-            return Cause.UNKNOWN, _FIRST_SEEN
+            return Cause.UNKNOWN, FIRST_SEEN
         return (Cause.UNKNOWN, _PERHAPS) if self._awaited() else (Cause.SERVER, _NOT_ASKED)
 
     def _keep(self, sandbox_id: str, events: tuple[Event, ...]) -> None:
@@ -218,7 +218,7 @@ def _knows_more(events: tuple[Event, ...], mine: tuple[Event, ...] | None) -> bo
     last, own = events[-1], mine[-1]
     if last.what != own.what or (own.cause is Cause.YOU and last.cause is not Cause.YOU):
         return False
-    return len(events) > len(mine) or (last.cause is Cause.YOU and own.cause is Cause.SERVER)
+    return len(events) > len(mine) or (last.cause is Cause.YOU and own.cause is not Cause.YOU)
 
 
 def with_next(events: tuple[Event, ...], event: Event, *, watched: bool = True) -> tuple[Event, ...]:
