@@ -147,6 +147,8 @@ async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: F
     async with at_sandboxes(fleet, state=state, sees=("status:running", "4 of 6", "SANDBOX ▼")) as user:
         assert user.table.ids == ["run3", "run2", "run1", "run0"]
         assert "CONVERSATION" not in user.line(3)
+        await user.press("C", "down", "down", "down", "space", "enter", sees="CONVERSATION")
+        assert user.line(3).index("CONVERSATION") < user.line(3).index("AGENT"), "it is back in its place"
         await user.press("escape", until=lambda: len(user.table.ids) == 6)
 
 

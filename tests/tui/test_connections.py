@@ -226,7 +226,7 @@ async def test_however_long_the_list_the_line_of_the_cursor_and_what_is_known_of
         await user.press("x", sees=("more13 ", "x does nothing here"))
         await user.press("t", sees=("more13 ", "check           "))
         await user.press("g", "t", sees=("inside this deck", "check           local service"))
-        await user.press("slash", *"re12", sees=("more12 ", "esc close"), lacks="more13 ")
+        await user.press("slash", *"re12", sees=("more12 ", "tab list  esc close"), lacks="more13 ")
 
 
 async def add(user: User, name: str, address: str, *, sees: Words) -> None:

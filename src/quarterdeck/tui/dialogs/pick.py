@@ -2,10 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 from textual import events, on, work
 from textual.content import Content
+from textual.events import DescendantFocus
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
@@ -185,9 +187,15 @@ class PickDialog(Dialog[T]):
                 self._list.scroll_to(y=top, animate=False, immediate=True)
                 self._list.scroll_to_highlight()
         self._show_about()
+        self._name_keys()
+
+    @on(DescendantFocus)
+    def _name_keys(self) -> None:
+        """Name the keys: those of a line belong to the list, and in the filter they are letters."""
+        own = [("tab", "list")] if self._own_hints and self.focused is self._filter else self._own_hints
         filtering = [("/", "filter")] if len(self._offered) >= MANY and not self._filter.display else []
         taking = [("enter", self._take)] if any(item.works for item in self._listed) else []
-        self.hint([*taking, *self._own_hints, *filtering, ("esc", self._leave)])
+        self.hint([*taking, *own, *filtering, ("esc", self._leave)])
 
     def prompt(self, item: Item[T]) -> Content | Hanging:
         """Return the line of an item as it is painted; a heading is wrapped."""
@@ -323,7 +331,10 @@ class PickSeveralDialog(PickDialog[tuple[str, ...]]):
         super().__init__(title, self._lines, take="apply", about=(lambda _: said) if note else None, hints=hints)
         self._list = ChoiceList(click="turn")
         self._all = tuple(names)
-        self._names = [*chosen, *(name for name in names if name not in chosen)] if ordered else list(names)
+        self._names = list(chosen) if ordered else list(names)
+        for before, name in pairwise(("", *names)):
+            if name not in self._names:
+                self._names.insert(self._names.index(before) + 1 if before else 0, name)
         self._chosen = set(chosen)
         self._line = line
         self._ordered = ordered

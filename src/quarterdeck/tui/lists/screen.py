@@ -236,7 +236,8 @@ class ListScreen(DeckScreen, Generic[R]):
     @on(Table.Highlighted)
     def _cursor_moved(self, event: Table.Highlighted) -> None:
         if event.was is not None:  # otherwise this is the first row
-            self.listing.hold()
+            if event.was in self.rows:  # otherwise nobody moved it: its row went, perhaps with all of another server
+                self.listing.hold()
             self.message_line.go_on()
             self.app.wanted = None
         self.call_after_refresh(self._describe_row)  # the cursor is painted first
