@@ -72,7 +72,7 @@ class Layout(NamedTuple):
             body += markdown_lines(entry.text, width)
         if is_person and entry.title:
             body.append(cell(entry.title, Tone.WARN))
-        first, *rest = self._folded(body, FOLDED_MESSAGE) or [()]
+        first, *rest = self._folded(body, FOLDED_MESSAGE) or [cell("(empty)", Tone.MUTED)]
         who = Shown(f"{entry.who:<{WHO}}"), Tone.STRONG if is_person else Tone.KEY
         return [((time, Tone.MUTED), who, *first), *_set_in(rest, TIME + WHO)]
 

@@ -249,13 +249,17 @@ class Talk:
 
         def said() -> tuple[Cell, ...]:
             ids = frozenset(entry.id for entry in self.following.transcript.question)
-            gone = "The agent does not ask this any more, so nothing is sent; what you type is kept as a draft."
-            return () if ids == shown else (cell(gone, Tone.WARN),)
+            if ids == shown:
+                return ()
+            dialog.hint((("enter", "keep as a draft"), ("esc", "cancel")))
+            gone = "The agent does not ask this any more, so nothing is sent; enter keeps what you type as a draft."
+            return (cell(gone, Tone.WARN),)
 
         field = InputField(
             name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty"
         )
-        self.screen.app.push_screen(FormDialog("Reject", (field,), take, said=said, verb="reject"), rejected)
+        dialog = FormDialog("Reject", (field,), take, said=said, verb="reject")
+        self.screen.app.push_screen(dialog, rejected)
 
     def _answer_after_all(self) -> None:
         """Go back to the question, from which a dialog was opened."""

@@ -84,7 +84,7 @@ class Unsent:
         if about in self._to_tell and session.start_tasks.health.whole:
             self._to_tell.remove(about)
             if offered:
-                self._screen.say("A conversation was perhaps not created; n shows what you entered.", Tone.WARN)
+                self._screen.say("What you entered for a conversation is kept; n shows it.", Tone.WARN)
 
     def take(self, about: str) -> UnsentConversation | None:
         """Return the newest that is offered, and offer it no more."""

@@ -247,6 +247,8 @@ class ConversationScreen(DeckScreen):
                 return "No agent runs in the local service."
             case "ask_always" | "ask_risky" | "ask_never" if not self._following.reached:
                 return self._following.note or "The conversation is still being opened."
+            case "go_on" if not self._following.reached and self._following.origin is not Origin.SANDBOX_PAUSED:
+                return self._following.note or "The conversation is still being opened."
             case "go_on" if transcript.waiting and self._following.reached:
                 return "The agent waits for an answer; tab goes to its question."
             case "go_on" if transcript.running and self._following.reached:
@@ -319,7 +321,8 @@ class ConversationScreen(DeckScreen):
             self.message_line.clear()
 
             def has(entry: Entry) -> bool:
-                return words.casefold() in copied(entry).casefold()
+                tool = entry.who if entry.kind is EntryKind.TOOL else ""
+                return words.casefold() in f"{tool} {copied(entry)}".casefold()
 
             here = self.log_view.cursor_entry
             went = self.log_view.search(-1, has, around=True)
