@@ -60,6 +60,7 @@ def test_edits_that_were_exported_are_edits_again_and_take_no_server_away(draft:
 def test_only_what_the_file_names_is_changed_and_a_secret_that_was_filled_in_is_taken() -> None:
     text = 'not_set = ["language"]\n[settings]\nlanguage = "fr"\nllm_api_key = "sk-typed"\n'
     assert imported(text, Draft(STORED)).draft.changes == {"language": "fr", "llm_api_key": SecretStr("sk-typed")}
+    assert imported('secrets = ["llm_api_key"]\n[settings]', Draft()).notes == ("API key: to be typed.",)
 
 
 def test_values_with_a_null_in_them_survive_toml() -> None:

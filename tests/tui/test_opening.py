@@ -163,6 +163,9 @@ async def test_settings_that_are_not_where_they_were_have_it_found_out_what_answ
         await user.until(lambda: user.session.server.release)
         server = FakeFleet(nested=True)
         await user.press("3", sees=("Another server answers at this address than before", "No settings stored yet"))
+        await user.press("j", "enter", *"mine", "enter", sees="1 edited")
+        server = FakeFleet()
+        await user.press("ctrl+r", sees=("made on the settings of another server", "y keeps them"))
 
 
 async def test_hostile_text_reaches_the_screen_as_text_only() -> None:

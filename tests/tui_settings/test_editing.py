@@ -56,7 +56,7 @@ async def test_switches_and_choices(user: FormUser) -> None:
     await user.press("enter")
     switched = {"enable_default_condenser": False, "user_consents_to_analytics": False}
     assert user.form.draft.changes == switched
-    await user.go_to("remote_runtime_resource_factor", "enter", "down", "down", sees="2; type to find")
+    await user.go_to("remote_runtime_resource_factor", "enter", "down", "down")
     await user.press("enter")
     assert user.form.draft.changes == switched | {"remote_runtime_resource_factor": 2}
     await user.press("enter", "3", sees=("as typed", "this value does"))
@@ -68,7 +68,7 @@ async def test_switches_and_choices(user: FormUser) -> None:
     await user.go_to("security_analyzer", "enter", *"gray", sees=("grayswan", "offered by this"))
     await user.press("enter")
     assert user.form.draft.changes["security_analyzer"] == "grayswan"
-    await user.press("enter", sees="grayswan; type to find")
+    await user.press("enter", sees="▌ Security analyzer       grayswan")
     await user.press("escape")
     await user.go_to("agent", "enter", *"My", "enter", until=lambda: user.form.editor is None)
     assert user.form.draft.changes["agent"] == "My"

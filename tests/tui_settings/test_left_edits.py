@@ -43,7 +43,7 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(deck: Decks, t
     assert "sentinel" not in json.dumps(page)
     async with deck(sees=("Edits left behind", "2 edits from", "Restore them")) as user:
         assert not user.form.draft.edited
-        await user.press("r", sees=("Edits restored", "Not kept, for it may be secret", "API key"))
+        await user.press("r", sees=("Edits restored", "Not kept, as secret or wrong", "API key"))
         await user.press("escape", sees="1 edited")
         assert (user.form.row.id, user.form.draft.changes) == ("git_user_name", {"git_user_name": "Grace"})
         assert user.posts == 0

@@ -103,6 +103,7 @@ async def test_what_goes_with_another_kind_of_condenser_is_named_and_comes_back_
     await nested.until(lambda: said in nested.unwrapped)
     await nested.press("y", sees=("Saved · 1 of 1 verified", "As stored"))
     assert f"{condenser}.keep_first" not in (await nested.stored()).leaves
+    await nested.press("slash", *"keep first", sees="Nothing matches", until=lambda: "Keep first" not in nested.text)
     await nested.choose("Undo save", sees="Undo the last save")
     await nested.agree(sees="Saved · 3 of 3 verified")
     after = await nested.stored()
@@ -125,11 +126,17 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
     body = nested.body_of(nested.form.draft.changes)
     await nested.press("y", sees="Saved · 1 of 1 verified")
     assert body["agent_settings_diff"]["mcp_config"]["db"]["env"]["TOKEN"].get_secret_value() == "sentinel-again"
+    await nested.paste_json('{"db": {"url": "https://b.example"}}', sees="its name is taken; it is called db-2.")
+    await nested.press("escape", "escape")
+    await nested.edit("language", "French")
+    await nested.press("slash", *"agent", sees="Ask before actions", lacks="Temperature")
 
 
 async def test_a_typed_key_that_somebody_else_has_dropped_is_neither_shown_nor_sent_again(nested: FormUser) -> None:
     await nested.go_to("mcp:0", "enter", "tab", *"sentinel-again", "ctrl+s")
     await nested.save(sees=("1 accepted", "As stored", "typed"))
+    await nested.press("enter", sees="API key", lacks="auth")
+    await nested.press("escape")
     await nested.client.settings.store(await nested.stored(), {"mcp_config": await nested.servers()})
     await nested.press("ctrl+r", sees="changed on server", lacks="typed")
     await nested.go_to("mcp:2", "d", "ctrl+s", sees="This save also loses")
@@ -193,7 +200,7 @@ async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cle
         await user.retype("sentinel-one", "tab", *"http://x", "enter", sees="! Leave it out: the server puts https://")
         await user.press("ctrl+u", "enter", sees=("The token of github is stored.", "token stored"))
         await set_token(user, 1, "sentinel-two", sees=("The token of gitlab is stored.", "▌ gitlab"))
-        await user.press("enter", sees=("•••• kept; type anew", "or an address with"))
+        await user.press("enter", sees=("•••• kept; type to replace", "or an address with"))
         await user.press("tab", *"git.example.org", "enter", sees=("git.example.org", "github"))
         await user.press("d", sees="All of them go: github, gitlab.")
         await user.press("y", sees=("All git tokens are cleared.", "None yet. a sets one."))

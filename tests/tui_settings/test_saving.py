@@ -114,7 +114,7 @@ async def test_what_the_server_complains_of_or_did_not_take_stays_edited(deck_at
         store.answers, store.ignores = [STORED], {"git_user_name"}
         await save_a_name(user)
         await user.press(sees="not what was saved", until=lambda: "meant Grace holds Ada" in user.unwrapped)
-        await user.press("escape", sees=("only 2 of 3 verified", "1 edited"))
+        await user.press("escape", sees=("only 2 of 3 verified", "1 edited", "is Ada. Your"))
 
 
 async def test_a_refusal_of_a_member_of_a_tool_stands_at_that_member(deck_at: Decks) -> None:

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.client.nested import AGENT_KIND, CONDENSER_KIND
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Control, Field, Problem, Unreadable, warning
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
@@ -60,8 +61,15 @@ class Draft:
         return self.fields.by_key[key]
 
     def has(self, entry: Field) -> bool:
-        """Whether this server has a setting, as far as is known before the first save."""
-        return not entry.absent and (not entry.extra or self.base is None or hasattr(self.base, entry.key))
+        """Whether this server has a setting, as far as is known before the first save.
+
+        Of those that it describes, a record has only those of its kind of agent and of condenser.
+        """
+        if entry.absent or self.base is None:
+            return not entry.absent
+        if entry.described:
+            return entry.key in self.base.leaves or AGENT_KIND in self.edits or CONDENSER_KIND in self.edits
+        return not entry.extra or hasattr(self.base, entry.key)
 
     def with_fields(self, fields: FormFields) -> "Draft":
         """Return the draft for other settings, because the server is another or better known; all edits are kept."""

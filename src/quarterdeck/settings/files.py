@@ -111,6 +111,10 @@ def imported(text: str, draft: Draft) -> Imported:
             values[MCP] = _with_servers(draft, value, wrong, notes)
         else:
             values |= _taken(draft, entry, value, wrong, left)
+    had = data.get("secrets")
+    secrets = [each for each in draft.fields.fields if isinstance(had, list) and each.key in had and each.secret]
+    to_type = [each.label for each in secrets if each.key not in values and draft.stored(each.key) is False]
+    notes += [f"{', '.join(to_type)}: to be typed."] if to_type else []
     told = [f"{section}: {', '.join(names)}" if section else ", ".join(names) for section, names in foreign.items()]
     left += ((key[:60], "outside the table [settings].") for key in data if key not in _TOP)
     lacking = (f"{names}: this server does not have it, or lets nobody change it." for names in told)
@@ -121,7 +125,8 @@ def _is_written(draft: Draft, entry: Field) -> bool:
     """Whether a setting is exported: not if this server or its record lacks it."""
     if entry.absent or entry.control in _EXPLAINED or isinstance(draft.value(entry.key), Unreadable):
         return False
-    return not entry.extra or draft.value(entry.key) is not None
+    is_there = draft.has(entry) or entry.key in draft.edits
+    return is_there and (not entry.extra or draft.value(entry.key) is not None)
 
 
 def _holds_secret(draft: Draft, entry: Field) -> bool:

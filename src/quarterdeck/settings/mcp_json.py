@@ -25,6 +25,7 @@ from quarterdeck.client.models.mcp import (
     free_name,
     model_by_look,
     name_in_map,
+    own_name,
 )
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.masks import MASK
@@ -306,7 +307,10 @@ def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[Mc
     for server in pasted:
         row = next((row for place in _places(server) for row in rows[place] if row in free), None)
         if row is None:
-            added = servers.add(server)
+            named = _with_free_name(server, servers)
+            if named is not server:
+                notes.append(f"{words.server_title(server)}: its name is taken; it is called {own_name(named)}.")
+            added = servers.add(named)
             servers = added.disable(servers.next_row, with_secrets=False) if server in off else added
             became.append(OFF if server in off else "")
             continue
@@ -319,6 +323,14 @@ def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[Mc
     counts = [(became.count(what), what) for what in (EDITED, SAME, OFF) if what in became]
     said = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts]
     return MergedPaste(servers, ", ".join([f"{words.counted(len(pasted), 'server')} found", *said]), tuple(notes))
+
+
+def _with_free_name(server: McpServer, servers: Servers) -> McpServer:
+    """Return an address as it can be stored in a map by name, where another server may have its name."""
+    name, taken = own_name(server), {own_name(entry.server) for entry in servers.remaining}
+    if not name or name not in taken or isinstance(server, StdioServer):
+        return server
+    return server.model_copy(update={"name": free_name(name, taken)})
 
 
 def _onto(held: McpServer, pasted: McpServer) -> McpServer:

@@ -137,7 +137,7 @@ class VariableRow(Horizontal):
         self._kept = kept
         about = "value"
         if kept is not None:
-            about = "type it again" if holds_hidden(kept) else "•••• kept; type anew"
+            about = "type it again" if holds_hidden(kept) else "•••• kept; type to replace"
         self._name_field = LineInput(name, placeholder="NAME" if separator == "=" else "Name", id="variable-name")
         self._value_field = LineInput(placeholder=about, password=True, id="variable-value")
         self._value_field.set_class(kept is not None and holds_hidden(kept), TO_TYPE)
@@ -156,7 +156,7 @@ class VariableRow(Horizontal):
         self._kept = SecretStr(value)
         self._value_field.value = ""
         self._value_field.remove_class(TO_TYPE)
-        self._value_field.placeholder = "•••• pasted; type anew"
+        self._value_field.placeholder = "•••• pasted; type to replace"
 
     @on(Input.Changed, "#variable-name")
     def _split_assignment(self, event: Input.Changed) -> None:
@@ -343,7 +343,8 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[InputF
     wait = server.timeout if isinstance(server, ShttpServer) else None
     yield InputField("type", "Type", control=ChoiceLine({kind: Shown(kind) for kind in REMOTE}, server.kind))
     yield InputField("url", "Address", control=OneWordInput(server.url, placeholder="https://"))
-    key = SecretControl(stored=words.has_secret(server), none=NOT_TOLD if hint else NONE)
+    has_key = words.has_secret(server) and not holds_hidden(server.api_key)
+    key = SecretControl(stored=has_key, none=NOT_TOLD if hint else NONE)
     yield InputField("api_key", "API key", hint=hint, control=key)
     is_http = ("type", ShttpServer.kind)
     yield InputField("timeout", "Time-out, s", typed(wait), "server default, 60", _no_number, only_if=is_http)
@@ -369,7 +370,8 @@ def _no_number(value: str) -> str:
 def _others(server: McpServer) -> list[str]:
     """Return the names of the members that the deck does not know."""
     unknown = server.model_extra or {}
-    skipped = NOT_SHOWN | ({"auth"} if stored_auth(server) is None else set())
+    is_of_key = stored_auth(server) is None or unknown.get("auth") == {"strategy": "bearer"}
+    skipped = NOT_SHOWN | ({"auth"} if is_of_key else set())
     skipped |= {CWD} if isinstance(server, StdioServer) else set()
     skipped -= {"headers"} if _by_name(unknown.get("headers")) is None else set()
     return [name for name in unknown if name not in skipped]

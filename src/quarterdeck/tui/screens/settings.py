@@ -307,6 +307,8 @@ class SettingsScreen(DeckScreen):
         except ServiceError as error:
             failure = error
         self._reading = False
+        if failure is not None and client is not self.app.client:
+            return  # the connection was closed meanwhile; the next one is read again
         if failure is not None and failure.kind is ErrorKind.WRONG_API and self.app.session is not None:
             self.app.session.server.doubt()
         if self.saves.under_way:
@@ -327,11 +329,12 @@ class SettingsScreen(DeckScreen):
         self._show_state()
 
     async def _ask_whose(self, found: Settings | None) -> None:
-        """If the record may belong to somebody else, ask whether the edits are meant for it; otherwise discard them."""
-        draft = self.form.draft
-        if not draft.edited or not is_another(draft.base, found):
+        """If the record may be another one, ask whether the edits are meant for it; otherwise discard them."""
+        draft, of_another = self.form.draft, self.record.of_another
+        if not draft.edited or not (of_another or is_another(draft.base, found)):
             return
-        if await self.app.push_screen_wait(words.whose_dialog(draft.base, found)) is not True:
+        dialog = words.whose_dialog(draft.base, found, of_another=of_another)
+        if await self.app.push_screen_wait(dialog) is not True:
             await self.form.change(Draft.discard)
 
     @work(exclusive=True, group="settings-more")

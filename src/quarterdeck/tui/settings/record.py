@@ -53,6 +53,11 @@ class Record:
         return self.read_at is not None
 
     @property
+    def of_another(self) -> bool:
+        """Whether another server answers by now than the one that the record was read from."""
+        return self.loaded and self.read_through is None
+
+    @property
     def server(self) -> Server | None:
         """The server that responds."""
         return self.app.session.server.kind if self.app.session is not None else None
@@ -124,7 +129,7 @@ class Record:
 
         That is only marked: it keeps the value that was loaded, so that a save finds the conflict again and asks.
         """
-        first, self.read_at, self.read_through = not self.loaded, self.app.clock(), client
+        first, self.read_at, self.read_through = self.read_through is None, self.app.clock(), client
         view = self.form.view
         old = view.draft.with_fields(self._fields_for(found))
         merged = merge(old, found, kept_here)

@@ -191,7 +191,7 @@ class AtOnceActions:
         def check_host(host: str) -> str | None:
             return "Leave it out: the server puts https:// before it." if rule == HOST_RULE and "://" in host else None
 
-        hint, host = "•••• kept; type anew" if is_stored else "type or paste it", view.draft.tokens.get(provider)
+        hint, host = "•••• kept; type to replace" if is_stored else "type or paste it", view.draft.tokens.get(provider)
         fields = (
             InputField("token", "Token", None, hint, check, secret=True),
             InputField("host", "Host", host, "the provider's usual one", check_host, hint=rule),

@@ -163,8 +163,9 @@ class Saves:
         self.record.put(result.draft)
         if result.seen is not None:
             self.record.read_at = self.app.clock()
-        kept = " Your edits are kept." if result.error and result.draft.edited else ""
-        said, now = text.line(f"{result.words}{kept}"), self.app.clock().astimezone()
+        kept = result.error and result.draft.edited
+        told = f"{result.words.rstrip('.')}. Your edits are kept." if kept else result.words
+        said, now = text.line(told), self.app.clock().astimezone()
         if result.error:
             tone = Tone.BAD
             self.say(said, Tone.BAD)

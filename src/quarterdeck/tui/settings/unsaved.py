@@ -118,7 +118,7 @@ class KeptEdits:
             self.say("There is nothing to restore.", Tone.PLAIN)
         said = words.restored_lines(found, before)
         if said:
-            self.app.push_screen(PageDialog("Edits restored", said))
+            await self.app.push_screen_wait(PageDialog("Edits restored", said))
 
     # The stored edits
 

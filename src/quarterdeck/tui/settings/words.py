@@ -69,12 +69,12 @@ def leave_edits_dialog(edits: int, why_not: str | None, *, saving: bool) -> Leav
     return LeaveEditsDialog("Unsaved settings", choices, said=[said], leave="keep editing")
 
 
-def whose_dialog(loaded: Settings | None, found: Settings | None) -> ConfirmDialog:
-    """Return the dialog that asks whether edits made on one record are meant for another one."""
+def whose_dialog(loaded: Settings | None, found: Settings | None, *, of_another: bool) -> ConfirmDialog:
+    """Return the dialog that asks whether edits made on one record are meant for another one, or another server's."""
     was, now = (record.email if record is not None else None for record in (loaded, found))
     said = (
-        cell(f"They were made on the settings of {was or 'somebody'}."),
-        cell(f"This key reads those of {now or 'somebody else'}."),
+        cell(f"They were made on the settings of {'another server' if of_another else was or 'somebody'}."),
+        cell(f"{'This one has' if of_another else 'This key reads'} those of {now or 'somebody else'}."),
         cell("y keeps them as edits of these; n drops them, and ctrl+z takes them back.", Tone.MUTED),
     )
     return ConfirmDialog("Are the edits meant for these settings?", said)
@@ -107,7 +107,7 @@ def restored_lines(restored: Restored, before: Draft) -> list[Cell]:
         before.field_at(key).label for key, edit in before.edits.items() if key != MCP and now.edits.get(key) != edit
     ]
     over += [server_title(each.server) for each in before.servers.edited if now.servers.entry(each.row) != each]
-    gone, moved = "Not kept, for it may be secret; type it again", "Changed on the server since, and edited here"
+    gone, moved = "Not kept, as secret or wrong; type it again", "Changed on the server since, and edited here"
     return _named((gone, restored.left_out), (moved, restored.moved), ("Edited here already, and replaced", over))
 
 

@@ -104,6 +104,10 @@ class LineInput(Input):
             return strip
         return Strip([*strip.crop(0, width - 1), Segment("…", self.rich_style)])
 
+    def on_blur(self) -> None:
+        """Show the beginning again: the sign for what is cut stands at the end."""
+        self.scroll_to(x=0, animate=False, immediate=True)
+
     def on_resize(self) -> None:
         """Keep the cursor in sight."""
         if self.has_focus:

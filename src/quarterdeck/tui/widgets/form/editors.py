@@ -168,8 +168,7 @@ class SelectEditor(FieldEditor):
 
     def _prompt(self) -> None:
         """Name what is selected in the field while nothing is typed."""
-        now = text.line(words.editable(self.entry, self.value) or "not set")
-        self._field.placeholder = f"{now}; type to find another"
+        self._field.placeholder = text.line(words.editable(self.entry, self.value) or "not set")
 
     @on(LineInput.Changed)
     def _offer(self) -> None:

@@ -135,8 +135,9 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             self.post_message(self.Moved())
 
     def move_to_group(self, group: str) -> None:
-        """Move the cursor to the first row of a group."""
+        """Move the cursor to the first row of a group, with as much of the group in sight as fits."""
         self.move_to(next(iter(self._in_group(group)), ""))
+        self._reveal(top=True)
 
     def _in_group(self, group: str) -> list[str]:
         return [row.id for row in self._rows.values() if row.group == group]
@@ -207,8 +208,8 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.above.show(self._lines[: own.start], cursor, focused=self.has_focus)
         self.below.show(self._lines[own.stop :], cursor, focused=self.has_focus)
 
-    def _reveal(self) -> None:
-        """Scroll just enough to show the row under the cursor, its sentences and the heading above it."""
+    def _reveal(self, *, top: bool = False) -> None:
+        """Scroll enough to show the row under the cursor, its sentences and the heading above it, or to the top."""
         if self.cursor not in self._spans or not self.is_mounted:
             return
         own = self._spans[self.cursor]
@@ -216,7 +217,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         above = own.start
         while above > 0 and not self._lines[above - 1].row:
             above -= 1
-        self.scroll_to_region(Region(0, above, 1, own.start - above + height), animate=False, force=True)
+        self.scroll_to_region(Region(0, above, 1, own.start - above + height), animate=False, force=True, top=top)
 
 
 def _spans(lines: Iterable[Line]) -> dict[str, range]:

@@ -156,7 +156,7 @@ def _lines(view: FormView, row: Row, width: int) -> Iterator[FormLine]:
         effect = effect_word(row.field, view.server)
         chip = _change_chip(view, row) or _joined(DOT, state, cell(effect, Tone.REST) if effect else EMPTY)
         if sum(len(said) for said, _ in (*value, *chip)) > width - labels - EDGES:
-            chip = chip[-1:]  # the value goes before the first of two remarks
+            chip = chip[:1] if row.name in view.draft.edits else chip[-1:]  # the value goes before one of two remarks
         yield FormLine(((label, labels), (value, 0)), chip, row.id)
         yield from _problem_lines(view, row, labels, width)
     elif row.kind is RowKind.MORE:

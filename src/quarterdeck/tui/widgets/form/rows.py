@@ -223,8 +223,10 @@ class FormView:
         """Yield the fields of a group that this server has and that match the filter."""
         for entry in self.draft.fields.fields:
             if entry.group == group and entry.control not in _OWN_ROWS:
-                is_there = not entry.extra or (self.draft.base is not None and hasattr(self.draft.base, entry.key))
-                if is_there and self._matches(entry.label, entry.key, entry.help, group):
+                is_there = self.draft.has(entry) and not (entry.extra and self.draft.base is None)
+                is_named = entry.key in self.draft.edits or (entry.absent and not entry.extra)
+                key = entry.key if "." in self.query else entry.key.partition(".")[2] or entry.key  # most begin alike
+                if (is_there or is_named) and self._matches(entry.label, key, entry.help, group):
                     yield entry
 
     def _is_lesser(self, entry: Field) -> bool:
