@@ -209,10 +209,12 @@ def test_following_goes_on_until_it_is_ended(talk: Run) -> None:
     assert following.ended()[0] == 0
 
 
-def test_where_no_agent_runs_messages_are_kept_and_nobody_answers(run: Run) -> None:
+def test_where_no_agent_runs_messages_are_kept_and_nobody_answers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quarterdeck.cli.conversation.BEGINS_WITHIN", 0.1)
     one = run("conversations", "create", "--message", "-", typed="hello\nthere").out.strip()
     assert [each["title"] for each in run("conversations", "list", "--json").json] == ["hello"]
-    run("conversations", "send", one, "--json", "Are you there?")
+    command = ("conversations", "send", one, "--json", "--wait", "--timeout", "2")
+    assert run(*command, "Are you there?").json["status"] == "idle"
     shown = run("conversations", "show", one).out
     assert all(words in shown for words in ("you  hello there", "No agent runs here", "you  Are you there?"))
     assert run("conversations", "wait", one).out == "idle\n"

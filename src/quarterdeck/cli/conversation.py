@@ -153,6 +153,7 @@ class Conversation:
             told = not self.transcript.waiting or self.transcript.open_actions.isdisjoint(accepted)
             return result is not None and told and (result.status != 0 or may_rest)
 
+        loop.call_at(begins_until, self._news.set)  # beside a live socket there may be no other news for long
         if not await self.until(reached, seconds) or (result := self.result) is None:
             note("The time is up.")
             word = self.result.word if self.result is not None else self.transcript.status
