@@ -39,7 +39,8 @@ async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_i
         ("PAUSED", AGENT, Origin.SANDBOX_PAUSED, "paused"),
         ("MISSING", AGENT, Origin.COPY, "gone"),
         ("RUNNING", "http://localhost:8000", Origin.COPY, "another machine"),
-        ("STARTING", AGENT, Origin.COPY, "where its agent is"),
+        ("STARTING", AGENT, Origin.COPY, "Its sandbox is starting."),
+        ("UNHEARD", AGENT, Origin.COPY, "where its agent is"),
     ):
         agent.sandbox, agent.host = sandbox, host
         followed = following(agent)

@@ -215,6 +215,8 @@ class Following:
                 self._lose(Origin.COPY, "Its sandbox is gone, so it can only be read.")
             case SandboxStatus.ERROR:
                 self._lose(Origin.COPY, "Its sandbox is in error.")
+            case SandboxStatus.STARTING if access is None:
+                self._lose(Origin.COPY, "Its sandbox is starting.")
             case _ if access is None:
                 self._lose(Origin.COPY, "The server does not tell where its agent is.")
             case _:
