@@ -158,20 +158,23 @@ def test_a_title_that_the_server_does_not_take_is_given_afterwards_and_a_refusal
 
 def test_one_that_is_created_is_found_with_and_without_a_start(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quarterdeck.cli.conversations.EVERY", 0.0)
-    fleet, working = FakeFleet(), {"id": "t", "status": "WORKING"}
+    fleet, working, before = FakeFleet(), {"id": "t", "status": "WORKING"}, list[Answer]()
     create, read = f"POST {CONVERSATIONS}", f"GET {CONVERSATIONS}/start-tasks"
 
     def script(asked: Asked) -> Answer | Exception:
         if asked.method == "POST":
             fleet.talk("a", "b1", "Mine")
-        return fleet.answer(asked)
+        return before.pop() if before and asked.path == f"{CONVERSATIONS}/search" else fleet.answer(asked)
 
     with at_an_address(script) as url:
         command = ("conversations", "create", "--url", url)
         fleet.says[create] = Answer({})
         assert run(*command).out == "a\n"
         assert "which conversation is the new one is unknown" in run(*command, status=1).err
-        fleet.says[create] = Answer(working)
+        fleet.says |= {create: Answer(working), f"{read}/search": NO_ROUTE}
+        before += [Answer([])] * 2  # the new one is listed later
+        found = run(*command)
+        assert (found.out, "does not tell how it starts; the one that is new" in found.err) == ("a\n", True)
         fleet.says[read] = Answer([{**working, "status": "READY", "app_conversation_id": "a"}])
         assert run(*command) == Ended("a\n", "quarterdeck: 1/7 beginning.\n")
         fleet.says[f"GET {CONVERSATIONS}"] = Answer([None])

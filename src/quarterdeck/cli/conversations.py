@@ -75,7 +75,7 @@ async def create(arguments: CommandLine, config: Config) -> int:
         with if_interrupted("The server may go on and create it.", "`quarterdeck conversations list` shows it then."):
             created = await client.conversations.create(new)
             if isinstance(created, StartTask):
-                conversation = await _read(client, await _follow(client, created))
+                conversation = await _follow(client, created, before)
             else:
                 conversation = created or await _appeared(client, before)
         conversation = await _titled(client, conversation, new)
@@ -83,8 +83,11 @@ async def create(arguments: CommandLine, config: Config) -> int:
         return 0
 
 
-async def _follow(client: Client, task: StartTask) -> str:
-    """Wait for a start task to end and return the id of its conversation; raises CommandError."""
+async def _follow(client: Client, task: StartTask, before: tuple[Conversation, ...]) -> Conversation:
+    """Wait for a start task to end and return its conversation, on a server without them for a new one in the list.
+
+    Raises CommandError.
+    """
     loop = asyncio.get_running_loop()
     end = loop.time() + PATIENCE
     told = ""
@@ -99,9 +102,12 @@ async def _follow(client: Client, task: StartTask) -> str:
             raise CommandError("The conversation is still being started.", "List the conversations in a while.")
         await asyncio.sleep(EVERY)
         if (found := await client.start_tasks.find(task.id)) is None:
+            if not client.start_tasks.offered:
+                note("This server does not tell how it starts; the one that is new in the list is taken for it.")
+                return await _appeared(client, before, end)
             raise CommandError("The server no longer knows the start task.", "List the conversations.")
         task = found
-    return task.app_conversation_id
+    return await _read(client, task.app_conversation_id)
 
 
 async def _read(client: Client, conversation_id: str) -> Conversation:
@@ -135,10 +141,17 @@ async def _newest(client: Client) -> tuple[Conversation, ...]:
     return (await anext(client.conversations.pages())).items
 
 
-async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Conversation:
-    """Return the only new conversation in the list; raises CommandError if there is not exactly one."""
-    known = {conversation.id for conversation in before}
-    new = [conversation for conversation in await _newest(client) if conversation.id not in known]
+async def _appeared(client: Client, before: tuple[Conversation, ...], end: float = 0.0) -> Conversation:
+    """Return the only new conversation in the list, for which it waits until `end` (by the clock of the loop).
+
+    Raises CommandError if there is not exactly one.
+    """
+    loop, known = asyncio.get_running_loop(), {conversation.id for conversation in before}
+    while True:
+        new = [conversation for conversation in await _newest(client) if conversation.id not in known]
+        if new or loop.time() >= end:
+            break
+        await asyncio.sleep(EVERY)
     if len(new) != 1:
         words = "The server took the request, but which conversation is the new one is unknown."
         raise CommandError(words, "List them.")

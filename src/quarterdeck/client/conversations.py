@@ -145,6 +145,11 @@ class StartTasksResource(Records[StartTask]):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport, StartTask, START_TASKS, same=_undashed)
 
+    @property
+    def offered(self) -> bool:
+        """Whether the server has start tasks, as far as it was asked."""
+        return self._search not in self._transport.lacks
+
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
         """Read the newest start tasks, only one page: servers list them for ever."""
         yield replace(await self.newest(background=background), more=False)
