@@ -59,9 +59,11 @@ def test_nothing_is_sent_to_one_that_waits_until_all_it_asks_about_is_accepted_b
     assert all(words in ended.err for words in (question(talk, one)[0], "--accept"))
     assert "something else by now; no answer was sent" in talk("send", one, "--accept", "another", status=4).err
     assert log(talk, one) == before
-    assert talk("send", one, "--accept", ",".join(question(talk, one))).err == "quarterdeck: Accepted.\n"
+    saying = talk("send", one, "mind the gap", "--accept", ",".join(question(talk, one))).err
+    assert saying == "quarterdeck: Sent and accepted.\n"
     kinds = [(event["kind"], event.get("value")) for event in log(talk, one)]
     assert ("ConversationStateUpdateEvent", "running") in kinds[-3:]
+    assert "TEXT goes first" in " ".join(talk("send", "--help").out.split())
 
 
 def test_a_question_whose_answer_is_not_in_the_log_yet_is_not_asked_again(run: Run) -> None:

@@ -289,7 +289,8 @@ def _one_conversation(add: AddParser) -> None:
     show.add_argument("--follow", action="store_true", help="go on with what happens, until ended")
     send = _conversation(add, "send", "send a message; nothing is sent to an agent that waits for an answer")
     send.add_argument("text", nargs="?", metavar="TEXT", help="the message; - reads it from standard input")
-    send.add_argument("--accept", metavar="ID,...", help="let the agent do just these actions that it asks about")
+    text = "let the agent do just these actions that it asks about; TEXT goes first"
+    send.add_argument("--accept", metavar="ID,...", help=text)
     send.add_argument("--reject", metavar="REASON", help="refuse what it asks about, and say why")
     send.add_argument("--wait", action="store_true", help="then wait until it is done or needs somebody")
     wait = _conversation(add, "wait", "wait until the agent is done or needs somebody")

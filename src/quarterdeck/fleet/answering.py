@@ -85,7 +85,8 @@ class Answering:
             try:
                 if all_that_follow:
                     await agent.set_policy(NEVER)
-                return await self._accept(agent, shown)
+                accepted = await self._accept(agent, shown)
+                return "Sent and accepted." if saying else accepted
             except ServiceError as error:
                 if all_that_follow:
                     await self._ask_again(agent, policy or ALWAYS, error)
