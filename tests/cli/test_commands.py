@@ -37,6 +37,8 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
     odd = run("settings", "set", "max_budget_per_task=0.5")
     assert odd.err.startswith("quarterdeck: Budget per task, USD: The service's web page")
     assert run("settings", "set", "language=fr").out == "nothing to change\n"
+    refused = run("settings", "set", "sandbox_grouping_strategy=FOO", status=1).err
+    assert refused.count("Input should be 'NO_GROUPING'") == 1
     run("settings", "set", "language=")
     assert run("settings", "set", "language=").out == "nothing to change\n", "where nothing is stored, too"
     held = stored(run)

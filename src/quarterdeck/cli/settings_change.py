@@ -27,7 +27,7 @@ from quarterdeck.settings.mcp_json import ON_HERE, Pasted, PasteError, pasted
 from quarterdeck.settings.mcp_server import missing, paired, versions
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review, ReviewLine, problems
-from quarterdeck.settings.save import Caller, SaveResult, save
+from quarterdeck.settings.save import SAYS, Caller, SaveResult, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
 from quarterdeck.settings.words import few, server_title, together
@@ -185,7 +185,9 @@ async def _save(arguments: CommandLine, config: Config, client: Client, draft: D
             answer(arguments, _plan(Review((), (), ())), [line(UNCHANGED)])
         return 0
     if result.error and result.seen is None:
-        raise CommandError(" ".join((result.words, *(f"{each.key}: {each.words}" for each in result.complaints))))
+        # The refusal has the words about each field already, unless it was too long to be passed on whole.
+        cut = (each for each in result.complaints if each.words.removeprefix(SAYS) not in result.words)
+        raise CommandError(" ".join((result.words, *(f"{each.key}: {each.words}" for each in cut))))
     return _report(result, as_data=arguments.json)
 
 

@@ -28,6 +28,8 @@ TRIES = 3
 """How many times a save is tried while the server says that somebody else was faster."""
 LOST_KEYS = "Keys and hidden values, if there were any, of the MCP servers"
 HERE = "Done on this machine; the server is not involved."
+SAYS = "The server says: "
+"""How a server's words about one field begin."""
 
 
 @dataclass(frozen=True)
@@ -257,11 +259,11 @@ def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Prob
     if key not in draft.fields.by_key:
         return None
     if key != MCP:
-        return Problem(f"The server says: {message}", key=str(key))
+        return Problem(f"{SAYS}{message}", key=str(key))
     *_, last = place or ("",)
     named = f"{last}: " if isinstance(last, str) and len(place) > 1 else ""
     member = "".join(map(str, place[2:3] if place[:1] and place[0] in LISTS else place[1:2]))
-    return Problem(f"The server says: {named}{message}", key=MCP, row=_row(draft.servers, place), member=member)
+    return Problem(f"{SAYS}{named}{message}", key=MCP, row=_row(draft.servers, place), member=member)
 
 
 def _row(servers: Servers, place: Sequence[str | int]) -> int | None:
