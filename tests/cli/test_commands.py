@@ -292,20 +292,21 @@ sys.exit(main(["settings", "show"]))
         (f"conversations send {ID} hello", f"POST {C}/events", f"not known. `quarterdeck conversations show {ID}`"),
     ],
 )
-def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said: str) -> None:
+@pytest.mark.parametrize(("number", "ends"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said: str, number: int, ends: int) -> None:
     programs, agent = list[Program](), FakeAgent()
 
     def answer(asked: Asked) -> Answer | Exception:
         if f"{asked.method} {asked.path}" != at:
             return agent(asked)
-        programs[0].process.send_signal(signal.SIGINT)
+        programs[0].process.send_signal(number)
         programs[0].process.wait(20)
         return ConnectionError()
 
     with at_an_address(answer) as agent.host:
         programs.append(Program(*words.split(), "--url", agent.host))
         status, err = programs[0].ended()
-    assert (status, said in err, err.count("\n")) == (130, True, 1 if said else 0)
+    assert (status, said in err, err.count("\n")) == (ends, True, 1 if said else 0)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -38,12 +39,22 @@ def note(words: str, advice: str = "") -> None:
 
 @contextmanager
 def if_interrupted(words: str, advice: str) -> Iterator[None]:
-    """Print a line if an interrupt ends the program while a request made inside the block is under way."""
+    """Print a line if an interrupt or SIGTERM ends the program while a request made inside the block is under way."""
+    loop = asyncio.get_running_loop()
+
+    def terminate() -> None:
+        note(words, advice)
+        loop.remove_signal_handler(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)  # which ends the program at once, as it does elsewhere
+
+    loop.add_signal_handler(signal.SIGTERM, terminate)
     try:
         yield
     except asyncio.CancelledError:
         note(words, advice)
         raise
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
 
 
 def print_json(value: Any, indent: int | None = 2) -> None:
