@@ -158,7 +158,7 @@ def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_
 def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "odd.toml"
     for content, words in (
-        ("a = what\n", "line 1"),
+        ("a = what\n", "This is neither JSON nor TOML: look at line 1"),
         ("{", "JSON"),
         ("[other]\n", "no settings in this file"),
         (

@@ -73,7 +73,7 @@ async def test_what_of_a_file_cannot_be_taken_over_is_said_and_left_alone(user: 
     (tmp_path / "broken.toml").write_bytes(b"language = ")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     (tmp_path / "folder").mkdir()
-    wrong = {"broken.toml": "This is not TOML", "bytes.toml": "not text in UTF-8", "gone.toml": "is not there"}
+    wrong = {"broken.toml": "neither JSON nor TOML", "bytes.toml": "not text in UTF-8", "gone.toml": "is not there"}
     for name, sentence in (wrong | {"folder": "not a regular file"}).items():
         await import_from(user, tmp_path / name)
         await user.sees("Import settings", sentence)

@@ -143,7 +143,7 @@ def _read(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         where = f"look at line {place[1]}, column {place[2]}" if place else "it ends too early"
-        raise ImportRefused(f"This is not TOML: {where}.") from None
+        raise ImportRefused(f"This is neither JSON nor TOML: {where}.") from None
     except RecursionError:
         raise ImportRefused("This file is nested too deep to be read.") from None
     if not isinstance(data, dict) or not data.keys() & {"settings", "not_set", "mcp"}:
