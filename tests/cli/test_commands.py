@@ -323,6 +323,7 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
         ("settings import -", "Standard input"),
         ("serve --port 99999", "65535"),
         ("--url http://a connections list", "takes no --url, --connection or --read-only"),
+        ("help --url x", "help takes no --url, --connection or --read-only"),
         ("--connection work help keys", "takes no --url, --connection or --read-only"),
         ("--url http://a sandboxes --connection work list", "--connection: not allowed with argument --url"),
         ("--read-only serve", "takes no --url, --connection or --read-only"),

@@ -314,4 +314,6 @@ def _help(add: AddParser) -> None:
     text = "every key of the deck, every setting and which servers have it, or what a filter can ask for"
     topics = ("keys", "settings", "filters")
     group.add_argument("topic", nargs="?", default=None, choices=topics, help=text)
+    for option in ("--url", "--connection"):  # known only to be refused: what follows one is no topic
+        group.add_argument(option, help=SUPPRESS)
     group.set_defaults(command="help.run")
