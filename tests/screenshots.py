@@ -57,7 +57,6 @@ async def take(root: Path) -> None:
             deck = Deck(LOCAL, connecting(connect, KeptState(root / name)), clock=lambda: NOW, crash_folder=root)
             async with seated_at(deck, size) as user:
                 await user.until(lambda: user.deck.session is not None and user.session.all_listed)
-                # Rows that came one after the other are sorted now.
                 await user.press("ctrl+r", until=lambda: not user.session.conversations.health.refreshing)
                 await user.sees("live now")
                 for keys, words in steps:

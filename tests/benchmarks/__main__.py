@@ -39,8 +39,6 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
 
 
-# Start to the first frame and to the first row, and leaving
-
 ROUNDS = 15
 Start = Callable[[], AbstractContextManager[Terminal]]
 
@@ -89,8 +87,6 @@ def _run(command: Sequence[str]) -> list[float]:
     return seconds[1:]
 
 
-# From a key to its answer on the screen, in the list of sandboxes, while records change twice a second
-
 SIZES = (100, 10_000, 100_000)
 WAY, TURNS = 10, 12
 """Keys from the top of the list down, and as many back up, before it is another program's turn; and how many turns."""
@@ -134,8 +130,6 @@ def _in_turns(*terminals: Terminal) -> list[list[float]]:
             known += terminal.answers([DOWN] * WAY + [UP] * WAY, lambda: chance.uniform(*INTERVAL))
     return waited
 
-
-# What the deck costs while nobody touches it and 1 % of the records change each two seconds
 
 SECONDS = 60.0
 MEMORY = {100: 1.3, 10_000: 1.6}

@@ -249,15 +249,11 @@ def refuse_late(agent: FakeAgent) -> None:
 @pytest.mark.parametrize(
     ("before", "meanwhile", "say", "words", "ran", "sent"),
     [
-        # the same answer, after which something else ran, too; what was accepted for all that follows is taken back
         (ANSWER, goes_on, Answering.accept, "Somebody else answered", ["one", "rm -r build"], [ANSWER, "/interrupt"]),
         ("/confirmation_policy", goes_on, ALL, "something else", ["one"], ["/confirmation_policy"] * 2),
-        # the opposite one
         (ANSWER, FakeAgent.reject, Answering.accept, "Somebody else rejected", [], [ANSWER]),
         (ANSWER, refuse_late, partial(Answering.reject, reason="use git"), "was not rejected", ["one"], [ANSWER]),
-        # another question than the one shown
         *(("", goes_on, say, "something else", ["one"], []) for say in (Answering.accept, Answering.reject, ALL)),
-        # one that came while words were sent along
         ("/events", FakeAgent.reject, SAYING, r"Your message was sent\. It did not wait", [], ["/events"]),
     ],
 )

@@ -145,16 +145,13 @@ def test_what_needs_a_look_comes_first_then_what_runs_and_has_been_quiet_for_lon
 @pytest.mark.parametrize(
     ("seen", "quiet"),
     [
-        # since the newest update, but not for longer than it is known to be up
         (row(talk(updated=at(-4000), name="c1"), talk("finished", at(-3000), name="c2")), 3000),
         (row(talk(updated=at(-86400)), seen=-60, began=True), 60),
         (row(talk(updated=at(-86400)), seen=-60, began=False), 86400),
         (row(talk(updated=at(-86400)), status="STARTING", seen=-60, began=False), 60),
         (row(seen=-7200), 7200),
         (row(talk(updated=at(500))), 0),  # the clock of a server may be ahead
-        # not at all where an agent works, as far as was last told
         (row(talk(updated=at(-4000), name="c1"), talk("running", at(-3000), name="c2")), 0),
-        # nothing is claimed where it is not known, or not up
         (row(talk(updated=None)), None),
         (row(talk("running"), status="PAUSED"), None),
         (row(talk(), complete=False), None),

@@ -122,11 +122,9 @@ HERE, THERE = "http://here", "http://there"
 @pytest.mark.parametrize(
     ("readings", "key", "urls"),
     [
-        # what a reading does not tell stays as it was
         ([("RUNNING", "", "")], "one", [HERE]),
         ([("RUNNING", "other", "")], "other", [HERE]),
         ([("STARTING", "", THERE), ("RUNNING", "", "")], "one", [THERE]),
-        # a key is known of what has run, an address of what may come back
         ([("PAUSED", "one", HERE), ("RUNNING", "", "")], None, [HERE]),
         ([("ERROR", "one", HERE)], None, []),
         ([("MISSING", "one", HERE)], None, []),
@@ -379,7 +377,6 @@ def test_the_oldest_running_ones_are_named_when_the_cap_is_reached() -> None:
     [
         (KeptCap(cap=7), 5, "PAUSED RUNNING", KeptCap(cap=5)),
         (KeptCap(), 5, "PAUSED PAUSED RUNNING", KeptCap(cap=4)),
-        # more than was thought run beside each other
         (KeptCap(cap=5), 5, "RUNNING", KeptCap(cap=None)),
         (KeptCap(cap=5), 4, "RUNNING", KeptCap(cap=5)),
         (KeptCap(), 50, "RUNNING", KeptCap()),

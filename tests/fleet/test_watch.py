@@ -254,7 +254,6 @@ def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) 
         (GOOD._replace(doubted=True), 101.0, "live 1s ago, server lists none, asking again"),
         (failed(GOOD), 142.0, "stale 42s, retry in 8s"),
         (failed(GOOD), 149.5, "stale 49s, trying…"),
-        # three failures are offline, but of a server that says no
         (failed(GOOD, ErrorKind.SERVER, times=2), 142.0, "stale 42s, retry in 8s"),
         (failed(GOOD, ErrorKind.SERVER, times=3), 142.0, "offline, stale 42s, retry in 8s"),
         (failed(GOOD, ErrorKind.RATE, times=5), 142.0, "stale 42s, retry in 8s"),

@@ -45,7 +45,6 @@ async def test_health_descriptions_and_what_is_not_well_formed_need_no_key(calle
     assert [(await caller.http.get(path)).status_code for path in OPEN] == [200] * len(OPEN)
     info = await caller.get("/server_info")
     assert (info["service"], info["settings_store"], info["runs_agents"]) == ("quarterdeck-local", "merge", False)
-    # To make the description of the interface takes long enough to hold up keys, so nobody has to ask for it.
     assert info["version"] == (await caller.get("/openapi.json"))["info"]["version"]
     assert (await caller.http.get("/api/v1/nope")).status_code == 404
     assert (await caller.http.put("/api/settings", json={})).status_code == 405
