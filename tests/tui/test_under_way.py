@@ -232,10 +232,10 @@ async def test_what_was_refused_is_offered_by_the_next_runs(fleet: FakeFleet, tm
         server.gate.set()
         await user.sees("Not so")
     async with at_conversations(fleet, state=state) as user:
-        await user.sees("A conversation was perhaps not created; n shows what you entered.")
+        await user.sees("What you entered for a conversation is kept; n shows it.")
         await user.press("n", sees=("Try it again", "port it", "Port", "Not so"))
     async with at_conversations(fleet, state=state) as user:
-        await user.sees("A conversation was perhaps not created; n shows what you entered.")
+        await user.sees("What you entered for a conversation is kept; n shows it.")
         await user.press("n", sees=("Try it again", "port it"))
         await user.press("escape", "n", sees=("Try it again", "port it"))
         await user.press("x", "escape", "escape", until=lambda: not list(tmp_path.rglob("unsent-conversations/*.json")))
@@ -253,7 +253,7 @@ async def test_what_two_decks_did_not_create_is_offered(fleet: FakeFleet, tmp_pa
         await other.press("n", *"name it", "ctrl+s", until=lambda: servers[1].waited)
     fleet.created.clear()
     async with at_conversations(fleet, state=state) as user:
-        await user.sees("A conversation was perhaps not created; n shows what you entered.")
+        await user.sees("What you entered for a conversation is kept; n shows it.")
         await user.press("n", sees=("Try it again", "name it", "It was not known whether it was created"))
         await user.press("!", "ctrl+s", sees="Created.")
         await user.press("n", sees=("Try it again", "port it"))
@@ -270,7 +270,7 @@ async def test_what_was_created_after_all_is_not_offered(fleet: FakeFleet, tmp_p
     fleet.tasks = [start_task(request=CREATION)]
     async with at_conversations(fleet, state=state) as user:
         await user.until(lambda: not list(tmp_path.rglob("unsent-conversations/*.json")))
-        assert "perhaps not created" not in user.text
+        assert "is kept; n shows" not in user.text
 
 
 async def test_marks_and_what_was_not_created_go_to_no_other(fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,7 @@ def timeline(row: SandboxRow, events: Sequence[Event], now: datetime) -> list[Ce
     """What happened to it, the newest first: when it was observed, how long it lasted, and why."""
     lasted = calm_age(row.memory.since, now)
     goes_on = lasted if row.memory.exact else at_least(lasted)
-    if row.memory.began is not None and events:  # it may have changed before this run watched
+    if row.memory.recalled and events:  # it may have changed before this run watched
         words = "; ".join(filter(None, (events[-1].words, f"seen again {lasted} ago")))
         events = (*events[:-1], events[-1]._replace(words=words))
     said = [line for event in reversed(events) for line in _event(event, now, goes_on if event is events[-1] else "")]

@@ -247,8 +247,8 @@ class ConversationScreen(DeckScreen):
                 return "No agent runs in the local service."
             case "ask_always" | "ask_risky" | "ask_never" if not self._following.reached:
                 return self._following.note or "The conversation is still being opened."
-            case "go_on" if not self._following.reached and self._following.origin is not Origin.SANDBOX_PAUSED:
-                return self._following.note or "The conversation is still being opened."
+            case "go_on" if self._following.origin in (Origin.COPY, Origin.SILENT, Origin.GONE):
+                return self._following.note
             case "go_on" if transcript.waiting and self._following.reached:
                 return "The agent waits for an answer; tab goes to its question."
             case "go_on" if transcript.running and self._following.reached:
