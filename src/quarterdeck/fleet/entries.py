@@ -118,8 +118,8 @@ MARKS = {
     "SystemPromptEvent": "instructions and tools were given to the agent",
 }
 """The title for events whose kind says everything."""
-OF_AN_AGENT = "Your last response did not include a function call or a message."
-"""How a message begins that an agent writes to its model in a person's name (SERVERS.md: its log)."""
+REMINDER_OF_AGENT = "Your last response did not include a function call or a message."
+"""How a message begins with which an agent reminds its model, in a person's name (SERVERS.md: its log)."""
 POLICIES = {"NeverConfirm": "never", "AlwaysConfirm": "always", "ConfirmRisky": "risky"}
 """When an agent asks, as one word."""
 ResultEvent = ObservationEvent | RejectionEvent | AgentErrorEvent
@@ -212,7 +212,7 @@ def _entry(event: Event, action: Entry | None, went_on: datetime | None) -> Entr
         case ObservationEvent() | RejectionEvent() | AgentErrorEvent():
             bare = entry._replace(kind=EntryKind.TOOL, who=event.tool_name, call=event.tool_call_id)
             return _ended(action or bare, event, began(action, went_on) if action is not None else None)
-        case MessageEvent() if event.source == "environment" or event.text.startswith(OF_AN_AGENT):
+        case MessageEvent() if event.source == "environment" or event.text.startswith(REMINDER_OF_AGENT):
             return entry._replace(title=event.text)
         case MessageEvent():
             kind, who = (EntryKind.PERSON, "you") if event.source == "user" else (EntryKind.AGENT, "agent")
