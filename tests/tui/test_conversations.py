@@ -30,11 +30,10 @@ async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_det
 
 
 async def test_title_and_sandbox_are_taken_as_typed_gone_to_paused_and_resumed_from_there(deck: Decks) -> None:
-    async with deck() as user:
-        await user.until(lambda: user.deck.session)
+    async with deck(sees="No conversations.") as user:
+        await user.press("n", sees="The local service keeps conversations", lacks="grouped")
         sandbox = await user.session.start("shell")
         await user.until(lambda: sandbox.id in user.session.sandboxes.records)
-        await user.press("n", sees="The local service keeps conversations", lacks="grouped")
         await user.press("tab", *"A title of mine", "enter", "tab", "tab", "enter", "down", "enter", "ctrl+s")
         await user.sees("A title of mine", "1 Idle")
         (conversation,) = user.session.conversations.records.values()

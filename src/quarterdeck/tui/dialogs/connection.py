@@ -83,7 +83,7 @@ def _fields(connection: Connection) -> tuple[InputField, ...]:
     name = re.sub(r"[\[\]:]+", "-", connection.name).lstrip("-")  # one given by its address is called by host and port
     colours = [(mark(None) + "none", ""), *((mark(each) + each, each) for each in COLOURS)]
     headers = [(words, header) for header, words in HEADERS.items()]
-    keys = [choice for choice in KeyChoice if not (new and choice is KeyChoice.KEEP)]
+    keys = [(Shown(choice.value), choice.value) for choice in KeyChoice if not (new and choice is KeyChoice.KEEP)]
     key_now = KeyChoice.ENTER if new else KeyChoice.KEEP
     if connection.key_env is not None:
         key_now = KeyChoice.VARIABLE
@@ -92,11 +92,11 @@ def _fields(connection: Connection) -> tuple[InputField, ...]:
     return (
         InputField("name", "Name", name, "work", check_name),
         InputField("address", "Address", connection.url, "https://agents.example.org", check_address),
-        InputField("colour", "Colour", control=OneOf(connection.colour or "", colours)),
-        InputField("header", "Key is sent as", control=OneOf(connection.header, headers)),
+        InputField("colour", "Colour", control=OneOf(connection.colour or "", lambda: colours)),
+        InputField("header", "Key is sent as", control=OneOf(connection.header, lambda: headers)),
         InputField("read-only", "Read-only", control=ChoiceLine(READ_ONLY, connection.read_only)),
         InputField("ca-file", "CA file, PEM", connection.ca_file, "a path; empty: the system's", _check_file),
-        InputField("key", "Key", control=OneOf(key_now, [(Shown(choice.value), choice.value) for choice in keys])),
+        InputField("key", "Key", control=OneOf(key_now, lambda: keys)),
         InputField("variable", "Its name", connection.key_env, "WORK_KEY", check_variable, only_if=in_variable),
     )
 

@@ -1,8 +1,7 @@
 """Creating a conversation: the form, the request, and what is kept of it until the conversation is there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import uuid4
 
 from quarterdeck.client.errors import Outcome, ServiceError
@@ -16,7 +15,7 @@ from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, T
 from quarterdeck.tui.lists.screen import ListScreen
 from quarterdeck.tui.lists.unsent import LEFT, Unsent, UnsentConversation
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.inputs import OneOf, PlainArea
+from quarterdeck.tui.widgets.inputs import Choices, OneOf, PlainArea
 
 
 @dataclass(eq=False)
@@ -33,16 +32,15 @@ class Creation:
         self._endpoint = self.screen.app.endpoint
         self._unsent = self.offers.take(self._endpoint.about) if self.failed is None else None
         """What was sent and is not known to be stored."""
-        choices = _choices(self.session, self.screen.app.clock())
         self._begun = self._beginning()
         self._said: list[Cell] = [] if self._unsent is None else [cell(self._unsent.because, Tone.BAD)]
         sandbox = self._begun.sandbox_id
-        if sandbox and sandbox not in [sandbox_id for _, sandbox_id in choices]:
+        if sandbox and sandbox not in [sandbox_id for _, sandbox_id in self._sandboxes()]:
             self._said.append(cell(f"It was to live in {sandbox}, which cannot take it now.", Tone.WARN))
             self._begun = self._begun.model_copy(update={"sandbox_id": None})
         self._dialog = FormDialog(
             "New conversation" if self.failed is None and self._unsent is None else "Try it again",
-            _fields(self._begun, choices),
+            _fields(self._begun, self._sandboxes),
             self._create,
             said=lambda: [*_applies(self.session), *self._said],
             verb="create",
@@ -58,6 +56,17 @@ class Creation:
         if self._unsent is not None:
             return NewConversation().model_copy(update=self._unsent.entered)
         return (self.failed and self.failed.request) or NewConversation()
+
+    def _sandboxes(self) -> Choices:
+        """Return a new sandbox and those that a new conversation can use; the server resumes a paused one."""
+        kind, now = self.session.server.kind, self.screen.app.clock()
+        new = "a new one" if kind is not None and kind.local else "a new one, unless grouped"
+        there = (
+            (text.line(", ".join((row.short_id, row.state(now).words, *row.conversation_titles[:1]))), row.id)
+            for row in self.session.sandbox_rows
+            if row.state(now).known in (StateWord.RUNNING, StateWord.PAUSED)
+        )
+        return [(Shown(new), ""), *there]
 
     async def _create(self, typed: Typed) -> bool:
         if typed["selected_branch"] and not typed["selected_repository"]:
@@ -102,18 +111,6 @@ class Creation:
             self.offers.drop(about, unsent)
 
 
-def _choices(session: Session, now: datetime) -> list[tuple[Shown, str]]:
-    """Return a new sandbox and those that a new conversation can use; the server resumes a paused one."""
-    kind = session.server.kind
-    new = "a new one" if kind is not None and kind.local else "a new one, unless grouped"
-    there = (
-        (text.line(", ".join((row.short_id, row.state(now).words, *row.conversation_titles[:1]))), row.id)
-        for row in session.sandbox_rows
-        if row.state(now).known in (StateWord.RUNNING, StateWord.PAUSED)
-    )
-    return [(Shown(new), ""), *there]
-
-
 def _applies(session: Session) -> list[Cell]:
     """Return what applies to a new conversation, as far as the server is known."""
     kind = session.server.kind
@@ -128,7 +125,7 @@ def _applies(session: Session) -> list[Cell]:
     return [cell(words, Tone.MUTED)]
 
 
-def _fields(asked: NewConversation, sandboxes: Sequence[tuple[Shown, str]]) -> tuple[InputField, ...]:
+def _fields(asked: NewConversation, sandboxes: Callable[[], Choices]) -> tuple[InputField, ...]:
     """Return the fields for message, title, repository, branch and sandbox; every one may be left empty."""
     message = PlainArea(asked.message or "")
     message.move_cursor(message.document.end)

@@ -1,6 +1,6 @@
 """The controls of forms, whose value is `entered`, and a row with a label and a control."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import SecretStr
@@ -258,14 +258,19 @@ class ChoiceLine(Widget, can_focus=True):
             self.post_message(self.Picked())
 
 
+Choices = Sequence[tuple[Shown | Content, str]]
+"""The words of each choice, and its value."""
+
+
 class OneOf(Select[str]):
     """One of a few values, each with its words, in a drop-down list."""
 
     BINDINGS = bindings({"pagedown": "page('down')", "pageup": "page('up')"}, priority=True)
 
-    def __init__(self, value: str, choices: Iterable[tuple[Shown | Content, str]]) -> None:
-        literal = ((Text(words) if isinstance(words, str) else words, choice) for words, choice in choices)
-        super().__init__(literal, value=value, allow_blank=False, compact=True)  # it reads a plain `str` as markup
+    def __init__(self, value: str, choices: Callable[[], Choices]) -> None:
+        """Create the list with a value; the choices are taken anew each time it opens."""
+        self._offered, self._choices = choices(), choices
+        super().__init__(_literal(self._offered), value=value, allow_blank=False, compact=True)
 
     @property
     def entered(self) -> str:
@@ -275,6 +280,15 @@ class OneOf(Select[str]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys for pages belong to the list where that has the focus, otherwise to the form."""
         return action != "page" or not self.has_focus
+
+    def watch_expanded(self, expanded: bool) -> None:
+        """Offer what can be chosen at that moment."""
+        if expanded and (offered := self._choices()) != self._offered:
+            self._offered, value = offered, self.entered
+            with self.prevent(Select.Changed):
+                self.set_options(_literal(offered))
+                if value in (choice for _, choice in offered):
+                    self.value = value
 
     async def action_page(self, direction: str) -> None:
         """Move a page up or down in the list."""
@@ -289,6 +303,11 @@ class OneOf(Select[str]):
         """Take the focus back at once, too."""
         self.screen.set_focus(self, scroll_visible=scroll_visible, from_app_focus=from_app_focus)
         return self
+
+
+def _literal(choices: Choices) -> list[tuple[Content | Text, str]]:
+    """Return the choices for `Select`, which reads a plain `str` as markup."""
+    return [(Text(words) if isinstance(words, str) else words, choice) for words, choice in choices]
 
 
 class Compound(Vertical):
