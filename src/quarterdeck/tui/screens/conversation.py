@@ -155,8 +155,8 @@ class ConversationScreen(DeckScreen):
         width = max(self.size.width - 2, 1)
         about = about_line(self._following, self.conversation_id, self._record, self.app.clock(), width)
         self._about.update(content(about))
-        below = self.log_view.below
-        if not (below or self.log_view.wanted or self._following.origin is Origin.OPENING):
+        below, painted = self.log_view.below, self._painting is None
+        if painted and not (below or self.log_view.wanted or self._following.origin is Origin.OPENING):
             self._note_seen()
         self._below.display = below > 0
         self._below.update(content(((Shown(f"{below:,} new below, G"), Tone.WARN),)))
