@@ -318,7 +318,7 @@ def test_what_a_browser_writes_and_how_long_it_runs_is_nothing_to_the_deck(tmp_p
         Terminal(*quarterdeck("--url", url), env={**os.environ, "DISPLAY": ":9", "BROWSER": str(browser)}) as terminal,
     ):
         terminal.press("2", shows="Running")
-        terminal.press("O", shows="Opened http")
+        terminal.press("O", shows="Asked the browser to open http")
         end = time.monotonic() + 20
         while not opened.exists() and time.monotonic() < end:
             terminal.at_rest()

@@ -95,7 +95,7 @@ def open_address(app: App[Any], address: str, shown: str) -> str:
     """Open an address in a browser if there is one, otherwise copy it; returns the message about it."""
     if can_open_browser():
         Thread(target=_browse, args=(address,), daemon=True).start()
-        return f"Opened {shown}"
+        return f"Asked the browser to open {shown}"
     app.copy_to_clipboard(address)
     secret = " with its password or token" if masks.address(address) != address else ""
     return f"No browser: copied {shown}{secret}, if your terminal takes copies (OSC 52)."
