@@ -130,7 +130,7 @@ COMMANDS: dict[Place, tuple[Command, ...]] = {
     Place.EVERYWHERE: EVERYWHERE,
     Place.CONVERSATIONS: (
         Command("new_conversation", "n", "New", "Create a conversation", changes=True, bar=2),
-        Command("open", "enter", "Open", "Open the conversation", row=True, bar=3),
+        Command("open", "enter", "Open", "Open the conversation; of a start, show all about it", row=True, bar=3),
         Command("detail", "i", "Detail", "Show everything about the conversation", row=True),
         Command("pause", "p", "Pause", "Pause its sandbox, or those of all marked", changes=True, row=True, bar=7),
         Command("resume", "r", "Resume", "Resume its sandbox, or those of all marked", changes=True, row=True, bar=8),

@@ -95,7 +95,8 @@ class SettingsScreen(DeckScreen):
             return FILTERING
         if self.form.editor is not None:
             return working(self.form.editor.hints)
-        return row_hints(self.form.row, lambda command: self.why_not(command) is None)
+        kept = working((("esc", "show all"),)) if self.bar.words else ()
+        return (*kept, *row_hints(self.form.row, lambda command: self.why_not(command) is None))
 
     def _show_state(self) -> None:
         self.set_class(not self.record.loaded, "-nothing")
