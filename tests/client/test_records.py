@@ -102,7 +102,7 @@ async def test_whatever_pages_say_each_record_is_read_once(script: list[tuple[li
         ({"items": [sandbox(1), None, sandbox(2)]}, ["s1", "s2"], 0),
         ({"items": [], "next_page_id": ""}, [], 0),
         ({"items": [sandbox(1), {"id": 5}, 7, sandbox(2, status=None)]}, ["s1"], 3),
-        ([sandbox(1), "x"], ["s1"], 1),
+        ([sandbox(1), "x", sandbox(2, exposed_urls=[{"name": "A", "url": "http://[x"}])], ["s1"], 2),
         ({"items": [sandbox(1, status="SLEEPING", other={"a": [1]})]}, ["s1"], 0),
         ([{"id": "s1", "status": "PAUSED"}, sandbox(2, **NULLS), {"id": "s3"}, {}], ["s1", "s2"], 2),
         (json.dumps([sandbox("\ud800"), sandbox(2)]).encode(), ["s\ud800", "s2"], 0),

@@ -39,6 +39,7 @@ async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_i
         ("PAUSED", AGENT, Origin.SANDBOX_PAUSED, "paused"),
         ("MISSING", AGENT, Origin.COPY, "gone"),
         ("RUNNING", "http://localhost:8000", Origin.COPY, "another machine"),
+        ("RUNNING", "http://[::1", Origin.COPY, "cannot be read"),
         ("STARTING", AGENT, Origin.COPY, "Its sandbox is starting."),
         ("UNHEARD", AGENT, Origin.COPY, "where its agent is"),
     ):
@@ -51,8 +52,7 @@ async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_i
 
 async def test_what_was_read_stays_while_paused_silent_and_deleted_each_look_different(agent: FakeAgent) -> None:
     agent.says("before")
-    followed = following(agent)
-    await followed.poll()
+    followed, _ = await talking(agent)
     agent.sandbox, agent.unreached = "PAUSED", True
     await followed.poll()
     assert str(followed.origin) == "sandbox paused"

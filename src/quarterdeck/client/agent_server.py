@@ -48,10 +48,11 @@ class AgentServer:
         if not found:
             words = "The address of this conversation's agent server cannot be read."
             raise ServiceError(ErrorKind.LOCAL, words, outcome=Outcome.NOT_SENT)
+        there = transport.for_address(base, key)
         if is_loopback(base) and not is_loopback(transport.url):
             words = f"Its agent server is at {shown_host(base)} of another machine, which cannot be reached from here."
             raise ServiceError(ErrorKind.NOT_OFFERED, words, outcome=Outcome.NOT_SENT)
-        return cls(transport.for_address(base, key), conversation_id.partition("?")[0].strip("/"))
+        return cls(there, conversation_id.partition("?")[0].strip("/"))
 
     # Reads
 

@@ -10,8 +10,9 @@ from pydantic.dataclasses import dataclass
 from quarterdeck.client.models.base import LENIENT, EmptyIsNull, Moment, NullIsEmpty, Wire, json_data
 
 
-def _of_whole_letters(url: SecretStr) -> SecretStr:
-    url.get_secret_value().encode()  # a lone surrogate cannot be opened, requested or copied; the error is a ValueError
+def _parsable(url: SecretStr) -> SecretStr:
+    """Raise ValueError for an address that cannot be opened, requested or copied: also for a lone surrogate in it."""
+    urlsplit(url.get_secret_value()).geturl().encode()
     return url
 
 
@@ -20,7 +21,7 @@ class ExposedUrl:
     """One address of a sandbox; its query may contain the sandbox's key, so all of it is a secret."""
 
     name: str
-    url: Annotated[SecretStr, AfterValidator(_of_whole_letters)]
+    url: Annotated[SecretStr, AfterValidator(_parsable)]
     port: int | None = None
 
     @property
