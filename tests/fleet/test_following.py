@@ -125,7 +125,7 @@ async def test_a_socket_counts_after_its_first_frame_and_what_it_tells_is_asked_
         await until(lambda: following.origin is Origin.LIVE and not following.note)
 
 
-@pytest.mark.parametrize("version", ["1.8.2", "1.15.0", ""])
+@pytest.mark.parametrize("version", ["1.8.2", "1.15.0", "", f"0.{'9' * 5_000}"], ids=["1.2", "1.6", "untold", "long"])
 async def test_an_old_agent_server_is_never_listened_to(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     """A socket that is opened while the agent is at a step would stop it from answering anybody."""
     monkeypatch.setattr(rules, "POLL", 0.01)

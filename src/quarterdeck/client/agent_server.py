@@ -63,7 +63,7 @@ class AgentServer:
     async def safe_socket(self) -> bool:
         """Whether a socket may be opened at any time (SERVERS.md: its socket); not if the version is unknown."""
         request = Request("GET", "/server_info", seconds=self.transport.limits.quick, background=True)
-        version = release_in(await read_object(self.transport, request))
+        version = release_in(await read_object(self.transport, request))[:20]  # more digits may be too many for `int`
         return tuple(int(each) for each in version.split(".") if each.isdecimal()) >= SAFE_SOCKETS
 
     async def state(self) -> AgentState:
