@@ -40,8 +40,7 @@ class Raising(Good):
 class Hanging(Good):
     def __init__(self) -> None:
         super().__init__()
-        self.go_on = Event()
-        self.asked = 0
+        self.go_on, self.asked = Event(), 0
 
     def get_password(self, service: str, username: str) -> str | None:
         self.asked += 1

@@ -31,8 +31,7 @@ class Terminal(pty_kit.Terminal):
 
     def __init__(self, program: Sequence[str], environment: Mapping[str, str]) -> None:
         self._written: list[tuple[float, bytes]] = []
-        self._news = Condition()
-        self._drawn = 0
+        self._news, self._drawn = Condition(), 0
         self._began = time.perf_counter()
         super().__init__(*program, env={**environment, **LOOK, **COMPILED}, columns=COLUMNS, rows=LINES)
         self._listener = Thread(target=self._listen, daemon=True)

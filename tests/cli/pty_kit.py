@@ -27,8 +27,7 @@ class Terminal:
     """Runs a program as the leader of a session whose terminal we hold; leaving the block kills what still runs."""
 
     def __init__(self, *program: str, env: Mapping[str, str] | None = None, columns: int = 80, rows: int = 24) -> None:
-        self.screen = pyte.Screen(columns, rows)
-        self.output = bytearray()
+        self.screen, self.output = pyte.Screen(columns, rows), bytearray()
         self.stream = pyte.ByteStream(self.screen)
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

@@ -292,8 +292,7 @@ def test_a_dry_run_does_nothing_and_what_a_filter_lets_through_is_paused_and_rea
     assert "simulated-node" in on("sandboxes", "start", "simulated-node", "--dry-run").out
     on("sandboxes", "start", "no-such", "--dry-run", status=1)
     assert listed(on) == before
-    running = ids(on, "RUNNING")[:2]
-    other = ids(on, "PAUSED")[0]
+    running, other = ids(on, "RUNNING")[:2], ids(on, "PAUSED")[0]
     ended = on("sandboxes", "pause", *running, other, "--filter", f"status:running,paused !id:{running[1]}", "--json")
     results = {one["id"]: (one["result"], one["status"]) for one in ended.json}
     assert results == {running[0]: ("done", "PAUSED"), other: ("skipped", "PAUSED")}
@@ -318,8 +317,7 @@ def test_what_is_named_and_cannot_be_done_is_a_failure_and_deleting_needs_its_wo
 
 def test_a_start_that_is_answered_with_a_failure_is_none_and_addresses_hold_no_secret(run: Run) -> None:
     url = "http://me:sentinel-1@box:8000/vscode?tkn=sentinel-2#sentinel-3"
-    urls = [{"name": "VSCODE", "url": url, "port": 8000}]
-    fleet = FakeFleet()
+    urls, fleet = [{"name": "VSCODE", "url": url, "port": 8000}], FakeFleet()
     fleet.sandboxes["b1"] = {"id": "b1", "status": "ERROR", "session_api_key": "sentinel-4", "exposed_urls": urls}
     fleet.says[f"POST {SANDBOXES}"] = Answer(fleet.sandboxes["b1"])
     with at_an_address(fleet.answer) as address:

@@ -227,8 +227,7 @@ class Machine:
     """A server with one sandbox; `failures` are lost answers, before or after the request was obeyed."""
 
     def __init__(self, status: str, *failures: tuple[bool, Answer | Exception], batch: bool = True) -> None:
-        self.status = status
-        self.failures = list(failures)
+        self.status, self.failures = status, list(failures)
         self.batch = batch
 
     def __call__(self, asked: Asked) -> Answer | Exception:

@@ -46,8 +46,7 @@ def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -
 )
 def test_an_unusable_connection_is_named_and_the_others_are_used(home: Home, entry: str, named: str) -> None:
     names = "".join(f'[connections.{name}]\nurl = "http://a"\n' for name in ("local", '"two words"', "good"))
-    file = home.write("connections.toml", f"{names}[connections.bad]\n{entry}\n")
-    loaded = load(os.environ)
+    file, loaded = home.write("connections.toml", f"{names}[connections.bad]\n{entry}\n"), load(os.environ)
     assert (list(loaded.connections), set(loaded.left_out)) == (["good"], {"local", "two words", "bad"})
     local, words, problem = loaded.problems
     assert ("'local'" in local, "a name is 1 to 64" in words, "secret" in problem) == (True, True, False)
@@ -68,8 +67,7 @@ def test_an_unusable_connection_is_named_and_the_others_are_used(home: Home, ent
 )
 def test_a_wrong_member_is_named_and_the_rest_is_used_and_kept(home: Home, entry: str, named: str) -> None:
     text = f'last_used = "x"\n[connections.work]\nurl = " http://a/ "\n{entry}\n'
-    file = home.write("connections.toml", text)
-    loaded = load(os.environ)
+    file, loaded = home.write("connections.toml", text), load(os.environ)
     above, problem = loaded.problems
     assert above == f"{file}: 'last_used' is not known; known are tables like [connections.work]; the rest is used"
     assert all(part in problem for part in (f"{file}, line 2, connection 'work': ", named))

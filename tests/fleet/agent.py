@@ -31,15 +31,13 @@ class FakeAgent:
     """Both servers; the flags say in which way it is a difficult one."""
 
     def __init__(self, version: str = "1.15.0", policy: str = "ConfirmRisky") -> None:
-        self.version, self.policy, self.status = version, policy, "idle"
-        self.fleet = FakeFleet()
+        self.version, self.policy, self.status, self.fleet = version, policy, "idle", FakeFleet()
         self.fleet.talk(ID, self.fleet.add("box"), "Fix login")
         self.log: list[dict[str, Any]] = []
         self.copy: list[dict[str, Any]] = []
         self.ran: list[str] = []  # commands that were really done
         self.sandbox: str | None = "RUNNING"
-        self.host = AGENT
-        self.unreached = False
+        self.host, self.unreached = AGENT, False
         self.overhears = 0  # answers that are affirmed and not taken
         self.busy = 0  # runs that are refused with 409
         self.loses_answers = False  # it does what it is asked, and the answer is a 500

@@ -43,8 +43,7 @@ def row(
     complete: bool = True,
 ) -> SandboxRow:
     """The row of a sandbox as it is at noon; `began` when its state was seen to begin."""
-    memories = SandboxMemories()
-    record = sandbox(status, name)
+    memories, record = SandboxMemories(), sandbox(status, name)
     memories.observe([record], at(seen), beginning=began)
     return sandbox_row(record, memories.by_id[name], conversations, complete=complete)
 
@@ -57,8 +56,7 @@ class Story:
     """
 
     def __init__(self, told: str = "") -> None:
-        self.memories = SandboxMemories()
-        self.second = 0.0
+        self.memories, self.second = SandboxMemories(), 0.0
         self._new = False
         self.tell(told)
 
@@ -150,14 +148,12 @@ class FakeServer:
     page_size = 2
 
     def __init__(self, clock: FakeClock, items: Sequence[Item], *, latency: float = 0.0) -> None:
-        self.items = list(items)
-        self.latency = latency
+        self.items, self.latency = list(items), latency
         self.by_batch = True
         self.fail_with: ServiceError | None = None
         self.fail_page: int | None = None
         self.asked: list[tuple[float, str]] = []
-        self._clock = clock
-        self._start = clock.now
+        self._clock, self._start = clock, clock.now
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Item]]:
         for number in itertools.count():

@@ -25,8 +25,7 @@ class Fleet:
     latency = 0.1
 
     def __init__(self, count: int) -> None:
-        self.clock = FakeClock()
-        self.ids = [f"box-{number:03}" for number in range(count)]
+        self.clock, self.ids = FakeClock(), [f"box-{number:03}" for number in range(count)]
         self.status = dict.fromkeys(self.ids, "RUNNING")
         self.faults: dict[str, list[ServiceError | None]] = {}
         """What each next request for an id answers with; None for a success that changes nothing."""
@@ -111,8 +110,7 @@ async def test_a_row_becomes_what_the_readings_say_and_an_unknown_outcome_is_not
 
 
 async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and_tried_again() -> None:
-    fleet = Fleet(2)
-    fleet.faults = {"box-001": [failure(ErrorKind.RATE, retry_after=20.0)]}
+    fleet, fleet.faults = Fleet(2), {"box-001": [failure(ErrorKind.RATE, retry_after=20.0)]}
     async with fleet.going():
         await fleet.clock.run(5.0)
         assert fleet.states["box-000"] is RowState.DONE

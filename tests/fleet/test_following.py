@@ -43,8 +43,7 @@ async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_i
         ("STARTING", AGENT, Origin.COPY, "Its sandbox is starting."),
         ("UNHEARD", AGENT, Origin.COPY, "where its agent is"),
     ):
-        agent.sandbox, agent.host = sandbox, host
-        followed = following(agent)
+        agent.sandbox, agent.host, followed = sandbox, host, following(agent)
         await followed.poll()
         assert (followed.origin, note in followed.note) == (origin, True)
         assert [entry.text for entry in followed.transcript.entries] == ["kept"]
@@ -309,8 +308,7 @@ async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent
 async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ended(agent: FakeAgent) -> None:
     agent.set("running")
     following, answering = await talking(agent)
-    agent.drops = True
-    sending = asyncio.create_task(answering.send("hello"))
+    agent.drops, sending = True, asyncio.create_task(answering.send("hello"))
     await until(lambda: [(each.text, each.title) for each in following.transcript.entries] == [("hello", NOT_KNOWN)])
     agent.says("hello", "user")
     agent.set("finished")

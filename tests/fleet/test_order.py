@@ -67,8 +67,7 @@ def test_a_list_that_is_scrolled_stays_with_most_of_its_rows() -> None:
 
 @given(IDS, IDS, st.integers(0, 12), st.integers(0, 12), st.integers(0, 6))
 def test_the_cursor_holds_its_line(before: list[str], after: list[str], cursor: int, top: int, page: int) -> None:
-    top = max(0, min(top, len(before) - page))
-    cursor = max(0, min(cursor, len(before) - 1))
+    top, cursor = max(0, min(top, len(before) - page)), max(0, min(cursor, len(before) - 1))
     ids, now = held(after, before, cursor, top, page)
     assert 0 <= now <= max(0, len(after) - page)
     assert top or not now, "who saw the top of the list still does"

@@ -132,8 +132,7 @@ def unrestorable(record: Settings, server: Server) -> tuple[str, ...]:
 async def put_back(client: Client, before: Settings) -> tuple[str, ...]:
     """Make the record what it was; what could not be put back is returned."""
     server, now = client.server, await settings_of(client)
-    was, changes = values(before), dict[str, Any]()
-    secrets = {flag: name for name, flag in FLAGS.items()}
+    was, changes, secrets = values(before), dict[str, Any](), {flag: name for name, flag in FLAGS.items()}
     for name in unlike(before, now):
         field, value = (secrets[name], None) if name in secrets else (name, was.get(name))
         if value is not None or server.rules(field).clearable:

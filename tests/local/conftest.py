@@ -34,8 +34,7 @@ class Caller:
 
     def __init__(self, service: LocalService) -> None:
         transport = httpx.ASGITransport(service.app, raise_app_exceptions=False)
-        key = {"X-Session-API-Key": service.key.get_secret_value()}
-        self.service = service
+        key, self.service = {"X-Session-API-Key": service.key.get_secret_value()}, service
         self.http = httpx.AsyncClient(transport=transport, base_url="http://local", headers=key)
 
     async def get(self, path: str, **query: Json) -> Json:

@@ -25,8 +25,7 @@ class Before:
     """Answers what begins with one of these paths by these routers, which need the key, and all else as the service."""
 
     def __init__(self, service: LocalService, store: str, paths: Sequence[str], routers: Sequence[APIRouter]) -> None:
-        self._service = service
-        self._paths = ("/server_info", *paths)
+        self._service, self._paths = service, ("/server_info", *paths)
         self.app = new_app(service.store)
         for router in routers:
             self.app.include_router(router, dependencies=[Depends(guard(service.key))])

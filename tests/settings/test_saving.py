@@ -143,8 +143,7 @@ def test_unknown_members_of_the_list_of_servers_are_carried() -> None:
 
 @given(RECORDS, EDITS, st.data())
 def test_edits_change_nothing_else_and_are_undone_and_redone(base: Settings, edits: Edits, data: st.DataObject) -> None:
-    draft = edited(Draft(base), edits)
-    touched = dict(edits)
+    draft, touched = edited(Draft(base), edits), dict(edits)
     assert set(draft.changes) <= set(touched)
     assert all(draft.value(key) == value for key, value in touched.items())
     untouched = data.draw(st.sampled_from([key for key in CANONICAL.by_key if key not in touched]))

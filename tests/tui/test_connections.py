@@ -286,8 +286,7 @@ async def give_key(user: User, name: str, key: str, *, sees: Words = ()) -> None
 
 
 async def test_without_a_keyring_a_file_is_used_only_after_a_yes(desk: Desk, home: Home) -> None:
-    desk.keyring = Raising(KeyringLocked())
-    file = home.config / "keys.toml"
+    desk.keyring, file = Raising(KeyringLocked()), home.config / "keys.toml"
     async with desk.deck() as user:
         await at_list(user, "down", "down")
         await give_key(user, "two", OTHER_KEY)
@@ -398,8 +397,7 @@ async def test_a_kept_key_follows_to_another_address_only_after_a_yes(desk: Desk
 
 
 async def test_a_key_that_stays_with_an_old_address_goes_along_with_the_name_and_away(desk: Desk, home: Home) -> None:
-    desk.keyring = Raising(KeyringLocked())
-    file = home.config / "keys.toml"
+    desk.keyring, file = Raising(KeyringLocked()), home.config / "keys.toml"
     file.touch(mode=0o600)
     file.write_text(f'[keys.two]\norigin = "{desk.two}"\nkey = "{OTHER_KEY}"\n')
     async with desk.deck() as user:

@@ -64,8 +64,7 @@ async def test_what_is_asked_of_a_sandbox_shows_at_once_until_a_reading_tells(tm
         fleet.talk(name, fleet.add(name, status), f"Talk {name}")
     fleet.deaf |= {"deaf", "sleepy"}
     fleet.fails.add("bad")
-    later = timedelta()
-    connect = connecting(answering(fleet.server))
+    later, connect = timedelta(), connecting(answering(fleet.server))
     deck = Deck(PROD, connect, clock=lambda: datetime.now(UTC) + later, crash_folder=tmp_path)
     async with seated_at(deck, WIDE) as user:
         await user.sees("2 Finished", "1 Sandbox paused")

@@ -254,8 +254,7 @@ async def test_a_key_that_is_refused_meanwhile_opens_nothing_over_what_is_typed(
     server = FakeServer(lambda asked: Answer({"detail": "No"}, 401) if refused else fleet.answer(asked))
     async with at_deck(answering(server), PROD, sees=("Fix login", "live now")) as user:
         await user.press(*keys, sees=typed_into)
-        stands = user.deck.screen
-        refused = True
+        stands, refused = user.deck.screen, True
         user.session.refresh()
         await user.sees("The key is missing or wrong: K in the connections (c) gives one.", typed_into)
         assert user.deck.screen is stands
@@ -270,8 +269,7 @@ def at_another_time(fleet: FakeFleet, ahead: timedelta) -> FakeServer:
     """The server of a fleet, which tells its own time in every answer."""
 
     def answer(asked: Asked) -> Answer | Exception:
-        said = fleet.answer(asked)
-        date = format_datetime(datetime.now(UTC) + ahead, usegmt=True)
+        said, date = fleet.answer(asked), format_datetime(datetime.now(UTC) + ahead, usegmt=True)
         return said if isinstance(said, Exception) else replace(said, headers={**said.headers, "Date": date})
 
     return FakeServer(answer)

@@ -47,8 +47,7 @@ class User:
     """A person at a deck that runs: presses its keys and sees its screen."""
 
     def __init__(self, deck: Deck, pilot: Pilot[int]) -> None:
-        self.deck = deck
-        self.pilot = pilot
+        self.deck, self.pilot = deck, pilot
 
     async def press(self, *keys: str, sees: Words = (), until: Until = lambda: True, lacks: Words = ()) -> None:
         """Press keys, each once the deck has taken in the one before, let it paint, and wait for what should come."""
