@@ -1,7 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
@@ -12,7 +12,7 @@ from quarterdeck.fleet import following as rules
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.transcript import NOT_KNOWN
-from tests.client.fakes import FAST, Answer, Asked, client_at, client_of, under_way
+from tests.client.fakes import FAST, Answer, Asked, Script, client_at, client_of, under_way
 from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent, Telling, telling
 from tests.local.conftest import until
 
@@ -28,7 +28,7 @@ def agent() -> FakeAgent:
     return FakeAgent()
 
 
-def following(agent: FakeAgent) -> Following:
+def following(agent: Script) -> Following:
     return Following(client_of(agent)[0], ID, lambda: None, lambda: datetime.now(UTC))
 
 
@@ -76,8 +76,7 @@ async def test_a_key_that_a_resume_has_changed_is_not_taken_for_the_key_of_the_c
     def refuses(asked: Asked) -> Answer | Exception:
         return Answer({"detail": "Unauthorized"}, 401) if asked.path.startswith(C) else agent(asked)
 
-    followed = Following(client_of(refuses)[0], ID, lambda: None, lambda: datetime.now(UTC))
-    await followed.poll()
+    followed, _ = await talking(refuses)
     assert followed.origin is Origin.SILENT
     assert followed.note == "Its agent server does not take the key that was last read for it."
 
@@ -85,14 +84,32 @@ async def test_a_key_that_a_resume_has_changed_is_not_taken_for_the_key_of_the_c
 async def test_what_was_said_last_in_a_sandbox_that_is_gone_is_read_from_the_copy(agent: FakeAgent) -> None:
     agent.says("before")
     agent.set("running")
-    followed = following(agent)
-    await followed.poll()
+    followed, _ = await talking(agent)
     agent.says("the last words")
     agent.set("finished")
     agent.copy, agent.sandbox, agent.unreached = [*agent.log], "MISSING", True
     await followed.poll()
     assert (followed.origin, followed.transcript.status) == (Origin.COPY, "finished")
     assert [entry.text for entry in followed.transcript.entries if entry.text] == ["before", "the last words"]
+
+
+async def test_the_sandboxs_clock_is_told_by_what_came_just_now_and_by_no_odd_time(agent: FakeAgent) -> None:
+    now, told = datetime(2026, 11, 24, 2, tzinfo=UTC), list[datetime | None]()
+    followed = Following(client_of(agent)[0], ID, lambda: None, lambda: now)
+    agent.says("two hours behind")
+    await followed.poll()
+    for text, time, later in (
+        ("just now", "2026-11-24T00:00:01", timedelta(seconds=1)),
+        ("while this machine slept", "2026-11-24T00:20:00", timedelta(hours=1)),
+        ("odd", "9999-12-31T23:59:59", timedelta()),
+        ("odd", "0001-01-01T00:00:00", timedelta()),
+    ):
+        agent.says(text)
+        agent.log[-1]["timestamp"], now = time, now + later
+        await followed.poll()
+        told.append(followed.moment(followed.transcript.latest_at))
+    assert [str(each)[8:19] for each in told] == ["24 02:00:01", "24 02:20:00", "31 23:59:59", "01 02:00:00"]
+    assert followed.now == now - timedelta(hours=2)
 
 
 @asynccontextmanager
@@ -144,7 +161,7 @@ ALL = partial(Answering.accept, all_that_follow=True)
 SAYING = partial(Answering.accept, saying="mind the gap")
 
 
-async def talking(agent: FakeAgent) -> tuple[Following, Answering]:
+async def talking(agent: Script) -> tuple[Following, Answering]:
     followed = following(agent)
     await followed.poll()
     return followed, Answering(followed)

@@ -31,6 +31,8 @@ REOPENED_AFTER = 5.0
 """Seconds until a broken socket is opened again."""
 QUARTER = timedelta(minutes=15)
 """Time zones differ by multiples of this."""
+FARTHEST = timedelta(days=365)
+"""No clock is wrong by more than this."""
 
 
 class Origin(StrEnum):
@@ -187,7 +189,10 @@ class Following:
 
     def moment(self, at: datetime | None) -> datetime | None:
         """Convert a time of the sandbox's clock to UTC."""
-        return at - self.zone if at is not None else None
+        try:
+            return at - self.zone if at is not None else None
+        except OverflowError:
+            return at
 
     def silent_for(self, now: datetime) -> timedelta:
         """Return for how long a working agent has sent nothing: its model may think, wait or be rate limited."""
@@ -256,12 +261,13 @@ class Following:
 
     async def _read_newer(self, agent: AgentServer) -> bool:
         """Read what the log has after the last known event; false if it is another log, without that event."""
+        recent = self.as_of is not None and self.clock() - self.as_of < QUARTER / 2
         while (last := self.transcript.last_id) is not None:
             page = await agent.events(last)
             if not page.events or page.events[0].id != last:
                 return False
             self.transcript.catch_up(page.events[1:])
-            if len(page.events) > 1:
+            if recent and len(page.events) > 1:
                 self._compare_clocks(page.events[-1])
             if page.next_page_id is None:
                 return True
@@ -316,5 +322,5 @@ class Following:
 
     def _compare_clocks(self, event: Event) -> None:
         """Compute the zone of the sandbox's clock from an event that has just happened."""
-        if event.timestamp is not None:
-            self.zone = round((event.timestamp - self.clock()) / QUARTER) * QUARTER
+        if event.timestamp is not None and abs(ahead := event.timestamp - self.clock()) < FARTHEST:
+            self.zone = round(ahead / QUARTER) * QUARTER
