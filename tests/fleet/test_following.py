@@ -112,6 +112,18 @@ async def test_the_sandboxs_clock_is_told_by_what_came_just_now_and_by_no_odd_ti
     assert followed.now == now - timedelta(hours=2)
 
 
+async def test_a_page_with_nothing_new_that_names_a_next_one_is_not_followed(agent: FakeAgent) -> None:
+    def repeats(asked: Asked) -> Answer | Exception:
+        answer = agent(asked)
+        assert agent.asked.count(f"GET {C}/events/search") < 9, "it is asked for ever"
+        return Answer({**answer.body, "next_page_id": "e0"}) if asked.page_id and isinstance(answer, Answer) else answer
+
+    agent.says("hello")
+    followed, _ = await talking(repeats)
+    await followed.poll()
+    assert followed.origin is Origin.POLLING
+
+
 @asynccontextmanager
 async def followed(agent: FakeAgent) -> AsyncIterator[tuple[Telling, Following]]:
     """Follow it as the deck does, with little patience."""

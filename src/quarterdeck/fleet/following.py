@@ -269,8 +269,8 @@ class Following:
             self.transcript.catch_up(page.events[1:])
             if recent and len(page.events) > 1:
                 self._compare_clocks(page.events[-1])
-            if page.next_page_id is None:
-                return True
+            if page.next_page_id is None or self.transcript.last_id == last:
+                return True  # a page with nothing new would be read for ever
         return False
 
     async def _read_copy(self) -> None:
