@@ -181,8 +181,7 @@ def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path:
 
 def test_a_plan_sends_nothing_and_a_save_is_undone(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fill(run)
-    before = stored(run)
-    planned = run("settings", "set", "language=de", "max_iterations=", "--dry-run").out
+    before, planned = stored(run), run("settings", "set", "language=de", "max_iterations=", "--dry-run").out
     assert ("Language: fr · French -> de · German" in planned, "Nothing was sent." in planned) == (True, True)
     data = run("settings", "set", "language=de", "--dry-run", "--json").json
     assert [change["what"] for change in data["changes"]] == ["Language"]

@@ -53,8 +53,7 @@ def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: 
 
 
 def test_a_save_that_would_erase_a_key_is_refused_unless_the_key_or_a_yes_is_given(run: Run) -> None:
-    keeper = FlatServer(language="en", **dict.fromkeys(KNOWN_BY))
-    change = ("settings", "set", "language=fr")
+    keeper, change = FlatServer(language="en", **dict.fromkeys(KNOWN_BY)), ("settings", "set", "language=fr")
     with at_an_address(keeper) as url:
         refused = run(*change, "--url", url, status=2).err
         assert refused == (

@@ -384,8 +384,7 @@ def test_the_oldest_running_ones_are_named_when_the_cap_is_reached() -> None:
 )
 def test_what_made_room_teaches_the_cap(before: KeptCap, running: int, after: str, cap: KeptCap) -> None:
     ids, memories = [f"{number:02}" for number in range(running)], SandboxMemories()
-    displacement = displacing(memories, ids, {})
-    displacement.learned = before
+    displacement, displacement.learned = displacing(memories, ids, {}), before
     memories.observe([sandbox("RUNNING", each) for each in ids], at(0), beginning=False)
     with displacement.asking() as start:
         start.answered("new", at(1))

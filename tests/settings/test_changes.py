@@ -153,8 +153,7 @@ def all_of(draft: Draft) -> tuple[Any, ...]:
 
 @given(marked_drafts(secrets=False))
 def test_undoing_a_save_and_undoing_that_brings_everything_but_secrets_which_are_named(draft: Draft) -> None:
-    before, after = unedited(draft), saved(draft)
-    undo = undo_of(draft)
+    before, after, undo = unedited(draft), saved(draft), undo_of(draft)
     assert not undo.moved
     assert all_of(saved(undo.draft)) == all_of(before)
     held = {json.dumps(members(entry.was), sort_keys=True) for entry in before.servers.entries if entry.was is not None}

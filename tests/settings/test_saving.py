@@ -161,8 +161,7 @@ MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True, fields=flat_ru
 
 
 def flat(record: Settings, *answers: Answer | Exception, ignores: Iterable[str] = ()) -> FlatServer:
-    server = FlatServer(*answers, **record.model_dump(mode="json"))
-    server.ignores = {*ignores}
+    server, server.ignores = FlatServer(*answers, **record.model_dump(mode="json")), {*ignores}
     return server
 
 

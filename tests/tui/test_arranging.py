@@ -166,8 +166,7 @@ async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, home: Ho
 
 
 async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(home: Home) -> None:
-    fleet = FakeFleet()
-    title = "pay \u202e001\u202c \x9b5n \x1b[2J\n 👩\u200d💻"
+    fleet, title = FakeFleet(), "pay \u202e001\u202c \x9b5n \x1b[2J\n 👩\u200d💻"
     fleet.talk("c" * 32, "run1", title)
     async with at_conversations(fleet, size=WIDE, sees="pay 001 5n ␛[2J 👩") as user:
         await user.press("y", "down", "down", "enter", sees=("Copied the title", "u escapes"))

@@ -443,8 +443,7 @@ async def test_messages_that_the_log_does_not_have_come_back_in_order(agent: Fak
 
 
 async def test_a_message_that_the_log_shows_before_its_answer_is_lost_was_sent(agent: FakeAgent) -> None:
-    server = Gated(agent, to(EVENTS), acts_first=True)
-    agent.loses_answers = True
+    server, agent.loses_answers = Gated(agent, to(EVENTS), acts_first=True), True
     agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
     async with opened(agent, server=server) as user:
         await user.press("m", *"go on", "ctrl+s", "ctrl+r", until=lambda: "sending" not in user.text)

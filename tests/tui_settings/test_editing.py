@@ -181,8 +181,7 @@ async def test_text_of_the_server_does_nothing_to_the_terminal(deck_at: Decks) -
 
 
 async def test_a_refused_key_and_a_server_that_comes_back() -> None:
-    server = FlatServer()
-    server.refusal = Answer({"detail": "Unauthorized"}, 401)
+    server, server.refusal = FlatServer(), Answer({"detail": "Unauthorized"}, 401)
     async with at_deck(answering(FakeServer(server)), Connection("far", "http://far.test")) as opened:
         await opened.sees("Connection", "K: enter it.")
         await opened.press("escape")

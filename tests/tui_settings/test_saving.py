@@ -200,8 +200,7 @@ async def test_a_save_that_is_refused_while_leaving_is_asked_about_says_so(deck_
 
 
 async def test_a_save_that_ends_at_another_connection_leaves_that_ones_form_alone(deck_at: Decks) -> None:
-    server = Gated(FlatServer(), lambda request: request.method == "POST")
-    server.lost = LOST
+    server, server.lost = Gated(FlatServer(), lambda request: request.method == "POST"), LOST
     async with deck_at(server) as user:
         await save_a_name(user)
         await user.until(lambda: server.waited)
