@@ -8,7 +8,7 @@ from websockets.http11 import Request
 
 from quarterdeck.client.agent_server import NEVER, RISKY, AgentServer
 from quarterdeck.client.agent_socket import listen_to
-from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.errors import ErrorKind, Outcome
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.event import Event
 from quarterdeck.client.request import KeyHeader, LoggedRequest
@@ -24,6 +24,7 @@ async def test_its_key_goes_to_its_own_origin_and_the_servers_key_never() -> Non
     url, asked = SecretStr(f"https://sandbox.test:8123/prefix/api/conversations/{ID}?x=1"), server.asked
     agent = AgentServer.at(client.transport, url, SecretStr(AGENT_KEY))
     await agent.send("hello")
+    assert (await error_of(agent.send("half \ud800"))).outcome is Outcome.NOT_SENT
     await agent.answer(accept=False)
     assert await agent.alive()
     events = f"/prefix/api/conversations/{ID}/events"

@@ -18,6 +18,7 @@ from quarterdeck.client.redact import revealed
 
 Query = tuple[tuple[str, str], ...]
 UNKNOWN_RELEASE = "The server may be of a release not known here."
+READ_AGAIN = "Read the list again."
 WRONG_ADDRESS = "Check the address: this may be another service, or a part of its path is missing."
 
 
@@ -142,7 +143,7 @@ def segment(value: str) -> str:
     Raises ServiceError(INVALID) for an empty id and for "." and "..", which would become another path.
     """
     if value in ("", ".", ".."):
-        raise _refused("An empty id or one of dots only cannot be asked for.")
+        raise _refused("An empty id or one of dots only cannot be asked for.", READ_AGAIN)
     return _quoted(value)
 
 
@@ -156,11 +157,11 @@ def _quoted(text: str) -> str:
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
-        raise _refused("An id contains half a character and cannot be sent.") from None
+        raise _refused("An id contains half a character and cannot be sent.", READ_AGAIN) from None
 
 
-def _refused(words: str) -> ServiceError:
-    return ServiceError(ErrorKind.INVALID, words, "Read the list again.", outcome=Outcome.NOT_SENT)
+def _refused(words: str, advice: str) -> ServiceError:
+    return ServiceError(ErrorKind.INVALID, words, advice, outcome=Outcome.NOT_SENT)
 
 
 def decoded(body: bytes, errors: str = "replace") -> str:
@@ -169,5 +170,8 @@ def decoded(body: bytes, errors: str = "replace") -> str:
 
 
 def encoded(body: Any) -> bytes:
-    """Encode a body as JSON; a secret in a body becomes text only here."""
-    return json.dumps(body, default=revealed, allow_nan=False).encode()
+    """Encode a body as JSON; a secret becomes text only here. Raises ServiceError(INVALID) for a lone surrogate."""
+    try:
+        return json.dumps(body, default=revealed, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _refused("A text contains half a character and cannot be sent.", "Write it as UTF-8.") from None
