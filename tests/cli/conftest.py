@@ -32,9 +32,10 @@ Run = Callable[..., Ended]
 def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command line, with `typed` on its standard input, that ends with this status."""
 
-    def run_command(*arguments: str, typed: str | None = None, status: int = 0) -> Ended:
+    def run_command(*arguments: str, typed: str | bytes | None = None, status: int = 0) -> Ended:
         monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
-        monkeypatch.setattr(sys, "stdin", None if typed is None else io.StringIO(typed))
+        given = io.BytesIO(typed.encode() if isinstance(typed, str) else typed or b"")
+        monkeypatch.setattr(sys, "stdin", None if typed is None else io.TextIOWrapper(given, "utf-8"))
         capsys.readouterr()
         try:
             ended = main(arguments)

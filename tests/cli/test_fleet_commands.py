@@ -198,7 +198,9 @@ def test_what_means_nothing_is_wrong_usage(run: Run, words: str) -> None:
 
 
 def test_an_empty_message_creates_nothing(run: Run) -> None:
-    assert "empty" in run("conversations", "create", "--message", "-", typed="\n", status=2).err
+    for typed, said in (("\n", "empty"), (b"caf\xe9", "is not text in UTF-8")):
+        assert said in run("conversations", "create", "--message", "-", typed=typed, status=2).err
+    assert "half a character" in run("conversations", "create", "--message", "caf\udce9", status=1).err
     for words in ("--repository 'not a repo'", "--branch main"):
         assert "OWNER/NAME" in run("conversations", "create", *shlex.split(words), status=2).err
     assert run("conversations", "list", "--json").json == []

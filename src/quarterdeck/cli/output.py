@@ -84,8 +84,11 @@ def typed_message(typed: str | None) -> str | None:
 
 
 def from_input(what: str) -> str:
-    """Return standard input; raises CommandError (status 2) if it is a terminal."""
+    """Return standard input; raises CommandError (status 2) if it is a terminal or not text."""
     if sys.stdin is None or sys.stdin.isatty():
         advice = f"Pipe the {what} in; nothing is asked for here."
         raise CommandError("Standard input is a terminal.", advice, status=2)
-    return sys.stdin.read()
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise CommandError(f"Standard input is not text in {sys.stdin.encoding.upper()}.", status=2) from None
