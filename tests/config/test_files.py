@@ -105,6 +105,17 @@ def test_garbage_is_named_with_its_line_and_left_as_it_is(home: Home, content: b
     assert (loaded.connections, file.read_bytes()) == ({}, content)
 
 
+@pytest.mark.skipif(not hasattr(os, "setresuid"), reason="to root no folder is closed")
+def test_folders_that_nobody_here_may_look_into_are_named(tmp_path: Path) -> None:
+    folders, user = find_folders({"HOME": str(tmp_path / "closed" / "home")}), os.geteuid()
+    (tmp_path / "closed").mkdir(mode=0)
+    os.setresuid(user or 65_534, user or 65_534, user)
+    try:
+        assert (len(folders.unusable), folders.left_behind) == (2, [])
+    finally:
+        os.setresuid(user, user, user)
+
+
 def test_things_that_are_no_files_are_named_without_waiting_for_them(home: Home) -> None:
     file = home.write("connections.toml", "")
     file.unlink()

@@ -121,7 +121,6 @@ async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and
 
 @pytest.mark.parametrize(("slow_down", "after"), [(False, 0.05), (True, 2.0), (True, 0.05)])
 async def test_a_stop_leaves_the_rest_ends_a_wait_and_follows_what_goes_on(slow_down: bool, after: float) -> None:
-    """What is asked to wait is not tried again, before the stop or after it."""
     fleet = Fleet(200)
     if slow_down:
         fleet.faults = {i: [failure(ErrorKind.RATE, retry_after=100.0)] for i in fleet.ids}

@@ -126,7 +126,6 @@ async def test_a_page_with_nothing_new_that_names_a_next_one_is_not_followed(age
 
 @asynccontextmanager
 async def followed(agent: FakeAgent) -> AsyncIterator[tuple[Telling, Following]]:
-    """Follow it as the deck does, with little patience."""
     async with telling(agent) as teller, client_at(agent.host, limits=FAST._replace(quick=0.2)) as client:
         following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
         async with under_way(following.run()):

@@ -110,7 +110,6 @@ def delta(words: str) -> Event:
 
 
 def told(transcript: Transcript, *frames: Event) -> list[str]:
-    """What stands there once the socket has told this."""
     for frame in frames:
         transcript.hear(frame)
     return [each.text for each in transcript.entries]

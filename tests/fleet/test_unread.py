@@ -22,7 +22,6 @@ def record(word: str, name: str = "c", updated: float = 0.0) -> Conversation:
 
 
 def read(marks: Unread, second: float, word: str, name: str, updated: float) -> list[str]:
-    """Take a reading; gives what is rung for."""
     told = record(word, name, updated)
     changed = marks.read([told], {name}, ServerClock(at(second)))
     return [news.words for news in marks.calls(changed, {name: told}, whole=False)]

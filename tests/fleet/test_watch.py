@@ -93,7 +93,6 @@ async def test_one_request_is_under_way_at_a_time() -> None:
 
 @pytest.mark.parametrize(("latency", "after", "times"), [(0.0, 3.0, [0.0, 3.0, 4.0]), (1.5, 1.0, [0.0, 2.5])])
 async def test_a_refresh_reads_at_once_but_once_a_second(latency: float, after: float, times: list[float]) -> None:
-    """Where a reading waits for its answer, the next one comes a second after that."""
     async with Deck("a", latency=latency) as deck:
         await deck.clock.run(after)
         for _ in range(10):

@@ -69,7 +69,6 @@ for stops, group in ((False, ODD), (None, GOOD)):
 
 @pytest.mark.parametrize(("key", "typed", "stops", "words"), EACH)
 def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str, stops: bool | None, words: str) -> None:
-    """What is only odd warns, and what is good passes without a word."""
     field = CANONICAL.by_key[key]
     value = SecretStr(typed) if field.secret else field.parse(typed)
     problem = next((each for each in Draft(Settings()).set(key, value).problems if each.key == key), None)

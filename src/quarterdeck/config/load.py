@@ -51,17 +51,22 @@ class Folders:
         """A sentence about each folder with state files of an older format, and each damaged state file."""
         folders = (self.state / "notebook", self.kept / "watched", self.kept / "message-drafts")
         left = "it is not read, and left as it is"
-        old = (folder for folder in folders if any(folder.rglob("*.json")))
+        old = (folder for folder in folders if _below(folder, "*.json"))
         return [
             *(f"{folder}: what an earlier Quarterdeck kept between runs; {left}" for folder in old),
-            *(f"{file}: a damaged state file; {left}" for file in self.kept.rglob("*.damaged")),
+            *(f"{file}: a damaged state file; {left}" for file in _below(self.kept, "*.damaged")),
         ]
 
 
 def _writable(path: Path) -> bool:
     """Whether a folder can be written, or created if it does not exist."""
-    there = next(each for each in (path, *path.parents) if each.exists())
+    there = next(each for each in (path, *path.parents) if os.access(each, os.F_OK))
     return there.is_dir() and os.access(there, os.R_OK | os.W_OK | os.X_OK)
+
+
+def _below(folder: Path, pattern: str) -> list[Path]:
+    """Return the files below a folder; none where it may not be looked into, which `rglob` would raise."""
+    return list(folder.rglob(pattern)) if os.access(folder, os.R_OK | os.X_OK) else []
 
 
 @dataclass(frozen=True)
