@@ -309,7 +309,9 @@ def test_it_is_there_for_the_next_run_and_for_nobody_else_until_it_is_deleted(tm
     assert json.loads(file_of(tmp_path).read_text()) == {"version": 1, "saves": "ä"}
     written = file_of(tmp_path).stat().st_ino
     keep(tmp_path / "state", "ä")
-    assert file_of(tmp_path).stat().st_ino == written, "what did not change is not written"
+    with pytest.raises(ConfigError, match="half a character"):
+        keep(tmp_path / "state", "\ud800")
+    assert file_of(tmp_path).stat().st_ino == written, "what did not change is not written, nor what cannot be"
     assert files.change(Journal, HERE, lambda kept: Journal()) == Journal()
     assert (kept_in(tmp_path / "state"), list(tmp_path.rglob("*.json"))) == (None, [])
 

@@ -97,7 +97,10 @@ def _content(path: Path, model: type[M]) -> M | None:
 
 
 def _write(path: Path, content: StateModel) -> None:
-    text = content.model_dump_json()
+    try:
+        text = content.model_dump_json()
+    except ValueError:
+        raise ConfigError(f"{path} could not be written: half a character of a server cannot be kept") from None
     if len(text.encode()) > LARGEST:
         raise ConfigError(f"{path} would be larger than {LARGEST // 1024} kB")
     files.write(path, text)
