@@ -174,8 +174,6 @@ NOTHING = KeptTimelines()
 
 
 class Watched:
-    """The memories and the timelines of one server, read by hand."""
-
     def __init__(self, kept: KeptTimelines = NOTHING) -> None:
         self.awaited = False
         self.memories = SandboxMemories(lambda: self.awaited)
@@ -314,15 +312,18 @@ def test_the_next_run_knows_what_has_run_although_it_reads_as_starting_and_since
 
 
 def test_what_another_deck_noted_stays_and_what_was_not_seen_for_thirty_days_is_forgotten() -> None:
-    watched, other = Watched(), Watched()
+    watched, other, wrong = Watched(), Watched(), Watched()
     watched.read(0, "RUNNING", "RUNNING", "RUNNING")
     watched.memories.forget(["b"])
     other.read(0, "-", "-", "-", "PAUSED")
     again = Watched(watched.kept(beside=other.kept()))
-    again.read(29 * DAY, "RUNNING")
-    assert set(again.kept().sandboxes) == {"a", "b", "c", "d"}
-    again.read(31 * DAY, "RUNNING")
-    assert set(again.kept().sandboxes) == {"a"}
+    for days, left in ((29, "abcd"), (31, "a")):
+        again.read(days * DAY, "RUNNING")
+        assert set(again.kept().sandboxes) == {*left}
+    wrong.read(9_999 * DAY, "-", "-", "RUNNING")
+    again = Watched(wrong.kept())
+    again.read(0, "RUNNING", "PAUSED")
+    assert set(again.kept(beside=wrong.kept()).sandboxes) == {*"abc"}, "a clock that was wrong once forgets nothing"
 
 
 def test_what_another_deck_asked_for_was_you_as_well() -> None:

@@ -194,9 +194,12 @@ class Timelines(KeptPart[KeptTimelines]):
     # Saving and restoring
 
     def kept(self) -> KeptTimelines:
-        """Return all timelines, each with the time its sandbox was last listed; a change has made at least one."""
+        """Return all timelines, each with the time its sandbox was last listed; a reading has made at least one.
+
+        The time is never in the future, even if the file says so: a clock may have been wrong.
+        """
         timelines = {
-            sandbox_id: KeptTimeline(self._last_seen.get(sandbox_id, self._read_at) or events[-1].seen_at, events)
+            sandbox_id: KeptTimeline(min(filter(None, (self._last_seen.get(sandbox_id), self._read_at))), events)
             for sandbox_id, events in self._by_id.items()
         }
         return KeptTimelines.model_construct(sandboxes=timelines)
