@@ -159,8 +159,8 @@ def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path:
     file = tmp_path / "odd.toml"
     for content, words in (
         ("a = what\n", "This is neither JSON nor TOML: look at line 1"),
-        ("{", "JSON"),
-        ("[other]\n", "no settings in this file"),
+        *(("{", "JSON"), ("[other]\n", "no settings in this file")),
+        *((f'{{"settings": {{"x": {text}}}}}', "too deep, or") for text in (f"{'[' * 900}{']' * 900}", "9" * 5_000)),
         (
             '[settings]\nmax_iterations = "ten"\nnope = 1\nlanguage = "fr"\n[mcp.mcpServers.odd]\ncommand = 5\n',
             "max_iterations: This is not a whole number. "

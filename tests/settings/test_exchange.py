@@ -324,12 +324,12 @@ def test_a_wrong_one_is_named_by_its_number_and_a_map_that_is_not_read_by_its_na
         ('{"x": {"command": "a"}} /* no end', "line 1, column 25"),
         ("/* " * 30_000 + '{"' * 30_000 + "[,:" * 30_000, "line 1, column 1"),
         ('{"x": {"command": "a"}, "x": {"command": "b"}}', "x is given twice"),
-        ("[]", "no MCP server"),
-        ("5", "no MCP server"),
+        *((text, "no MCP server") for text in ("[]", "5")),
         ('{"x": {"type": "carrier pigeon", "url": "https://a"}}', "none of stdio, SSE and HTTP"),
         ('{"x": {"args": []}}', "neither a command nor an address"),
         ('{"x": {"url": "https://a", "timeout": "soon"}}', "not of the right kind"),
         ("[" * 100_000, "not JSON|nested too deep"),
+        *((f'{{"x": {text}}}', "too deep, or") for text in (f"{'[' * 900}{']' * 900}", "9" * 5_000)),
     ],
 )
 def test_what_holds_no_server_is_refused_in_words(text: str, words: str) -> None:

@@ -30,7 +30,7 @@ from quarterdeck.client.transport import Transport
 
 REFUSED_METHOD = 405
 DEEPEST = 50
-"""Maximum nesting of a record; real ones have five levels."""
+"""Maximum nesting of what is read into settings; real records have five levels."""
 _MARK = "\ue000"
 """Encloses the name of a secret until the text is quoted for the shell; a private character, unchanged by JSON."""
 
@@ -144,16 +144,16 @@ class SettingsResource:
 
 def _is_record(content: Any, *, nested: bool) -> bool:
     """Whether a response is a settings record; a nested one has sections."""
-    if not isinstance(content, dict) or _deeper(content, DEEPEST):
+    if not isinstance(content, dict) or deeper(content):
         return False
     sections = [content.get(name) or {} for name in SECTIONS]
     return not nested or (any(sections) and all(isinstance(section, dict) for section in sections))
 
 
-def _deeper(value: Any, levels: int) -> bool:
+def deeper(value: Any, levels: int = DEEPEST) -> bool:
     """Whether JSON is nested deeper than that many levels."""
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return levels == 0 or any(_deeper(member, levels - 1) for member in members)
+    return levels == 0 or any(deeper(member, levels - 1) for member in members)
 
 
 def _marked(at: Location, _secret: str, _begins: int | None) -> str:

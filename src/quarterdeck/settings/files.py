@@ -17,12 +17,13 @@ from typing import Any
 import tomlkit
 from pydantic import SecretStr
 
+from quarterdeck.client.settings import deeper
 from quarterdeck.settings import words
 from quarterdeck.settings.changes import fits, holds, masked
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import LIST, OBJECT, TEXT, Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_json import ON_HERE, PasteError, merge_pasted, pasted, without_secrets
+from quarterdeck.settings.mcp_json import ON_HERE, TOO_MUCH, PasteError, merge_pasted, pasted, without_secrets
 from quarterdeck.settings.mcp_server import holds_hidden, missing
 from quarterdeck.settings.review import ALWAYS_SET
 
@@ -144,8 +145,10 @@ def _read(text: str) -> dict[str, Any]:
         place = _PLACE.search(str(error))
         where = f"look at line {place[1]}, column {place[2]}" if place else "it ends too early"
         raise ImportRefused(f"This is neither JSON nor TOML: {where}.") from None
-    except RecursionError:
-        raise ImportRefused("This file is nested too deep to be read.") from None
+    except (RecursionError, ValueError):
+        raise ImportRefused(TOO_MUCH) from None
+    if deeper(data):
+        raise ImportRefused(TOO_MUCH)
     if not isinstance(data, dict) or not data.keys() & {"settings", "not_set", "mcp"}:
         raise ImportRefused("There are no settings in this file; it needs a table [settings].")
     head = data.get("quarterdeck")

@@ -27,6 +27,7 @@ from quarterdeck.client.models.mcp import (
     name_in_map,
     own_name,
 )
+from quarterdeck.client.settings import deeper
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers
@@ -45,6 +46,7 @@ _OF_ONE = ("command", "url", "serverUrl", "httpUrl")
 """Members that tell a server: its command, or an address, as Windsurf and Gemini CLI call it, too (their pages on MCP
 servers)."""
 _SYNONYMS = {"apiKey": "api_key", "environment": "env", "serverUrl": "url"}
+TOO_MUCH = "This is nested too deep, or has too long a number, to be read."
 _ABOUT = ("type", "transport", "name", "disabled", "enabled")
 _MODELS: Mapping[str, type[McpServer]] = {
     "stdio": StdioServer,
@@ -114,12 +116,15 @@ def _data(text: str) -> Any:
     brace = "{" if text.lstrip().startswith('"') else ""
     text = _LAST_COMMA.sub(_blank, f"{brace}{text.rstrip()}}}" if brace else text)
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        data = json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         column = error.colno - (len(brace) if error.lineno == 1 else 0)
         raise PasteError(f"This is not JSON: look at line {error.lineno}, column {column}.") from None
-    except RecursionError:
-        raise PasteError("This JSON is nested too deep to be read.") from None
+    except (RecursionError, ValueError):
+        raise PasteError(TOO_MUCH) from None
+    if deeper(data):
+        raise PasteError(TOO_MUCH)
+    return data
 
 
 def _blank(found: re.Match[str]) -> str:
