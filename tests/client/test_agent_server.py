@@ -64,15 +64,15 @@ async def listened(url: str, limits: Limits = FAST) -> tuple[list[Event], list[L
 
 
 async def test_the_socket_has_the_key_of_its_sandbox_and_is_read_with_care() -> None:
-    delta = '{"id": "d", "kind": "StreamingDeltaEvent", "content": "w"}'
-    async with sockets("", "no json", "7", b"\xff", "[" * 100_000, "[]", FRAME, delta) as (url, opened):
+    delta, deep = '{"id": "d", "kind": "StreamingDeltaEvent", "content": "w"}', f"{'[' * 600}{']' * 600}"
+    odd = ("", "no json", "7", b"\xff", "[" * 100_000, "[]", f'{{"id": "x", "kind": "X", "x": {deep}}}')
+    async with sockets(*odd, FRAME, delta) as (url, opened):
         read, (logged,) = await listened(url)
-    assert [event.kind for event in read] == ["MessageEvent", "StreamingDeltaEvent"]
+    assert [event.model_dump(mode="json")["kind"] for event in read] == ["X", "MessageEvent", "StreamingDeltaEvent"]
     assert [request.headers["X-Session-API-Key"] for request in opened] == [AGENT_KEY]
     assert opened[0].path == logged.path == f"/sockets/events/{ID}"
     async with sockets(FRAME * 9) as (url, _):
-        error = await error_of(listened(url, FAST._replace(body=500)))
-    assert error.kind is ErrorKind.BROKEN, "a frame beyond the limit is not taken in"
+        assert (await error_of(listened(url, FAST._replace(body=500)))).kind is ErrorKind.BROKEN, "beyond the limit"
 
 
 async def test_a_socket_that_is_sent_elsewhere_is_refused_and_its_key_goes_nowhere() -> None:

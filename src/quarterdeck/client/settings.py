@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.flat import FLAT_SETTINGS, UNASKED, flat_body, flat_losses, flat_members, mcp_body
+from quarterdeck.client.models.base import deeper
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.server import Generation, Server
 from quarterdeck.client.models.settings import Loss, Settings, SettingsChanges
@@ -29,8 +30,6 @@ from quarterdeck.client.request import WRONG_ADDRESS, KeyHeader, Request, Respon
 from quarterdeck.client.transport import Transport
 
 REFUSED_METHOD = 405
-DEEPEST = 50
-"""Maximum nesting of what is read into settings; real records have five levels."""
 _MARK = "\ue000"
 """Encloses the name of a secret until the text is quoted for the shell; a private character, unchanged by JSON."""
 
@@ -148,12 +147,6 @@ def _is_record(content: Any, *, nested: bool) -> bool:
         return False
     sections = [content.get(name) or {} for name in SECTIONS]
     return not nested or (any(sections) and all(isinstance(section, dict) for section in sections))
-
-
-def deeper(value: Any, levels: int = DEEPEST) -> bool:
-    """Whether JSON is nested deeper than that many levels."""
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return levels == 0 or any(deeper(member, levels - 1) for member in members)
 
 
 def _marked(at: Location, _secret: str, _begins: int | None) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import tomlkit
 from pydantic import SecretStr
 
-from quarterdeck.client.settings import deeper
+from quarterdeck.client.models.base import deeper
 from quarterdeck.settings import words
 from quarterdeck.settings.changes import fits, holds, masked
 from quarterdeck.settings.draft import MCP, Draft

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from quarterdeck.client.models.base import deeper
 from quarterdeck.client.models.mcp import (
     LISTS,
     McpServer,
@@ -27,7 +28,6 @@ from quarterdeck.client.models.mcp import (
     name_in_map,
     own_name,
 )
-from quarterdeck.client.settings import deeper
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers

@@ -62,6 +62,25 @@ class Kept(HidesSecrets):
     model_config = ConfigDict(extra="allow")
 
 
+DEEPEST = 50
+"""Maximum nesting of settings and events; real ones have five levels, and more than some hundreds cannot be written."""
+
+
+def deeper(value: Any, levels: int = DEEPEST) -> bool:
+    """Whether JSON is nested deeper than that many levels."""
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels == 0 or any(deeper(member, levels - 1) for member in members)
+
+
+def cut_off(value: Any, levels: int = DEEPEST) -> Any:
+    """Return JSON with an ellipsis in place of what is nested deeper than that many levels."""
+    if isinstance(value, dict):
+        return {name: cut_off(member, levels - 1) for name, member in value.items()} if levels else "…"
+    if isinstance(value, list):
+        return [cut_off(member, levels - 1) for member in value] if levels else "…"
+    return value
+
+
 NullIsEmpty = BeforeValidator(lambda value: () if value is None else value)
 """For lists: null means empty."""
 EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)

@@ -15,7 +15,7 @@ from pydantic import (
     model_serializer,
 )
 
-from quarterdeck.client.models.base import HidesSecrets, Moment, PageId, Wire
+from quarterdeck.client.models.base import HidesSecrets, Moment, PageId, Wire, cut_off, deeper
 from quarterdeck.client.models.conversation import Metrics
 from quarterdeck.client.redact import with_stars
 
@@ -186,6 +186,7 @@ FULL_STATE = "full_state"
 
 def read_event(members: object) -> Event | None:
     """Read an event of any kind; None if it has no id or kind."""
+    members = cut_off(members) if deeper(members) else members
     if not isinstance(members, dict):
         return None
     with suppress(ValidationError, TypeError):
