@@ -220,10 +220,10 @@ async def test_tls_to_a_plain_server_is_told_from_a_server_that_is_down(said: by
 
 
 async def test_alive_is_asked_at_the_origin_without_any_key_and_silence_is_not_alive() -> None:
-    async with raw_server(answering(plain(b'{"status":"ok"}'))) as server, client_at("http://127.0.0.1:1") as client:
-        assert await client.alive(SecretStr(f"{server.url}/api/conversations/abc?key=secret"))
-    assert server.heads[0].startswith(b"GET /alive HTTP/1.1\r\n")
-    assert KEY.encode() not in server.heads[0]
+    for status, alive in (("200 OK", True), ("404 Not Found", False)):
+        async with raw_server(answering(plain(b"{}", status))) as there, client_at("http://127.0.0.1:1") as client:
+            assert await client.alive(SecretStr(f"{there.url}/api/conversations/abc?key=secret")) is alive
+        assert (there.heads[0].startswith(b"GET /alive HTTP/1.1\r\n"), KEY.encode() in there.heads[0]) == (True, False)
     async with raw_server(silent) as server, client_at("http://127.0.0.1:1", limits=SHORT) as client:
         for address in (server.url, "", "nonsense", "http://", "http://[", "file:///x", "http://a b"):
             assert not await client.alive(SecretStr(address))

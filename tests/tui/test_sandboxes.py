@@ -115,7 +115,7 @@ async def test_one_that_is_listed_as_starting_runs_once_its_agent_server_answers
     fleet = FakeFleet.of(1, says={"GET /alive": Answer(status=502)})
     fleet.sandboxes["box00"]["status"] = "STARTING"
     async with at_sandboxes(fleet, sees="1 Starting") as user:
-        del fleet.says["GET /alive"]
+        fleet.says["GET /alive"] = Answer({"status": "ok"})
         user.later(minutes=2)
         await user.press("ctrl+r", sees="1 Running")
 

@@ -57,7 +57,7 @@ class AgentServer:
     # Reads
 
     async def alive(self) -> bool:
-        """Whether anything responds there; no key is sent."""
+        """Whether it responds; no key is sent."""
         return await self.transport.alive(self.transport.url)
 
     async def safe_socket(self) -> bool:

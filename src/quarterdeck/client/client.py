@@ -73,7 +73,7 @@ class Client:
         return await suggestions(self.transport, key)
 
     async def alive(self, url: SecretStr) -> bool:
-        """Whether anything responds at `/alive` of the origin of a sandbox's address; no key is sent."""
+        """Whether an agent server responds at `/alive` of the origin of a sandbox's address; no key is sent."""
         try:
             origin = origin_of(url.get_secret_value())
         except ValueError:

@@ -175,9 +175,12 @@ class Transport:
             raise
 
     async def alive(self, base: str) -> bool:
-        """Whether anything responds at `/alive` below an address that this server named; no key is sent."""
+        """Whether an agent server responds at `/alive` below an address that this server named; no key is sent.
+
+        Anything else there, such as another program at the same port of this machine, must not get the sandbox's key.
+        """
         try:
-            return await self.status_at(f"{base}/alive") < FAILED
+            return 200 <= await self.status_at(f"{base}/alive") < 300
         except ServiceError:
             return False
 
