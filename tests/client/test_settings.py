@@ -164,7 +164,7 @@ async def test_a_preview_as_a_command_holds_no_secret() -> None:
 texts = st.text(max_size=12)
 unmasked = texts.filter(lambda text: not text.strip() or not set(text.strip()) <= set("*∗⁎＊•●∙·"))
 values = st.booleans() | st.integers(-(10**12), 10**12) | st.floats(-1e9, 1e9) | texts
-unknown = st.dictionaries(st.sampled_from(["x_one", "x_two"]), values | st.lists(values, max_size=2))
+unknown = st.dictionaries(st.sampled_from(["x_one", "copy", "active_profile"]), values | st.lists(values, max_size=2))
 Of = dict[str, st.SearchStrategy[Any]]
 
 

@@ -110,11 +110,11 @@ def mcp_body(config: McpConfig) -> dict[str, Any]:
 
 def _loaded(base: Settings) -> dict[str, Any]:
     """Return what was loaded, without unset members, members that only a load has, and masks."""
-    members = {name: getattr(base, name) for name in base.model_fields_set}
     return {
         name: value
-        for name, value in members.items()
-        if value is not None
+        for name, value in base  # an attribute may be another thing than the unknown member of its name
+        if name in base.model_fields_set
+        and value is not None
         and name not in _NOT_SENT_BACK
         and not (name in SECRET_FIELDS and is_mask(value.get_secret_value()))
     }
