@@ -338,11 +338,11 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
 async def test_it_says_what_it_has_cost_how_to_stop_the_agent_and_when_that_asks(agent: FakeAgent, user: User) -> None:
     await user.sees("r Resume", "[ Messages", "m writes a message", "─" * 80, lacks="Pause agent")
     agent.set("running")
-    usage = {"per_turn_token": 12_345, "context_window": 200_000}
-    for told, shown in ((None, "$0.50  asks: risky"), (usage, "$0.50  ctx 12k/200k  asks: risky")):
-        spent = {"agent": {"accumulated_cost": 0.5, "accumulated_token_usage": told}}
+    usage, wide = {"per_turn_token": 12_345, "context_window": 200_000}, {"per_turn_token": 10**999}
+    for use, context in ((None, ""), (wide, ""), (usage, "ctx 12k/200k  ")):
+        spent = {"agent": {"accumulated_cost": 0.5, "accumulated_token_usage": use}, "odd": {"accumulated_cost": 1e999}}
         agent.add("ConversationStateUpdateEvent", key="stats", value={"usage_to_metrics": spent})
-        await user.press("ctrl+r", sees=("p Pause agent", shown))
+        await user.press("ctrl+r", sees=("p Pause agent", f"$0.50  {context}asks: risky"))
     await user.press("m", sees=("^s send", "esc leave; the draft is kept"), lacks=("Pause agent", "m writes"))
     await user.press("escape", "slash", sees=("enter the one before", "esc close", "\n find: enter goes"))
     await user.press("escape", "f2", sees=("p Pause agent", "Ask always", "Never ask"))

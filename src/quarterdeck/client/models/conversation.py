@@ -32,6 +32,12 @@ class Metrics:
     max_budget_per_task: float | None = None
     accumulated_token_usage: TokenUsage | None = None
 
+    @property
+    def cost(self) -> float | None:
+        """The cost so far; None if it is missing or not a number."""
+        cost = self.accumulated_cost
+        return cost if cost is not None and isfinite(cost) else None
+
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
 class Conversation:
@@ -67,8 +73,7 @@ class Conversation:
     @property
     def cost(self) -> float | None:
         """Its cost so far in US dollars; None if it is missing or not a number."""
-        cost = self.metrics.accumulated_cost if self.metrics is not None else None
-        return cost if cost is not None and isfinite(cost) else None
+        return self.metrics.cost if self.metrics is not None else None
 
 
 def _message(value: object) -> object:

@@ -217,7 +217,7 @@ class Stats(Wire):
     @property
     def cost(self) -> float:
         """US dollars for all purposes."""
-        return sum(spent.accumulated_cost or 0.0 for spent in self.usage_to_metrics.values())
+        return sum(spent.cost or 0.0 for spent in self.usage_to_metrics.values())
 
     @property
     def context(self) -> tuple[int, int]:

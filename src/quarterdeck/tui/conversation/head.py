@@ -82,4 +82,4 @@ def _too_wide(parts: Mapping[str, Span], width: int) -> int:
 
 
 def _thousands(count: int) -> str:
-    return f"{count / 1000:.0f}k" if count >= 1000 else str(count)
+    return f"{(count + 500) // 1000}k" if count >= 1000 else str(count)
