@@ -297,13 +297,13 @@ def test_a_name_that_would_push_another_server_aside_is_refused(beside: dict[str
 
 def test_every_server_that_may_have_more_hidden_secrets_than_are_typed_is_named() -> None:
     loaded = config_of(LOADED)
-    assert lost(LOADED, loaded) == ("events", "typed", "tools", "fs")
+    assert lost(LOADED, loaded) == ("events", "typed", "tools", "fs", "empty", "odd")
     assert "auth" not in json.dumps(as_sent(loaded))
     fs = StdioServer(name="fs", command="npx", env={"T": SecretStr("t")})
     events = SseServer(url="https://a.example/sse", api_key=SecretStr("k"))
     again = loaded.model_copy(update={"stdio_servers": (fs,), "sse_servers": (events,)})
-    assert lost(LOADED, again) == ("a-example", "tools", "fs")
-    assert lost(LOADED | {"fs": {"command": "npx", "env": {"T": "t"}}}, again) == ("a-example", "tools")
+    assert lost(LOADED, again) == ("a-example", "tools", "fs", "empty", "odd")
+    assert lost(LOADED | {"fs": {"command": "npx", "env": {"T": "t"}}}, again) == ("a-example", "tools", "empty", "odd")
     base = {"fs": {"command": "npx", "args": ["a"]}}
     renamed = McpConfig(stdio_servers=(StdioServer(name="files", command="npx", args=("a",)),))
     other = McpConfig(stdio_servers=(StdioServer(name="other", command="uvx"),))

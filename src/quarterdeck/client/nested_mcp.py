@@ -93,7 +93,8 @@ def secrets_lost(base: Settings, changes: SettingsChanges) -> tuple[str, ...]:
     stored, sent = dict(named(base.mcp_config)), dict(named(new))
     renamed = {_target(server): server for name, server in stored.items() if name not in sent}
     before = {name: stored.get(name) or renamed.get(_target(server)) for name, server in sent.items()}
-    return tuple(name for name, was in before.items() if was is not None and not _has_secret(was))
+    unlisted = _unlisted(base.mcp_config).keys() & _unlisted(new)
+    return (*(name for name, was in before.items() if was is not None and not _has_secret(was)), *sorted(unlisted))
 
 
 def named(config: McpConfig) -> Iterator[tuple[str, McpServer]]:
