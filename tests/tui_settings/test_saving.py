@@ -303,7 +303,7 @@ async def test_no_secret_is_in_the_journal_and_what_is_not_taken_back_is_named(u
 
 async def test_a_deleted_server_comes_back_with_its_secrets_to_be_typed(user: FormUser, tmp_path: Path) -> None:
     await user.go_to("mcp:2", "d", "ctrl+s", sees=("deleted", "An undo brings it back without secrets."))
-    await user.press("r", sees=("curl", "hide the request"), until=lambda: "it listens on no port" in user.unwrapped)
+    await user.press("r", sees=("curl", "it listens on no port", "↑ ↓ scroll  r hide the request"))
     await user.press("r", sees="show the request")
     await user.agree(sees="Saved · 1 of 1 verified")
     assert "@acme/db" in written(tmp_path, "journal")

@@ -19,7 +19,7 @@ from quarterdeck.settings.words import differences
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import bindings
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import SCROLL, Dialog
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
@@ -102,7 +102,7 @@ class ReviewDialog(Dialog[bool]):
         above = (*preface, EMPTY) if preface else ()
         self.introduce((*above, *review_lines(review, why=why)))
         yes = ("y", "save and lose it") if review.losses else ("enter", "save")
-        self.hint((yes, ("esc", "go back"), ("r", "show the request")))
+        self.hint((yes, ("esc", "go back"), SCROLL, ("r", "show the request")))
         self.complain(None)
 
     def action_agree(self) -> None:
