@@ -351,7 +351,7 @@ async def test_nothing_opens_over_a_list_that_is_about_to_close(desk: Desk) -> N
         async with desk.deck(desk.connection("two"), sees=("Connections", "key needed")) as user:
             await user.sees("key             none")
             hanging.go_on.clear()
-            await give_key(user, "two", OTHER_KEY)
+            await give_key(user, "two", OTHER_KEY, sees="Asking the system keyring to keep the key…")
             await user.until(lambda: hanging.held)
             await user.press("a", sees="The last change is still under way")
             hanging.go_on.set()

@@ -143,8 +143,8 @@ async def moves_key(app: Deck, old: Connection, filled: Filled) -> bool | None:
     return agreed
 
 
-async def ask_key(app: Deck, connection: Connection) -> Span | None:
-    """Ask for a key and use it from now on; returns a message about it, None if none was given."""
+async def ask_key(app: Deck, connection: Connection, say: Callable[[str, Tone], None]) -> Span | None:
+    """Ask for a key and use it from now on, saying what is waited for; returns how it went, None if none was given."""
     keys = app.connections.keys
     given = await app.push_screen_wait(_key_form(app.connections, connection))
     if given is None:
@@ -154,15 +154,18 @@ async def ask_key(app: Deck, connection: Connection) -> Span | None:
         words = f"The key of {connection.name} is used until the deck ends and kept nowhere; it could not be verified"
         return text.line(f"{words}: {given.verdict.said[0]}"), Tone.WARN
     try:
-        if given.to_keep and (place := await _keep_key(app, keys, connection, given.key)):
+        if given.to_keep and (place := await _keep_key(app, keys, connection, given.key, say)):
             return text.line(f"The server takes the key. It is kept in {place}."), Tone.GOOD
     except ConfigError as error:
         return text.line(f"{error.sentence} The key is used until the deck ends."), Tone.WARN
     return Shown("The server takes the key. It is used until the deck ends, and kept nowhere."), Tone.GOOD
 
 
-async def _keep_key(app: Deck, keys: Keys, connection: Connection, key: SecretStr) -> str:
+async def _keep_key(
+    app: Deck, keys: Keys, connection: Connection, key: SecretStr, say: Callable[[str, Tone], None]
+) -> str:
     """Store a key in the keyring, or in a file if the person agrees; returns where, empty for nowhere."""
+    say("Asking the system keyring to keep the key…", Tone.BUSY)
     try:
         await keys.keep(connection, key, in_file=False)
     except KeyringUnavailableError as error:

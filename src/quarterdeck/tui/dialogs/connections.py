@@ -299,7 +299,7 @@ class ConnectionsDialog(PickDialog[Connection]):
         if filled.moves_key is False:
             was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
             self.say(f"The key of {was} is not used for {becomes}. K: enter one.", Tone.WARN)
-        said = await ask_key(self.app, new) if filled.key is KeyChoice.ENTER else None
+        said = await ask_key(self.app, new, self.say) if filled.key is KeyChoice.ENTER else None
         if was_open and (old != new or said is not None or filled.key is KeyChoice.NONE):
             self._open_anew(new, said)
         elif said is not None:
@@ -319,7 +319,7 @@ class ConnectionsDialog(PickDialog[Connection]):
         self._change(self._give_key, self.value)
 
     async def _give_key(self, connection: Connection) -> Connection | None:
-        said = await ask_key(self.app, connection)
+        said = await ask_key(self.app, connection, self.say)
         if said is None:
             return None
         if self._is_open(connection):
