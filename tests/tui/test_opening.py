@@ -58,9 +58,10 @@ async def test_what_is_typed_too_early_waits_for_the_connection(folder: Path, mo
     monkeypatch.setattr(app, "CONNECTED_WITHIN", 30.0)
     gate = asyncio.Event()
     async with at_deck(after(lambda _: gate.wait(), folder)) as user:
-        user.at_once("n", *"hello", "ctrl+s")
+        user.at_once("n", *"hello" * 20)
         gate.set()
-        await user.sees("Created.", "hello")
+        await user.sees("New conversation")
+        await user.burst("ctrl+s", sees=("Created.", "hello" * 4))  # it waits for what was typed before
 
 
 async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path) -> None:

@@ -166,8 +166,7 @@ async def test_what_is_typed_on_the_frame_goes_to_the_screens(tmp_path: Path, mo
         user.at_once("enter")
         gate.set()
         await user.sees("[3 Settings]", "user_name", "Author name")
-        await user.pilot.press("escape", "1")
-        await user.sees("No conversations.")
+        await user.press("escape", "1", sees="No conversations.")
 
 
 async def test_a_key_works_that_comes_after_another_window_had_the_keyboard(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ class KeysInOrder(CrashSafe):
         self.terminal_focus = True
 
     def hold_keys(self) -> None:
-        """Keep input from now on, except keys with priority, until something can handle it."""
+        """Keep input from now on, except keys with priority for the app, until something can handle it."""
         self._held, self._holding = self._held or [], True
 
     def release_keys(self) -> None:
@@ -87,7 +87,7 @@ class KeysInOrder(CrashSafe):
 
     def _is_urgent(self, event: Typed) -> bool:
         bound = self.active_bindings.get(event.key) if isinstance(event, events.Key) else None
-        return bound is not None and bound.binding.priority
+        return bound is not None and bound.binding.priority and bound.node is self
 
     def pop_screen(self) -> AwaitComplete:
         """Remove the top screen."""
