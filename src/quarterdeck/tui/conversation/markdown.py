@@ -27,10 +27,16 @@ def plain_lines(value: Shown, width: int, tone: Tone = Tone.PLAIN) -> list[Cell]
 
 
 def markdown_lines(value: str, width: int) -> list[Cell]:
-    """Return Markdown laid out and wrapped, with a blank line between blocks; links show their address."""
+    """Return Markdown laid out and wrapped, with a blank line between blocks; links show their address.
+
+    What is nested too deeply, as by a thousand asterisks on both sides of a word, is laid out as plain text.
+    """
     lines: list[Cell] = []
-    for block in SyntaxTreeNode(_PARSER.parse(text.whole(value))).children:
-        lines += [(), *_block(block, width)] if lines else _block(block, width)
+    try:
+        for block in SyntaxTreeNode(_PARSER.parse(text.whole(value))).children:
+            lines += [(), *_block(block, width)] if lines else _block(block, width)
+    except RecursionError:
+        return plain_lines(text.whole(value), width)
     return lines
 
 
