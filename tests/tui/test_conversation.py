@@ -74,8 +74,7 @@ async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent:
         await user.press("ctrl+r", sees="word 160")
         await user.press("pageup", "pageup")
         top = user.line(2).partition("word")
-        agent.says("word 161")
-        agent.says("word 162")
+        agent.says_words(range(161, 163))
         await user.press("ctrl+r", sees="2 new below, G")
         assert top[2]
         assert user.line(2).partition("word")[1:] == top[1:]  # its time is told by the fake's days old clock
@@ -83,8 +82,7 @@ async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent:
         await user.press("g", sees="word 0")
         await user.press("G", sees="word 162", until=lambda: "new below" not in user.text)
         await user.press("up")
-        agent.says("word 163")
-        agent.says("word 164")
+        agent.says_words(range(163, 165))
         await user.press("ctrl+r", sees="2 new below, G")
         await user.resize(80, 36, sees="word 164", until=lambda: "new below" not in user.text)
         await user.press("up")
@@ -293,6 +291,8 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
 async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(agent: FakeAgent) -> None:
     agent.asks("\n".join(("make build", *[""] * 60, "rm -r /")))
     async with opened(agent, sees="needs you: 1 action") as user:
+        for height in (6, 24):
+            await user.resize(80, height)
         await user.press("tab", "y", sees="It asks for more than was shown; read to the end, then accept.")
         await user.burst(*["pagedown"] * 9, sees="rm -r /", until=lambda: "j more" not in user.text)
         assert agent.ran == []

@@ -78,7 +78,7 @@ class Question(TextScroll, can_focus=True):
         self._note_end()
 
     def _note_end(self) -> None:
-        self._shown_to_end = self._shown_to_end or self.is_vertical_scroll_end
+        self._shown_to_end = self._shown_to_end or (bool(self.size) and self.is_vertical_scroll_end)
         self.entitle()
 
     def entitle(self) -> None:
