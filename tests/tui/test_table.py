@@ -33,8 +33,7 @@ async def test_keys_move_the_cursor_the_wheel_leaves_it_and_it_stays_in_sight() 
     async with at_sandboxes(fleet_of(60)) as user:
         page = len(user.table.visible_ids) - 1
         pages = {"pagedown pagedown pageup": page, "ctrl+d ctrl+d ctrl+u": round(page / 2)}
-        rows = {"down j j up k": 1, "up": 0, "end down": 59, "G g": 0, "G home": 0}
-        for keys, cursor in {**rows, **pages}.items():
+        for keys, cursor in {"down j j up k": 1, "up": 0, "end down": 59, "G g": 0, "G home": 0, **pages}.items():
             await user.press("g", *keys.split())
             assert user.table.cursor_id == user.table.ids[cursor], keys
             assert user.table.cursor_id in user.table.visible_ids

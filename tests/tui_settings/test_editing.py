@@ -243,8 +243,7 @@ async def test_nothing_counts_as_changed_in_the_first_record_that_somebody_saves
 
 
 async def test_fields_that_conversations_do_not_go_by_say_so(deck_at: Decks) -> None:
-    flat = {"GET /api/settings": [Answer({"llm_model": "a/b", "max_iterations": 50})]}
-    async with deck_at(FakeServer(flat)) as user:
+    async with deck_at(FakeServer({"GET /api/settings": [Answer({"llm_model": "a/b", "max_iterations": 50})]})) as user:
         await user.go_to("max_iterations")
         assert "V0 only" in user.line_of("Max iterations")
         assert "server default · V0 only" in user.line_of("Budget per task")

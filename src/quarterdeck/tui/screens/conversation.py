@@ -142,7 +142,6 @@ class ConversationScreen(DeckScreen):
         if not (self._following.reached and transcript.waiting):
             self._talk.stop_asking()
         self._composer.writable = not (self._following.only_read or self.app.endpoint.read_only)
-        self._composer.display = self._composer.writable or bool(self._composer.text)
         self._question.answerable = self._following.reached and not self.app.endpoint.read_only
         too_little = len(transcript.entries) < self.size.height or transcript.begins_in_the_middle
         if transcript.older is not None and not self._following.older_unread and (self.log_view.wanted or too_little):
@@ -150,8 +149,12 @@ class ConversationScreen(DeckScreen):
         self.refresh_frame()
 
     def refresh_health(self) -> None:
-        """Update the header, which counts seconds, and the line below the log, which counts new entries."""
+        """Update the header, which counts seconds, the line below the log, which counts new entries, and the composer.
+
+        While somebody is in that, it stays: what is typed would become commands.
+        """
         super().refresh_health()
+        self._composer.display = self._composer.writable or bool(self._composer.text) or self._composer.has_focus
         width = max(self.size.width - 2, 1)
         about = about_line(self._following, self.conversation_id, self._record, self.app.clock(), width)
         self._about.update(content(about))
