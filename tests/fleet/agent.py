@@ -43,8 +43,7 @@ class FakeAgent:
         self.loses_answers = False  # it does what it is asked, and the answer is a 500
         self.drops = False  # what is sent to it times out and is not there
         self.next: list[str] = []  # what the agent asks to be allowed next
-        self.meanwhile: dict[str, Any] = {}
-        """What somebody else does right before a request of that end is handled: a function by the end of a path."""
+        self.meanwhile: dict[str, Any] = {}  # what somebody else does right before, by the end of a request's path
         self.asked: list[str] = []
 
     def add(self, kind: str, source: str = "environment", **members: Any) -> str:

@@ -612,6 +612,20 @@ async def test_it_closes_when_another_conversation_or_connection_is_opened(agent
         assert (user.deck.screen.is_modal, len(user.deck.screen.query(Log))) == (False, 0)
 
 
+async def test_what_is_typed_when_its_connection_is_opened_anew_is_kept_or_does_nothing(agent: FakeAgent) -> None:
+    agent.asks("rm -r build")
+    async with opened(agent, sees="tab answers") as user:
+        before = user.session
+        await user.press("tab", "n", *"use git")
+        user.deck.connecting.open(user.deck.endpoint)
+        await user.until(lambda: user.deck.session not in (None, before))
+        await user.press(*" mv", "enter", until=lambda: not user.deck.screen.query("Log, #frame"))
+        await user.press("enter", "m", until=lambda: composer(user).text == "use git mv")
+        user.deck.connecting.open(user.deck.endpoint)
+        await user.until(lambda: not user.deck.screen.query(Log))
+        await user.press("s", sees="press it again.", lacks="▲")
+
+
 async def test_what_a_server_says_is_only_text_and_the_words_of_a_person_stand_as_typed(agent: FakeAgent) -> None:
     agent.says("# fix __init__.py, *.py\n\n1) a &amp; b", "user")
     agent.says("[/x] \x1b]0;pwned\x07 &#x202e; [@click=app.quit]q[/]")

@@ -21,6 +21,7 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui import external, text
+from quarterdeck.tui.app import OpenForm
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import detail
 from quarterdeck.tui.commands import Command, Place, bindings_at, key_bar_hints
@@ -115,11 +116,17 @@ class ConversationScreen(DeckScreen):
 
     @on(events.ScreenResume)
     def _leave(self) -> None:
-        """Close, with the dialogs above, if the connection is another one; on another screen only once that is left."""
+        """Close, with the dialogs above, if the connection is another one.
+
+        On another screen, or below a form in which somebody types, it does so once that is left.
+        """
         screens = self.app.screen_stack
-        if self.app.session is not self._session and self in screens:
-            for screen in reversed(screens[screens.index(self) :]):
-                screen.dismiss()
+        if self.app.session is self._session or self not in screens or isinstance(screens[-1], OpenForm):
+            return
+        if isinstance(self.app.focused, Composer | Input):
+            self.app.key_lost_at = monotonic()  # what is typed on is no command
+        for screen in reversed(screens[screens.index(self) :]):
+            screen.dismiss()
 
     # What is shown
 
