@@ -128,7 +128,8 @@ async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet) 
     async with at_sandboxes(fleet) as user:
         await user.press("v", sees="Mark a row with space first")
         await user.press("g", "space", "j", "j", "v", sees="4 marked")
-        await user.press("minus", until=lambda: not user.table.marks)
+        await user.press("f2", sees=("Pause 4 marked ", "Open   "))
+        await user.press("escape", "minus", until=lambda: not user.table.marks)
         await user.press("minus", sees="Nothing is marked")
         await user.press("slash", *"status:paused", "enter", "asterisk", lacks="Nothing is marked")
         assert user.table.marks == {"off4", "off5"}

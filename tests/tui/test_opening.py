@@ -45,6 +45,7 @@ async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Pa
     async with at_deck(after(lambda _: gate.wait(), folder), sees="connecting…") as user:
         await user.press("2", sees=("[2 Sandboxes]", "Reading the sandboxes…"))
         await user.press("n", sees="Start: not connected yet.")
+        await user.press("X", sees="No conversation: not connected yet.")
         await user.press("question_mark", sees="Keys: sandboxes")
         for dismiss in [user.deck.screen.dismiss] * 2:  # as an answer does that comes while the page is being closed
             dismiss()

@@ -1,6 +1,6 @@
 """The screen of a list: live rows, a description of the one under the cursor, and the commands of both lists."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
@@ -352,6 +352,8 @@ class ListScreen(DeckScreen, Generic[R]):
         if (command.row or command.name in NEED_ROWS) and row is None and not for_marked:
             return f"{command.label}: {NO_ROW_HERE}"
         match command.name:
+            case "no_conversation" if session is None:
+                return f"{command.label}: not connected yet."
             case "mark_range" if not self.table.range_begun:
                 return "Mark a row with space first; v then marks from there to the cursor."
             case "mark_none" if not marks:
@@ -380,6 +382,13 @@ class ListScreen(DeckScreen, Generic[R]):
         """The name of the row under the cursor."""
         row = self.table.cursor_row
         return self.definition.title(row) if row is not None else ""
+
+    def row_commands(self) -> Iterator[Command]:
+        """The commands of the row's menu; those that go by the marks say how many there are."""
+        marks = len(self.table.marks)
+        for each in super().row_commands():
+            by_marks = marks and each.name in FOR_MARKED
+            yield each._replace(label=f"{each.label} {marks:,} marked") if by_marks else each
 
     def targets(self) -> tuple[list[R], frozenset[str]]:
         """Return the rows a command applies to, and the ids of those that the filter hides."""

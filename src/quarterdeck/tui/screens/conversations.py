@@ -1,7 +1,7 @@
 """The screen of conversations: watching and creating them, and following their start."""
 
 import asyncio
-from collections.abc import Iterable, Set
+from collections.abc import Iterator, Set
 from datetime import datetime
 
 from textual import on, work
@@ -160,10 +160,12 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         hints = (hint for hint in super().hints() if hint[2])
         return tuple((key, DISMISS.label if key == DISMISS.key else label, works) for key, label, works in hints)
 
-    def row_commands(self) -> Iterable[Command]:
+    def row_commands(self) -> Iterator[Command]:
         """The commands of the row's menu; what deletes conversations dismisses starts."""
-        starts = self._are_only_starts()
-        return (DISMISS if starts and each.name == DISMISS.name else each for each in super().row_commands())
+        starts, label = self._are_only_starts(), command_at(self.PLACE, DISMISS.name).label
+        for each in super().row_commands():
+            dismisses = starts and each.name == DISMISS.name
+            yield DISMISS._replace(label=each.label.replace(label, DISMISS.label)) if dismisses else each
 
     def _are_only_starts(self) -> bool:
         """Whether a command is only for start tasks, which no longer concern the server."""
