@@ -204,7 +204,8 @@ async def test_edits_stay_with_a_new_key_or_the_deck_asks_whose_they_are(deck_at
             assert server.records["new"]["git_user_name"] == "Grace"
             return
         await user.sees("Are the edits meant for these settings?", "ada@example.org", "ben@example.org")
-        await user.press("y" if meant else "n")
+        await user.press("y", "enter", "n", sees="n does nothing here")
+        await user.press("ctrl+y" if meant else "ctrl+n")
         if meant:
             await user.sees("1 edited", "changed on server")
         else:

@@ -335,7 +335,7 @@ class SettingsScreen(DeckScreen):
         if not draft.edited or not (of_another or is_another(draft.base, found)):
             return
         dialog = words.whose_dialog(draft.base, found, of_another=of_another)
-        if await self.app.push_screen_wait(dialog) is not True:
+        if await self.app.push_screen_wait(dialog) is False:
             await self.form.change(Draft.discard)
 
     @work(exclusive=True, group="settings-more")

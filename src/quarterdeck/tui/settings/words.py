@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import ClassVar
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.settings import Settings
@@ -13,9 +14,11 @@ from quarterdeck.settings.verify import Difference
 from quarterdeck.settings.words import counted, server_title
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
-from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.commands import bindings
+from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Hints
 from quarterdeck.tui.widgets.form.rows import FormView
 
 
@@ -69,15 +72,22 @@ def leave_edits_dialog(edits: int, why_not: str | None, *, saving: bool) -> Leav
     return LeaveEditsDialog("Unsaved settings", choices, said=[said], leave="keep editing")
 
 
-def whose_dialog(loaded: Settings | None, found: Settings | None, *, of_another: bool) -> ConfirmDialog:
+class WhoseDialog(Dialog[bool]):
+    """Asks whether edits are meant for other settings; no letter answers, because it opens while somebody may type."""
+
+    BINDINGS = bindings({"ctrl+y": "dismiss(True)", "ctrl+n": "dismiss(False)"})
+    HINTS: ClassVar[Hints] = (("^y", "keep them"), ("^n", "drop them"))
+
+
+def whose_dialog(loaded: Settings | None, found: Settings | None, *, of_another: bool) -> WhoseDialog:
     """Return the dialog that asks whether edits made on one record are meant for another one, or another server's."""
     was, now = (record.email if record is not None else None for record in (loaded, found))
     said = (
         cell(f"They were made on the settings of {'another server' if of_another else was or 'somebody'}."),
         cell(f"{'This one has' if of_another else 'This key reads'} those of {now or 'somebody else'}."),
-        cell("y keeps them as edits of these; n drops them, and ctrl+z takes them back.", Tone.MUTED),
+        cell("ctrl+y keeps them as edits of these; ctrl+n drops them, and ctrl+z takes them back.", Tone.MUTED),
     )
-    return ConfirmDialog("Are the edits meant for these settings?", said)
+    return WhoseDialog("Are the edits meant for these settings?", said)
 
 
 def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
