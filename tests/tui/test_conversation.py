@@ -291,8 +291,8 @@ async def test_a_question_that_changes_takes_the_focus_away_and_is_rejected_with
 async def test_a_question_longer_than_its_room_is_accepted_only_after_its_end_was_shown(agent: FakeAgent) -> None:
     agent.asks("\n".join(("make build", *[""] * 60, "rm -r /")))
     async with opened(agent, sees="needs you: 1 action") as user:
-        for height in (6, 24):
-            await user.resize(80, height)
+        for size in ((80, 6), (1, 24), (80, 24)):
+            await user.resize(*size)
         await user.press("tab", "y", sees="It asks for more than was shown; read to the end, then accept.")
         await user.burst(*["pagedown"] * 9, sees="rm -r /", until=lambda: "j more" not in user.text)
         assert agent.ran == []
