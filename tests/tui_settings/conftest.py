@@ -127,7 +127,7 @@ class FormUser(User):
     async def agree(self, *, sees: Words = ()) -> None:
         """Agree to a review, even where something is lost."""
         await self.sees("show the request")
-        await self.press("y" if "also loses" in self.text else "enter", sees=sees)
+        await self.press("y" if "y save" in self.text else "enter", sees=sees)
 
     async def add_command(self, name: str) -> None:
         await self.press("a", "enter", sees="New stdio server")

@@ -53,8 +53,10 @@ async def test_what_somebody_else_saves_before_and_during_the_review_is_kept(use
     await user.client.settings.store(await user.stored(), {"git_user_name": "Grace"})
     await user.press("ctrl+s", sees="Review the changes")
     await user.client.settings.store(await user.stored(), {"max_iterations": 77})
+    await user.press("ctrl+s", sees="^s does nothing here")
     await user.press("enter", sees="Something has changed since you last looked")
-    await user.press("enter", sees="Saved · 1 of 1 verified")
+    await user.press("enter", sees="It is asked again: y saves all the same")
+    await user.press("y", sees="Saved · 1 of 1 verified")
     after = await user.stored()
     assert (after.language, after.git_user_name, after.max_iterations) == ("fr", "Grace", 77)
 

@@ -64,12 +64,14 @@ _BY_ITSELF: Mapping[str, str] = {EntryState.ADDED: "added", EntryState.REMOVED: 
 class ReviewDialog(Dialog[bool]):
     """Asks whether to send. It opens before the review is ready, and accepts no yes until then."""
 
-    BINDINGS = bindings({"enter,ctrl+s": "agree", "y": "lose", "n": "cancel", "r": "request"})
+    BINDINGS = bindings({"enter": "agree", "y": "agree_anyway", "n": "cancel", "r": "request"})
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self._review: Review | None = None
         self._request: PreparedRequest | None = None
+        self._careful = ""
+        """Why enter is not enough to agree, so that one that is held down does not; empty if it is."""
         self.answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether to send; escape means no."""
 
@@ -101,22 +103,21 @@ class ReviewDialog(Dialog[bool]):
         self._review, self._request = review, request
         above = (*preface, EMPTY) if preface else ()
         self.introduce((*above, *review_lines(review, why=why)))
-        yes = ("y", "save and lose it") if review.losses else ("enter", "save")
+        self._careful = "Something would be lost" if review.losses else "It is asked again" if why else ""
+        yes = ("y" if self._careful else "enter", "save and lose it" if review.losses else "save")
         self.hint((yes, ("esc", "go back"), SCROLL, ("r", "show the request")))
         self.complain(None)
 
     def action_agree(self) -> None:
-        """Continue with the save; if something would be lost, this key is not enough."""
-        if self._review is None:
-            return
-        if self._review.losses:
-            self.complain("Something would be lost: y saves all the same, esc goes back.")
-        else:
+        """Continue with the save, unless this key is not enough."""
+        if self._careful:
+            self.complain(f"{self._careful}: y saves all the same, esc goes back.")
+        elif self._review is not None:
             self._answer(yes=True)
 
-    def action_lose(self) -> None:
-        """Continue although something is lost."""
-        if self._review is not None and self._review.losses:
+    def action_agree_anyway(self) -> None:
+        """Continue although something is lost, or it is asked again."""
+        if self._careful:
             self._answer(yes=True)
 
     def action_cancel(self) -> None:
