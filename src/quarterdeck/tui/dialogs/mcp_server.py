@@ -164,7 +164,7 @@ class VariableRow(Horizontal):
         name, separator, value = event.value.partition(self._separator)
         if separator:
             self._name_field.value = name
-            self._value_field.value = value.strip() if separator == ":" else value
+            self._value_field.value = (value.strip() if separator == ":" else value) or self._value_field.value
             self.screen.set_focus(self._value_field)
 
 
