@@ -151,6 +151,11 @@ class VariableRow(Horizontal):
             value = value.strip()  # spaces around it are not part of a header's value (RFC 9110, 5.5)
         return (name, SecretStr(value) if value else self._kept or SecretStr("")) if name else None
 
+    @property
+    def lacks_name(self) -> bool:
+        """Whether a value is typed that has no name."""
+        return bool(self._value_field.value) and not self._name_field.entered
+
     def put(self, value: str) -> None:
         """Take a pasted value, and do not show it."""
         self._kept = SecretStr(value)
@@ -195,7 +200,9 @@ class EnvironmentRows(Compound):
 
     @property
     def problem(self) -> str:
-        """An error if a name occurs in two rows."""
+        """An error if a name occurs in two rows, or a typed value has none."""
+        if any(row.lacks_name for row in self.query(VariableRow)):
+            return "A value has no name: type one, or empty the value."
         counts = Counter(name for name, _ in self._rows())
         twice = next((name for name, times in counts.items() if times > 1), None)
         return f"{twice} is there twice; keep one." if twice is not None else ""
