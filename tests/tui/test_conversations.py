@@ -95,6 +95,9 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet) ->
         await user.press("end", "ctrl+u", "enter", sees="A title has at least one letter.")
         new = "Port the parser"
         await user.press(*new, "enter", sees=(f"It is called {new}.", f"Finished  {new}"))
+        await user.press("e", sees="Rename the conversation")
+        fleet.conversations["c1"]["title"] = "as somebody else calls it"
+        await user.press("enter", sees=f"It is called {new}.")
         assert fleet.conversations["c1"]["title"] == new
         fleet.conversations["c1"]["title"] = "हिन्दी 👍🏽"
         await user.press("ctrl+r", until=lambda: new not in user.text)

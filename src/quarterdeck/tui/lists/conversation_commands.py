@@ -132,9 +132,8 @@ class ConversationCommands:
         session, row = at
 
         async def send(typed: Typed) -> str:
-            if typed["title"] != row.title:
-                with self._finding_out("rename", session):
-                    await session.rename_conversation(row.id, typed["title"])
+            with self._finding_out("rename", session):
+                await session.rename_conversation(row.id, typed["title"])
             named = row._replace(told=replace(row.record, title=typed["title"])) if row.record else row
             found = self._screen.listing.filter.matches(named, self._screen.app.clock())
             return f"It is called {text.name(typed['title'])}.{'' if found else ' The filter hides it; esc shows all.'}"
