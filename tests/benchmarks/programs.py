@@ -135,11 +135,9 @@ def _session(number: int) -> int:
 PASS = [sys.executable, "-c", "pass"]
 VERSION = [sys.executable, "-m", "quarterdeck", "--version"]
 FRAME = b"Conversations"
-CONVERSATION = b"Conversation 59"
-"""The conversation that was changed last, at the top of the deck's first list."""
+CONVERSATION = b"Conversation 59"  # the conversation that was changed last, at the top of the deck's first list
 NO_CONVERSATION = b"No conversations"
-SANDBOX = b"sandbox-000000"
-"""The first row of the plain deck."""
+SANDBOX = b"sandbox-000000"  # the first row of the plain deck
 FLOOR_ROW = b"row-30"
 SANDBOXES, QUIT = "2", "\x11"
 """Keys of the deck: the list of sandboxes, and leaving."""

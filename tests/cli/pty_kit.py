@@ -19,8 +19,7 @@ from pyte.screens import Char
 
 KEYS = {f"ctrl+{letter}": bytes([ord(letter) & 31]) for letter in "lqrsz"} | {"enter": b"\r", "escape": b"\x1b"}
 _MODE = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
-_NORMAL = {7: True, 25: True}
-"""Modes that a terminal starts with; all others are off."""
+_NORMAL = {7: True, 25: True}  # modes that a terminal starts with; all others are off
 
 
 class Terminal:

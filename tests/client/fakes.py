@@ -69,8 +69,7 @@ class Asked:
 
 
 Script = Callable[[Asked], Answer | Exception]
-Answers = Mapping[str, Sequence[Answer | Exception]]
-"""The answers for each "METHOD path", the last one for ever."""
+Answers = Mapping[str, Sequence[Answer | Exception]]  # the answers for each "METHOD path", the last one for ever
 Holds = Callable[[httpx.Request], bool]
 
 
@@ -104,8 +103,7 @@ class Gated(FakeServer):
         super().__init__(script)
         self.holds, self.acts_first = holds, acts_first
         self.gate, self.waited = asyncio.Event(), False
-        self.lost: Exception | None = None
-        """What comes in place of a held answer."""
+        self.lost: Exception | None = None  # what comes in place of a held answer
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         answer = await super().handle_async_request(request) if self.acts_first else None

@@ -22,10 +22,8 @@ class FlatServer:
         self.record = Settings().model_dump(mode="json") | {"git_user_name": "Ada", "llm_model": "a/b"} | record
         self.answers = [*answers] or [STORED]
         self.ignores: set[str] = set()
-        self.meanwhile: dict[str, object] = {}
-        """What somebody else stores just before the next answer."""
-        self.refusal: Answer | Exception | None = None
-        """What a reading is answered with instead of the record."""
+        self.meanwhile: dict[str, object] = {}  # what somebody else stores just before the next answer
+        self.refusal: Answer | Exception | None = None  # what a reading is answered with instead of the record
         self.stores = 0
 
     def __call__(self, asked: Asked) -> Answer | Exception:

@@ -193,10 +193,9 @@ LOGIN = Conversation("1", "Fix Login bug", "box-a", "RUNNING", "running", "acme/
 BUILD = Conversation("2", "Fix build", "box-b", "PAUSED")
 STREET = Conversation("3", "STRASSE", "gone", "RUNNING", "error")
 NEW = Conversation("4", "login: new", None, "RUNNING", "waiting_for_confirmation", llm_model="opus", updated_at=at(-60))
-COSTS = {LOGIN: 2.5, BUILD: 1.5, STREET: 0.0, replace(NEW, created_at=at(-9000)): 0.0}
 ROWS = [
     conversation_row(replace(each, metrics=Metrics(accumulated_cost=cost)), sandboxes={"box-a", "box-b"})
-    for each, cost in COSTS.items()
+    for each, cost in {LOGIN: 2.5, BUILD: 1.5, STREET: 0.0, replace(NEW, created_at=at(-9000)): 0.0}.items()
 ]
 
 

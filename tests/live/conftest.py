@@ -47,8 +47,7 @@ def targets() -> Iterator[Target]:
 
 NO_SERVER = pytest.param(None, id="no-server", marks=pytest.mark.skip(reason="QUARTERDECK_LIVE_URL names no server"))
 PARAMS = [pytest.param(target, id=target.label) for target in targets()] or [NO_SERVER]
-BOOK = pytest.StashKey[defaultdict[str, list[str]]]()
-"""Label of a server -> what tests tell of it."""
+BOOK = pytest.StashKey[defaultdict[str, list[str]]]()  # label of a server -> what tests tell of it
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -20,8 +20,7 @@ from tests.local.conftest import until
 from tests.servers.nested.record import TOLD
 from tests.servers.nested.record import McpServer as StoredServer
 
-LONGEST = 200.0
-"""Seconds a start may take: a server may itself wait 120 for a sandbox to read RUNNING."""
+LONGEST = 200.0  # seconds a start may take: a server may itself wait 120 for a sandbox to read RUNNING
 
 
 @contextmanager

@@ -276,8 +276,7 @@ ASKED = {
     "flat secrets": (FLAT, "83 86-102 105 106 108-111"),
 }
 """Exchanges by the numbers that their files begin with, in the order in which they are asked."""
-TOLD_WHOLE = {FLAT: "92 95 110 111", NESTED: "154"}
-"""Answers that are the same word by word."""
+TOLD_WHOLE = {FLAT: "92 95 110 111", NESTED: "154"}  # answers that are the same word by word
 
 
 def numbered(release: str, numbers: str) -> Iterator[tuple[str, Exchange]]:

@@ -34,8 +34,7 @@ FLAGS = {"llm_api_key_set": st.booleans(), "search_api_key_set": st.booleans()}
 RECORDS = st.builds(Settings, **PLAIN_FIELDS, **FLAGS)
 Edits = list[tuple[str, object]]
 EDITS = st.lists(st.one_of(*(st.tuples(st.just(key), values) for key, values in PLAIN_FIELDS.items())), max_size=6)
-MARK = "zqx"
-"""What every secret of the marked servers begins with, and nothing else holds."""
+MARK = "zqx"  # what every secret of the marked servers begins with, and nothing else holds
 MARKED = st.integers(0, 9).map(lambda number: f"{MARK}{number}")
 MARKED_KEYS = st.none() | MARKED.map(SecretStr)
 MARKED_ADDRESSES = st.builds(
@@ -47,7 +46,6 @@ MARKED_ADDRESSES = st.builds(
 ARGUMENTS = ["-y", "pkg", "--port 80", "--token {}", "--api-key={}", "-e A_SECRET={}", "-H 'Authorization: Bearer {}'"]
 ARGUMENTS += ["'--header=X-Key: {}'", "https://u:{}@a.example/", "--url=https://a.example/?key={}"]
 SPLIT = st.builds(lambda words, secret: shlex.split(words.format(secret)), st.sampled_from(ARGUMENTS), MARKED)
-MARKED_ARGUMENTS = st.lists(SPLIT, max_size=3).map(lambda parts: tuple(chain.from_iterable(parts)))
 UNKNOWN = st.fixed_dictionaries(
     {},
     optional={
@@ -71,7 +69,7 @@ MARKED_SERVER = st.one_of(
         StdioServer,
         name=st.sampled_from(["a", "b", "a-2"]),
         command=st.sampled_from(["npx", "uvx"]),
-        args=MARKED_ARGUMENTS,
+        args=st.lists(SPLIT, max_size=3).map(lambda parts: tuple(chain.from_iterable(parts))),
         env=st.dictionaries(st.sampled_from(["K", "L"]), MARKED.map(SecretStr), max_size=2),
     ),
 )

@@ -149,10 +149,8 @@ def test_settings(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], 
     assert snap_compare(deck, terminal_size=size, run_before=keys)
 
 
-READABLE = 4.5
-"""WCAG 2.2, 1.4.3: the least contrast of text."""
-PALE = {3, 7, *range(9, 16)}
-"""The numbers of the terminal's own colours that are seen on black, not on white."""
+READABLE = 4.5  # WCAG 2.2, 1.4.3: the least contrast of text
+PALE = {3, 7, *range(9, 16)}  # the numbers of the terminal's own colours that are seen on black, not on white
 
 
 def luminance(colour: Color) -> float:

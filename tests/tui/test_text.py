@@ -25,8 +25,7 @@ CLUSTERS = st.lists(st.sampled_from(SIGNS), max_size=8).map("".join)
 """Letters and signs with what joins and modifies them."""
 CONTROLS = {"Cc", "Cf", "Zl", "Zp", "Cs"}
 """Unicode categories: controls, format characters, line and paragraph separators, surrogates."""
-ACTING = CONTROLS | {"Cn", "Co"}
-"""Those and what no terminal draws alike: unassigned and private."""
+ACTING = CONTROLS | {"Cn", "Co"}  # those and what no terminal draws alike: unassigned and private
 
 
 def acting(shown: str) -> set[str]:
@@ -106,10 +105,9 @@ EVIL = (
     *("[l](http://a&#x202E;b)", "![&#x1b;](u&#27;)", "<b>", "<a href='x'>", "[r]: http://x&#x202e;", "[r]", "`&#27;`"),
     *("# ", "- ", "1. ", "> ", "```\n", "|a|b|\n|-|-|\n|&#x202e;|", "**", "[/x]", "[@click=app.quit]q[/]", "\n", "\\"),
 )
-TEXTS = st.lists(st.one_of(st.sampled_from(EVIL), st.text(max_size=8)), max_size=12).map("".join)
 
 
-@given(TEXTS, st.integers(8, 80))
+@given(st.lists(st.one_of(st.sampled_from(EVIL), st.text(max_size=8)), max_size=12).map("".join), st.integers(8, 80))
 @example("*" * 999 + "a" + "*" * 999, 40)
 def test_nothing_a_server_writes_acts_on_a_terminal_whatever_markdown_makes_of_it(value: str, width: int) -> None:
     for line in markdown_lines(value, width):
@@ -131,8 +129,7 @@ def test_it_is_given_cleaned_text_in_a_private_file_that_goes(tmp_path: Path, mo
     (tmp_path / "keep").chmod(0o700)
     for variable in ("EDITOR", "PAGER"):
         monkeypatch.setenv(variable, str(tmp_path / "keep"))
-    assert edit(Lending(), "old \x1b[2J\u202e\n\tline") == "new"
-    assert (tmp_path / "mode").read_text() == "600\n"
+    assert (edit(Lending(), "old \x1b[2J\u202e\n\tline"), (tmp_path / "mode").read_text()) == ("new", "600\n")
     assert (tmp_path / "seen").read_text() == "old \\u001b[2J\\u202e\n\tline"
     view(Lending(), "all \x07")
     assert (tmp_path / "seen").read_text() == "all \\u0007"

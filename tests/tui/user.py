@@ -38,8 +38,7 @@ LOCAL = Connection("local service")
 NARROW, WIDE = (80, 24), (120, 36)
 PATIENCE = 45.0  # seconds until something awaited counts as never coming
 HELD = 0.5  # seconds after which a key that was not answered is one that a test holds, or that ended the deck
-Words = str | Sequence[str]
-"""What the screen has to show, all at once."""
+Words = str | Sequence[str]  # what the screen has to show, all at once
 Until = Callable[[], object]
 
 

@@ -188,7 +188,7 @@ async def test_pasted_json_becomes_edits_in_one_step(user: FormUser) -> None:
     db = next(server for server in config.stdio_servers if server.name == "db")
     assert (db.command, db.args, db.env) == ("uvx", ("mcp-db",), {"TOKEN": SecretStr("sentinel-variable")})
     far = next(server for server in config.sse_servers if "far" in server.url)
-    assert (far.api_key, (len(config.sse_servers), len(config.shttp_servers))) == (SecretStr("pasted-far"), (2, 1))
+    assert (far.api_key, len(config.sse_servers), len(config.shttp_servers)) == (SecretStr("pasted-far"), 2, 1)
 
 
 async def test_of_many_servers_all_are_taken_in_and_of_many_notes_on_them_each_can_be_read(user: FormUser) -> None:
