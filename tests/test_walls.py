@@ -14,8 +14,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "quarterdeck"
 HEAVY = frozenset({"httpx", "pydantic", "fastapi", "aiosqlite", "psutil", "keyring", "hypercorn"})
-FACE = frozenset({"textual", "rich"})
-SERVICE = frozenset({"fastapi", "aiosqlite", "hypercorn"})
+FACE, SERVICE = frozenset({"textual", "rich"}), frozenset({"fastapi", "aiosqlite", "hypercorn"})
 ROOMS = {
     "client": frozenset[str](),
     "fleet": frozenset({"client"}),

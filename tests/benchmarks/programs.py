@@ -132,8 +132,7 @@ def _session(number: int) -> int:
         return 0
 
 
-PASS = [sys.executable, "-c", "pass"]
-VERSION = [sys.executable, "-m", "quarterdeck", "--version"]
+PASS, VERSION = [sys.executable, "-c", "pass"], [sys.executable, "-m", "quarterdeck", "--version"]
 FRAME = b"Conversations"
 CONVERSATION = b"Conversation 59"  # the conversation that was changed last, at the top of the deck's first list
 NO_CONVERSATION = b"No conversations"

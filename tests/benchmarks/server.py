@@ -65,8 +65,7 @@ class Lists:
         self._pages: dict[tuple[str, int], bytes] = {}
         self._churn, self._tick = churn, tick
         self._member, self._values = CHANGING[changing]
-        self._chance = random.Random(1)
-        self._changed_at = time.monotonic()
+        self._chance, self._changed_at = random.Random(1), time.monotonic()
 
     def page(self, name: str, start: int) -> bytes:
         self._pass_time()

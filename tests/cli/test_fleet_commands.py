@@ -285,8 +285,7 @@ def test_a_filter_that_is_not_understood_whole_or_names_nothing_is_wrong_usage_a
 
 
 def test_a_dry_run_does_nothing_and_what_a_filter_lets_through_is_paused_and_read_so(on: Run) -> None:
-    before = listed(on)
-    told = on("sandboxes", "pause", "--filter", "age>1s", "--dry-run", "--json")
+    before, told = listed(on), on("sandboxes", "pause", "--filter", "age>1s", "--dry-run", "--json")
     planned = {one["id"]: (one["result"], one["done"]) for one in told.json}
     for one in before:
         assert planned[one["id"]] == ("planned" if one["status"] in {"RUNNING", "STARTING"} else "skipped", False)

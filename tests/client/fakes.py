@@ -130,8 +130,7 @@ def client_of(
     """A client, which has found out that it speaks to such a server, and what answers it."""
     wire = FakeServer(script)
     access = Access(read_only=read_only, transport=wire, limits=limits)
-    client = Client("http://server.test", SecretStr(KEY), access=access)
-    client.transport.server = server
+    client, client.transport.server = Client("http://server.test", SecretStr(KEY), access=access), server
     return client, wire
 
 

@@ -11,8 +11,7 @@ from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.servers.nested.record import NestedRecord, load_response, patched
 
 STORED = Answer({"message": "Settings stored"})
-LOST = httpx.ReadError("gone")
-DOWN = httpx.ConnectError("down")
+LOST, DOWN = httpx.ReadError("gone"), httpx.ConnectError("down")
 
 
 class FlatServer:

@@ -14,8 +14,7 @@ from quarterdeck.client.models.event import Event
 from quarterdeck.client.request import KeyHeader, LoggedRequest
 from tests.client.fakes import FAST, KEY, Answer, answering, client_at, client_of, error_of, plain, raw_server
 
-ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
-AGENT_KEY = "sentinel-agent-key-77"
+ID, AGENT_KEY = "0c0f4ad56c4f49ed9347b7fa8dfeac92", "sentinel-agent-key-77"
 FRAME = '{"id": "f1", "kind": "MessageEvent", "source": "agent", "llm_message": {"content": [{"text": "hello"}]}}'
 
 

@@ -16,8 +16,7 @@ from tests.client.recorded import exchange
 from tests.client.test_network import endless
 
 FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"
-ONE = "GET /api/v1/app-conversations"
-REFUSED = Answer({"detail": "Unauthorized"}, 401)
+ONE, REFUSED = "GET /api/v1/app-conversations", Answer({"detail": "Unauthorized"}, 401)
 CRASHED, UNSTORED, NO_ROUTE = (
     exchange("1.11.0", f"settings-{name}").answer
     for name in ("bricked-get", "get-none-stored", "other-generation-path")
@@ -93,8 +92,7 @@ async def test_what_answers_behind_one_address_is_found_out_again_when_another_s
     assert (error.kind, error.outcome, len(server.sent("POST"))) == (ErrorKind.WRONG_API, Outcome.NOT_SENT, 1)
 
 
-NOWHERE = "http://127.0.0.1:1"
-LIMITS = Limits(connect=10.0, quick=10.0, repeat_after=0)
+NOWHERE, LIMITS = "http://127.0.0.1:1", Limits(connect=10.0, quick=10.0, repeat_after=0)
 GOOD = "a sandbox's network may differ"
 
 

@@ -158,8 +158,7 @@ async def test_no_secret_is_in_any_log_or_error_and_the_log_names_requests(caplo
     assert (wrote.method, wrote.path, wrote.status, wrote.error) == ("POST", "/api/settings", 500, ErrorKind.SERVER)
 
 
-AT_ONCE = {"Retry-After": "0"}
-BEYOND_CLOCKS = "Fri, 31 Dec 99999999999999999999 23:59:59 GMT"
+AT_ONCE, BEYOND_CLOCKS = {"Retry-After": "0"}, "Fri, 31 Dec 99999999999999999999 23:59:59 GMT"
 DONE = Answer({"success": True})
 Lost = Answer | Exception
 LOST: list[Lost] = [

@@ -17,8 +17,7 @@ from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.paging import Page
 from tests.client.fakes import FAST, NO_ROUTE, WEB_PAGE, Answer, client_of, error_of, under_way
 
-SEARCH = "GET /api/v1/sandboxes/search"
-BATCH = "GET /api/v1/sandboxes"
+SEARCH, BATCH = "GET /api/v1/sandboxes/search", "GET /api/v1/sandboxes"
 ABSENT = [NO_ROUTE, Answer({"detail": "Method Not Allowed"}, 405), WEB_PAGE]
 MISSING = Answer({"detail": [{"type": "missing", "loc": ["query", "sandbox_ids"], "msg": "Field required"}]}, 422)
 NULLS = dict.fromkeys(("created_at", "sandbox_spec_id", "exposed_urls", "session_api_key", "created_by_user_id"))
@@ -190,8 +189,7 @@ async def test_numbers_and_flags_are_taken_in_any_spelling() -> None:
     assert read["metrics"] == {"model_name": None, "accumulated_cost": 0.5, "max_budget_per_task": 2.0}
 
 
-COLLECTION = "/api/v1/app-conversations"
-FILLER = "x" * 800
+COLLECTION, FILLER = "/api/v1/app-conversations", "x" * 800
 
 
 def records(count: int) -> list[dict[str, Any]]:

@@ -17,8 +17,7 @@ from quarterdeck.fleet.timeline import IDS, Cause, KeptTimelines
 from .fakes import NOON, Story, at, sandbox
 
 SETTLED = [
-    # a first reading
-    ("Error", ["ERROR"]),
+    ("Error", ["ERROR"]),  # a first reading
     ("Missing", ["MISSING"]),
     ("HIBERNATING", ["HIBERNATING"]),
     # what has run and reads as starting is idle, until it stopped
@@ -27,16 +26,13 @@ SETTLED = [
     ("Error", ["new ERROR ERROR +30 ERROR"]),
     # the answer to a start counts as a reading, and undoes none when it comes late
     ("Running", ["running new STARTING", "new RUNNING starting"]),
-    # one found starting may have been so for long
-    ("Starting", ["STARTING +3600"]),
+    ("Starting", ["STARTING +3600"]),  # one found starting may have been so for long
     ("Running", ["new STARTING RUNNING +600"]),
-    # a pause or resume that is over
-    ("Paused", ["RUNNING pause PAUSED"]),
+    ("Paused", ["RUNNING pause PAUSED"]),  # a pause or resume that is over
     ("Error", ["RUNNING pause ERROR ERROR"]),
     ("Missing", ["RUNNING pause MISSING", "RUNNING delete MISSING"]),
     ("Running", ["RUNNING pause refused", "PAUSED resume RUNNING"]),
-    # one that comes up where it was, and answers there
-    ("Running", ["RUNNING PAUSED resume STARTING alive STARTING"]),
+    ("Running", ["RUNNING PAUSED resume STARTING alive STARTING"]),  # one that comes up where it was, and answers there
     # nobody answers at its address: until a reading or an answer
     ("Running, no answer", ["RUNNING STARTING STARTING STARTING silent STARTING"]),
     ("Running", ["RUNNING STARTING STARTING STARTING silent STARTING RUNNING STARTING"]),
@@ -46,8 +42,7 @@ SETTLED = [
     ("Paused", ["RUNNING PAUSED RUNNING", "RUNNING PAUSED resume RUNNING PAUSED"]),
     ("Running", ["RUNNING PAUSED RUNNING RUNNING", "RUNNING PAUSED +35 RUNNING"]),
     ("Error", ["RUNNING PAUSED ERROR"]),
-    # one that was not found, and is listed all the same
-    ("Missing", ["RUNNING not-found"]),
+    ("Missing", ["RUNNING not-found"]),  # one that was not found, and is listed all the same
     ("Running", ["RUNNING not-found RUNNING", "RUNNING STARTING not-found STARTING"]),
 ]
 UNDER_WAY = [

@@ -136,8 +136,7 @@ COMMAND = StdioServer(name="six", command="uvx", args=("tool", "--port", "1"), e
 )
 async def test_a_tool_server_comes_and_goes_alone(editable: Client, added: McpServer, edit: Mapping[str, Any]) -> None:
     record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
-    others = servers_of(record)
-    typed = HELD if editable.server.nested else record.mcp_config
+    others, typed = servers_of(record), HELD if editable.server.nested else record.mcp_config
     for new in ((added,), (added.model_copy(update=edit),), ()):
         before, record = record, await changed(editable, record, {"mcp_config": McpConfig.of((*listed(typed), *new))})
         assert unlike(before, record) <= {"mcp_config"}

@@ -25,8 +25,7 @@ from tests.conftest import Home
 from tests.servers import Mode, open_server
 
 Json = Any
-SANDBOXES = "/api/v1/sandboxes"
-CONVERSATIONS = "/api/v1/app-conversations"
+SANDBOXES, CONVERSATIONS = "/api/v1/sandboxes", "/api/v1/app-conversations"
 
 
 class Caller:

@@ -124,8 +124,7 @@ async def test_all_of_a_database_of_an_older_program_is_kept(open_service: Opene
 
 
 DIES = Spec("dies", (sys.executable, "-c", "raise SystemExit('no licence')"), address=UrlName.WORKER_1)
-ABSENT = Spec("absent", ("/no/such/program",))
-SILENT = Spec("silent", ("sleep", "100"), address=UrlName.WORKER_1)
+ABSENT, SILENT = Spec("absent", ("/no/such/program",)), Spec("silent", ("sleep", "100"), address=UrlName.WORKER_1)
 
 
 def place(folder: Path, sandbox_id: str) -> Path:

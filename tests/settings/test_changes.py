@@ -14,8 +14,7 @@ from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import as_data, bare, members
 from tests.settings.strategies import FILES, NOON, PLAIN_FIELDS, counted, marked_drafts, saved
 
-PLAIN = StdioServer(name="plain", command="uvx")
-ADDED = SseServer(url="https://a.example/sse")
+PLAIN, ADDED = StdioServer(name="plain", command="uvx"), SseServer(url="https://a.example/sse")
 BOTH = McpConfig(stdio_servers=(FILES, PLAIN))
 NOTHING = Journal()
 STORED = Settings(language="de", llm_api_key_set=True, search_api_key_set=False, mcp_config=BOTH)

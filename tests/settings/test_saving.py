@@ -212,8 +212,7 @@ HAD = BASE.model_copy(update={"llm_api_key_set": True})
 LANGUAGE = Draft(BASE).set("language", "fr")
 DRAFT = LANGUAGE.set("llm_api_key", SecretStr("new"))
 NOT_KNOWN = "Not known whether it is stored: API key. The connection to server.test broke. Save it again."
-LOCKED = Answer({"detail": "locked"}, 500)
-NOT_STORED = "It was not stored: The server failed with 500: locked."
+LOCKED, NOT_STORED = Answer({"detail": "locked"}, 500), "It was not stored: The server failed with 500: locked."
 NOT_YET = "Not stored so far, but it still may be: The connection to server.test broke."
 EVERY = {"language", "llm_api_key"}
 BOTH = Draft(HAD).set("language", "fr").set("llm_api_key", SecretStr("new"))
@@ -329,8 +328,7 @@ def test_running_conversations_keep_the_old_values_of_what_they_go_by() -> None:
 
 
 def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
-    place = "agent_settings.llm.timeout"
-    words = {"label": "timeout", "section": "llm", "section_label": "LLM"}
+    place, words = "agent_settings.llm.timeout", {"label": "timeout", "section": "llm", "section_label": "LLM"}
     timeout = SchemaField(place=place, value_type="integer", variant="openhands", default=300, **words)
     described = Draft(Settings(leaves={place: 60}), fields=fields_on(NESTED, (timeout,), "openhands"))
     assert review(described.set(place, 30), NESTED).lines == (ReviewLine("set", "timeout", "60", "30", place=place),)

@@ -11,8 +11,7 @@ from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.user import User, Words, answering, at_deck
 
 PROD = Connection("prod", "http://server.test")
-SANDBOXES = "/api/v1/sandboxes"
-CONVERSATIONS = "/api/v1/app-conversations"
+SANDBOXES, CONVERSATIONS = "/api/v1/sandboxes", "/api/v1/app-conversations"
 SPECS: list[dict[str, Any]] = [
     {"id": "default-spec", "command": ["agent"], "working_dir": "/workspace", "initial_env": {"TOKEN": "hush"}},
     {"id": "other-spec", "command": None, "working_dir": None, "initial_env": {}},

@@ -103,8 +103,7 @@ WRITTEN = (
 
 @pytest.mark.parametrize("name", ["03-confirmation-ws", "04-confirmation-always-ws", "10-tools-ws"])
 def test_a_recorded_conversation(snap_compare: Compare, tmp_path: Path, name: str) -> None:
-    agent = FakeAgent()
-    agent.log = [event for event in recorded(name) if "id" in event]
+    agent, agent.log = FakeAgent(), [event for event in recorded(name) if "id" in event]
     keys = pressing(("", "Fix login"), ("enter", ("polling", "00:")), ("g", ""))
     assert snap_compare(deck_on(FakeServer(agent), tmp_path), terminal_size=(80, 100), run_before=keys)
 

@@ -22,8 +22,7 @@ CREATION = {"initial_message": {"content": [{"type": "text", "text": "port it"}]
 
 def slow(fleet: FakeFleet, holds: Callable[[httpx.Request], bool], *, lost: bool = False) -> Gated:
     """A server that does at once what it is asked, and answers what `holds` picks, or not, once its gate is open."""
-    server = Gated(fleet.answer, holds, acts_first=True)
-    server.lost = httpx.ReadError("reset") if lost else None
+    server, server.lost = Gated(fleet.answer, holds, acts_first=True), httpx.ReadError("reset") if lost else None
     return server
 
 

@@ -233,8 +233,7 @@ async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator
         await deck.loaded.wait()
         yield User(deck, pilot)
         deck.workers.cancel_all()  # as a deck that is left does before it takes its screens apart
-        # Before Textual's own end: to cancel them a second time would interrupt what they finish.
-        await _ended(deck)
+        await _ended(deck)  # Before Textual's own end: to cancel them a second time would interrupt what they finish.
     await _ended(deck)
 
 
@@ -263,8 +262,7 @@ def connecting(
 ) -> Callable[[Deck], Connecting]:
     """What a deck loads behind its frame: only how it connects differs from test to test."""
     folders = find_folders(os.environ)
-    state = state or KeptState(folders.kept / uuid4().hex)
-    keys = keys or Keys(folders.keys, os.environ)
+    state, keys = state or KeptState(folders.kept / uuid4().hex), keys or Keys(folders.keys, os.environ)
 
     def load(deck: Deck) -> Connecting:
         deck.connections = Connections(deck.endpoint, connect, folders.connections, keys, read_only=read_only)

@@ -11,8 +11,7 @@ from tests.servers import Mode
 from tests.tui.user import WIDE, Words
 from tests.tui_settings.conftest import FULL, Decks, FormUser
 
-VERIFICATION = "agent_settings.verification"
-TIMEOUT = "agent_settings.llm.timeout"
+VERIFICATION, TIMEOUT = "agent_settings.verification", "agent_settings.llm.timeout"
 KIND = "agent_settings.agent_kind"
 MAJOR = {"prominence": "major", "value_type": "string"}
 

@@ -32,8 +32,7 @@ class NestedSecrets(CheckedTokens):
 
 
 def nested(service: LocalService) -> Before:
-    settings = NestedSettings(service.store)
-    secrets = nested_secrets_router(NestedSecrets(service.store))
+    settings, secrets = NestedSettings(service.store), nested_secrets_router(NestedSecrets(service.store))
     of_settings = nested_settings_router(settings), nested_profiles_router(settings)
     server = Before(service, "nested", (*OWN, *FLAT), (*of_settings, secrets, nested_options_router()))
     server.app.add_exception_handler(RefusalError, _on_refusal)
@@ -156,8 +155,7 @@ def nested_profiles_router(settings: NestedSettings) -> APIRouter:
 
 
 def _activate(record: NestedRecord, name: str) -> None:
-    record.agent_settings.llm = _profile(record.llm_profiles, name)
-    record.llm_profiles.active = name
+    record.agent_settings.llm, record.llm_profiles.active = _profile(record.llm_profiles, name), name
 
 
 def _profile(kept: Profiles, name: str) -> Llm:

@@ -253,8 +253,7 @@ _AGENT: TypeAdapter[AgentSettings] = TypeAdapter(Annotated[AgentSettings, "Agent
 def patched(stored: Record | None, sent: Record) -> Record:
     """The record to store after a body. Raises `ValidationError` for what is nested, and for what cannot be read."""
     before = NestedRecord.model_validate(stored or {})
-    diff = _object(sent, "agent_settings_diff")
-    held = before.stored()["agent_settings"]
+    diff, held = _object(sent, "agent_settings_diff"), before.stored()["agent_settings"]
     goes_on = diff.get("agent_kind", held["agent_kind"]) == held["agent_kind"]  # another kind of agent begins anew
     agent = _AGENT.validate_python(merge(held if goes_on else {}, diff))
     if agent.llm.base_url is None and _object(diff, "llm").get("base_url") != "":
