@@ -16,10 +16,8 @@ from websockets.http11 import Request, Response
 from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.tui.fake_fleet import FakeFleet
 
-ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
-AGENT = "https://agent.test:8123"
-COPY = f"/api/v1/conversation/{ID}/events/search"
-C = f"/api/conversations/{ID}"
+ID, AGENT = "0c0f4ad56c4f49ed9347b7fa8dfeac92", "https://agent.test:8123"
+COPY, C = f"/api/v1/conversation/{ID}/events/search", f"/api/conversations/{ID}"
 RECORDED = Path(__file__).parents[1] / "recordings" / "conversation"
 
 
@@ -48,8 +46,8 @@ class FakeAgent:
 
     def add(self, kind: str, source: str = "environment", **members: Any) -> str:
         at = len(self.log)
-        event = {"id": f"e{at}", "timestamp": f"2026-11-24T00:00:{at % 60:02}.5", "source": source, "kind": kind}
-        self.log.append({**event, **members})
+        event = {"id": f"e{at}", "timestamp": f"2026-11-24T00:{at // 60:02}:{at % 60:02}.5", "source": source}
+        self.log.append({**event, "kind": kind, **members})
         return f"e{at}"
 
     def set(self, status: str) -> None:
@@ -114,7 +112,9 @@ class FakeAgent:
 
     def _app(self, asked: Asked) -> Answer | Exception:
         if asked.path == COPY:
-            return Answer({"items": self.copy[::-1], "next_page_id": None})
+            ends = int(asked.page_id or 0) + 100
+            page, more = self.copy[::-1][ends - 100 : ends], len(self.copy) > ends
+            return Answer({"items": page, "next_page_id": ends if more else None})
         if self.sandbox is None:
             self.fleet.conversations.clear()
             return self.fleet.answer(asked)

@@ -81,8 +81,8 @@ async def test_a_key_that_a_resume_has_changed_is_not_taken_for_the_key_of_the_c
     assert followed.note == "Its agent server does not take the key that was last read for it."
 
 
-async def test_what_was_said_last_in_a_sandbox_that_is_gone_is_read_from_the_copy(agent: FakeAgent) -> None:
-    agent.says("before")
+async def test_all_that_was_said_in_a_sandbox_that_is_gone_is_read_from_the_copy(agent: FakeAgent) -> None:
+    agent.says_words(range(1))
     agent.set("running")
     followed, _ = await talking(agent)
     agent.says("the last words")
@@ -168,8 +168,7 @@ async def test_an_old_agent_server_is_never_listened_to(monkeypatch: pytest.Monk
 
 ANSWER = "/events/respond_to_confirmation"
 Say = Callable[[Answering, frozenset[str]], Awaitable[str]]
-ALL = partial(Answering.accept, all_that_follow=True)
-SAYING = partial(Answering.accept, saying="mind the gap")
+ALL, SAYING = partial(Answering.accept, all_that_follow=True), partial(Answering.accept, saying="mind the gap")
 
 
 async def talking(agent: Script) -> tuple[Following, Answering]:

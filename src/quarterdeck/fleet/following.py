@@ -19,7 +19,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.client.models.event import FULL_STATE, DeltaEvent, Event, StateEvent
+from quarterdeck.client.models.event import FULL_STATE, DeltaEvent, Event, EventPage, StateEvent
 from quarterdeck.fleet.sandbox_state import SandboxMemory
 from quarterdeck.fleet.transcript import Transcript
 
@@ -92,6 +92,8 @@ class Following:
         self._access: AgentAccess | None = None
         self._of_agent = False
         """Whether the known events come from the agent server and not from a copy."""
+        self._copied = set[str]()
+        """The ids in the pages of a copy that were read last, also of what is no part of the log."""
         self._live = False
         self._doubted = False
         """Whether its record has to be read again, though its agent server answers."""
@@ -274,7 +276,18 @@ class Following:
         return False
 
     async def _read_copy(self) -> None:
-        self.transcript.copied(await copied_events(self.client.transport, self.conversation_id))
+        """Read the newest pages of the copy, back to what was known before."""
+        known = self._copied | {event.id for event in self.transcript.listed_after(None)}
+        pages, read, page_id = list[EventPage](), set[str](), None
+        while True:
+            pages.append(await copied_events(self.client.transport, self.conversation_id, page_id))
+            ids, page_id = {event.id for event in pages[-1].events}, pages[-1].next_page_id
+            if not known or ids & known or page_id is None or ids <= read:
+                break  # a page with nothing new would be read for ever
+            read |= ids
+        for page in reversed(pages):
+            self.transcript.copied(page)
+        self._copied = read | ids
         if self.record is not None and self.record.execution_status:
             self.transcript.status = self.record.execution_status
         if self.as_of is None:
