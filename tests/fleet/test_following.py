@@ -336,7 +336,13 @@ async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ende
     agent.set("running")
     following, answering = await talking(agent)
     agent.drops, sending = True, asyncio.create_task(answering.send("hello"))
-    await until(lambda: [(each.text, each.title) for each in following.transcript.entries] == [("hello", NOT_KNOWN)])
+    await until(lambda: following.transcript.entries[-1][3:6] == ("you", NOT_KNOWN, "hello"))
+    agent.add("PauseEvent")
+    agent.copy, agent.sandbox, agent.unreached = agent.log, "ERROR", True
+    await following.poll()
+    assert following.transcript.outgoing, "it is not the one that was sent before"
+    agent.sandbox, agent.unreached = "RUNNING", False
+    await following.poll()
     agent.says("hello", "user")
     agent.set("finished")
     agent.drops = False
@@ -348,6 +354,7 @@ async def test_what_was_sent_before_a_stop_does_not_start_the_agent_again(agent:
     agent.busy, stops = 3, list[asyncio.Task[str]]()
     following, answering = await talking(agent)
     agent.meanwhile["/run"] = lambda: stops.append(asyncio.create_task(answering.stop()))
+    agent.says("hello", "user")
     assert "You have stopped it since" in await answering.send("hello")
     await stops[0]
     assert "done" not in [entry.text for entry in following.transcript.entries]

@@ -165,6 +165,7 @@ class Transcript:
         for event in self._unknown(events):
             self._log[event.id] = event
             self._entries.add(event)
+            self._arrived(event)
             self._note(event)
 
     def copied(self, page: EventPage, *, older: bool = False) -> None:
@@ -181,6 +182,8 @@ class Transcript:
             self._prepend(in_order[: len(told)])
         elif told:
             self._set_log(in_order)
+            for event in told:
+                self._arrived(event)
             for event in self._log.values():
                 self._note(event)
 
@@ -218,12 +221,15 @@ class Transcript:
         """Yield the events of the log that are not known."""
         return (event for event in events if event.id not in self._log and _in_log(event))
 
-    def _note(self, event: Event) -> None:
-        """Apply what a listed event says about the whole conversation."""
+    def _arrived(self, event: Event) -> None:
+        """Drop our undelivered message that a newly listed event is."""
         if isinstance(event, MessageEvent) and event.source == "user":
             arrived = next((each.id for each in self.outgoing.values() if each.text == event.text), "")
             self.outgoing.pop(arrived, None)
-        elif isinstance(event, StateEvent):
+
+    def _note(self, event: Event) -> None:
+        """Apply what a listed event says about the whole conversation."""
+        if isinstance(event, StateEvent):
             self.state(event.state)
             if event.value == ExecutionStatus.RUNNING and self.overheard in self._log:
                 self.overheard = ""  # a run reads it first
