@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from quarterdeck.client.agent_server import NEVER
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.fleet import answering
 from quarterdeck.fleet import following as rules
@@ -197,7 +198,7 @@ async def test_a_message_to_an_agent_at_rest_is_stored_and_then_run(agent: FakeA
     assert not following.transcript.outgoing
 
 
-async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_afterwards(agent: FakeAgent) -> None:
+async def test_what_an_agent_has_taken_is_said_also_where_nothing_can_be_read_afterwards(agent: FakeAgent) -> None:
     _, answering = await talking(agent)
     agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
     assert "Sent. Whether the agent goes on is not known" in await answering.send("hello")
@@ -217,6 +218,9 @@ async def test_a_message_sent_in_the_very_moment_in_which_a_question_comes_runs_
     assert "waits for an answer" in await answering.send("go on")
     assert (agent.ran, sent(agent, "/run")) == ([], 0)
 
+    for end, done in (("/pause", answering.stop()), ("/confirmation_policy", answering.set_policy(NEVER))):
+        agent.unreached, agent.meanwhile[end] = False, lambda: setattr(agent, "unreached", True)
+        assert await done
 
 @pytest.mark.parametrize("say", [Answering.accept, Answering.reject, ALL], ids=["yes", "no", "all"])
 async def test_an_answer_to_some_of_what_it_asks_is_not_sent(agent: FakeAgent, say: Say) -> None:

@@ -156,7 +156,8 @@ class Answering:
                 raise
             await agent.pause()
             words = "This agent server stops only after a step; it was asked to."
-        await self._following.catch_up()
+        with suppress(ServiceError):  # it was done, whatever can be read
+            await self._following.catch_up()
         return words
 
     async def go_on(self) -> str:
@@ -173,7 +174,8 @@ class Answering:
         """Set when the agent asks from now on."""
         agent = self._agent()
         await agent.set_policy(policy)
-        await self._status(agent)
+        with suppress(ServiceError):
+            await self._status(agent)
         return "It asks this way until the agent server restarts."
 
     @asynccontextmanager
