@@ -86,12 +86,16 @@ async def test_all_that_was_said_in_a_sandbox_that_is_gone_is_read_from_the_copy
     agent.says_words(range(1))
     agent.set("running")
     followed, _ = await talking(agent)
-    agent.says("the last words")
-    agent.set("finished")
-    agent.copy, agent.sandbox, agent.unreached = [*agent.log], "MISSING", True
-    await followed.poll()
-    assert (followed.origin, followed.transcript.status) == (Origin.COPY, "finished")
-    assert [entry.text for entry in followed.transcript.entries if entry.text] == ["before", "the last words"]
+    agent.copy, agent.sandbox, agent.unreached = agent.log, "MISSING", True
+    for more in (range(1, 120), range(120, 250)):
+        agent.says_words(more)
+        for _ in more:
+            agent.add("StreamingDeltaEvent", "agent", content="a copy lists these, too")
+        agent.set("finished")
+        await followed.poll()
+        assert (followed.origin, followed.transcript.status) == (Origin.COPY, "finished")
+        assert [entry.text for entry in followed.transcript.entries][-1:-3:-1] == ["", f"word {more[-1]}"]
+    assert sum(entry.text != "" for entry in followed.transcript.entries) == 250
 
 
 async def test_the_sandboxs_clock_is_told_by_what_came_just_now_and_by_no_odd_time(agent: FakeAgent) -> None:
@@ -111,6 +115,13 @@ async def test_the_sandboxs_clock_is_told_by_what_came_just_now_and_by_no_odd_ti
         told.append(followed.moment(followed.transcript.latest_at))
     assert [str(each)[8:19] for each in told] == ["24 02:00:01", "24 02:20:00", "31 23:59:59", "01 02:00:00"]
     assert followed.now == now - timedelta(hours=2)
+
+
+async def test_a_page_of_a_log_that_is_too_large_is_asked_for_in_parts(agent: FakeAgent) -> None:
+    agent.says_words(range(100))
+    agent.log += [{**event, "id": f"more {event['id']}", "old_content": "x" * 200_000} for event in agent.log]
+    followed, _ = await talking(agent)
+    assert (followed.origin, followed.transcript.entries[-1].text) == (Origin.POLLING, "word 99")
 
 
 async def test_a_page_with_nothing_new_that_names_a_next_one_is_not_followed(agent: FakeAgent) -> None:
@@ -207,6 +218,9 @@ async def test_what_an_agent_has_taken_is_said_also_where_nothing_can_be_read_af
     assert "is not known: agent.test:8123 sent no" in await answering.send("hello")
     agent.drops, agent.meanwhile["/run"] = False, lambda: setattr(agent, "unreached", True)
     assert await answering.send("hello") == "Sent.", "its run was taken"
+    for end, done in (("/pause", answering.stop()), ("/confirmation_policy", answering.set_policy(NEVER))):
+        agent.unreached, agent.meanwhile[end] = False, lambda: setattr(agent, "unreached", True)
+        assert await done
 
 
 @pytest.mark.parametrize("moment", ["/events", ""])
@@ -218,9 +232,6 @@ async def test_a_message_sent_in_the_very_moment_in_which_a_question_comes_runs_
     assert "waits for an answer" in await answering.send("go on")
     assert (agent.ran, sent(agent, "/run")) == ([], 0)
 
-    for end, done in (("/pause", answering.stop()), ("/confirmation_policy", answering.set_policy(NEVER))):
-        agent.unreached, agent.meanwhile[end] = False, lambda: setattr(agent, "unreached", True)
-        assert await done
 
 @pytest.mark.parametrize("say", [Answering.accept, Answering.reject, ALL], ids=["yes", "no", "all"])
 async def test_an_answer_to_some_of_what_it_asks_is_not_sent(agent: FakeAgent, say: Say) -> None:
@@ -337,6 +348,7 @@ async def test_a_lost_answer_is_looked_for_until_the_log_can_be_read_again(agent
 
 
 async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ended(agent: FakeAgent) -> None:
+    agent.says("hello", "user")
     agent.set("running")
     following, answering = await talking(agent)
     agent.drops, sending = True, asyncio.create_task(answering.send("hello"))
@@ -358,7 +370,6 @@ async def test_what_was_sent_before_a_stop_does_not_start_the_agent_again(agent:
     agent.busy, stops = 3, list[asyncio.Task[str]]()
     following, answering = await talking(agent)
     agent.meanwhile["/run"] = lambda: stops.append(asyncio.create_task(answering.stop()))
-    agent.says("hello", "user")
     assert "You have stopped it since" in await answering.send("hello")
     await stops[0]
     assert "done" not in [entry.text for entry in following.transcript.entries]

@@ -21,6 +21,8 @@ SAFE_SOCKETS = (1, 16)
 UNREADABLE = "The agent server's answer cannot be read."
 MOST = "100"
 """Events per page; a server closes the connection if more are requested."""
+FEW = "10"
+"""Events per page where so many more are too large: an edit has its whole file, before and after."""
 NEVER = Policy(kind="NeverConfirm")
 ALWAYS = Policy(kind="AlwaysConfirm")
 RISKY = Policy(kind="ConfirmRisky", threshold="MEDIUM", confirm_unknown=True)
@@ -72,8 +74,14 @@ class AgentServer:
 
     async def events(self, page_id: str | None = None, *, newest_first: bool = False) -> EventPage:
         """Read a page of the log (SERVERS.md: its log), which begins with that event."""
-        query = _page_query(page_id, newest_first=newest_first)
-        return (await self._read(f"{self._path}/events/search", query)).read_as(EventPage, UNREADABLE)
+        path, query = f"{self._path}/events/search", _page_query(page_id, newest_first=newest_first)
+        try:
+            page = await self._read(path, query)
+        except ServiceError as error:
+            if error.kind is not ErrorKind.TOO_LARGE:
+                raise
+            page = await self._read(path, (("limit", FEW), *query[1:]))
+        return page.read_as(EventPage, UNREADABLE)
 
     async def _read(self, path: str, query: Query = (), *, item: bool = False) -> Response:
         seconds = self.transport.limits.quick
