@@ -1,6 +1,7 @@
 """Edits of a run or with a key that could not save them: kept, offered again, and never applied unasked."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from tests.client.fakes import Answer, Asked, FakeServer, Gated
 from tests.client.settings_servers import FlatServer
 from tests.conftest import Home
 from tests.tui_settings.conftest import FULL, Decks
+
+NAMED = "from quarterdeck.tui.processes import this_process; print(this_process())"
 
 
 @pytest.fixture(autouse=True)
@@ -105,8 +108,7 @@ async def test_two_decks_on_one_server_keep_their_edits_apart(deck: Decks, tmp_p
 
 async def test_the_edits_of_a_killed_deck_are_offered_once_they_can_be_read(deck: Decks, tmp_path: Path) -> None:
     await leave_edits(deck)
-    named = "from quarterdeck.tui.processes import this_process; print(this_process())"
-    ended = subprocess.run([sys.executable, "-c", named], capture_output=True, text=True, check=True)
+    ended = subprocess.run([sys.executable, "-c", NAMED], capture_output=True, text=True, check=True)
     (file,) = (tmp_path / "state" / "unsaved").glob("*.json")
     page = json.loads(file.read_text())
     for entry in page["runs"].values():
@@ -169,6 +171,11 @@ def test_a_process_is_known_by_its_number_boot_and_start() -> None:
     assert is_running(name)
     assert not is_running(f"{boot}:{number}:{began}0")
     assert not is_running(f"earlier:{number}:{began}")
+    with subprocess.Popen([sys.executable, "-c", NAMED], stdout=subprocess.PIPE, text=True) as ended:
+        assert ended.stdout
+        name = ended.stdout.read().strip()
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        assert not is_running(name), "it was killed in a container, where nobody waits for it"
     for nonsense in ("", "::", f"{boot}:0:", f"{boot}:-1:", f"{boot}:{10**30}:", f"{boot}:x:y"):
         assert not is_running(nonsense)
 

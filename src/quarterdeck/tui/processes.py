@@ -18,11 +18,15 @@ def is_running(name: str) -> bool:
 
 
 def _name(number: int) -> str:
-    """Return a process's name; process ids are reused, but the start time differs (proc(5), field 22)."""
+    """Return a process's name; process ids are reused, but the start time differs (proc(5), field 22).
+
+    One that has ended, but that nobody has waited for, has none.
+    """
     try:
         stat = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
-        began = stat.rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
+        state, *fields = stat.rpartition(")")[2].split()
+        began = "" if state in "ZX" else fields[18]
+    except (OSError, ValueError, IndexError):
         began = ""
     return f"{_boot()}:{number}:{began}"
 
