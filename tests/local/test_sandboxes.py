@@ -77,6 +77,14 @@ async def test_a_second_opener_shares_all_but_only_the_owner_declares_dead(open_
     assert await second.status(sandbox["id"]) == "MISSING"
 
 
+async def test_what_an_owner_had_begun_to_create_goes_on_in_the_next(open_service: Opener, folder: Path) -> None:
+    owner, second = await open_service(), await open_service()
+    task = (await owner.created({}))["id"]
+    sql(folder, "UPDATE start_tasks SET status = 'WORKING', runner_boot = 'killed'")
+    await owner.service.aclose()
+    assert (await second.ended(task))["status"] == "READY"
+
+
 async def test_what_cannot_be_used_is_named_and_left_alone(tmp_path: Path) -> None:
     file, damaged, newer = (tmp_path / name for name in ("file", "damaged", "newer"))
     file.write_text("a file")

@@ -61,8 +61,7 @@ class LocalService:
             sandboxes = ProcessSandboxes(folder / "sandboxes", store, specs, ownership)
             key = key or new_key()
             app, start_tasks = await asyncio.to_thread(build, store, sandboxes, key)
-            if ownership.held():
-                await start_tasks.go_on()
+            store.changes.begin(start_tasks.go_on(ownership))
             return cls(app, key, store, opened.pop_all())
 
     @classmethod

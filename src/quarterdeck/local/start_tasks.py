@@ -3,6 +3,7 @@
 A step is entered only if it does something.
 """
 
+import asyncio
 import os
 import sqlite3
 import uuid
@@ -19,9 +20,11 @@ from quarterdeck.local.records import Page, Paging, hex_ids, now
 from quarterdeck.local.runtime.sessions import identify, live_process
 from quarterdeck.local.sandboxes import Identity, Sandboxes
 from quarterdeck.local.settings import Settings
-from quarterdeck.local.store import Store
+from quarterdeck.local.store import Ownership, Store
 
 _UNDER_WAY = "status NOT IN ('READY', 'ERROR')"
+_ASKED_AGAIN = 1.0
+"""Seconds between two requests for a folder that another service owns."""
 
 
 class StartTaskRecord(Body):
@@ -57,8 +60,10 @@ class StartTasks:
         found = {row["id"]: _record(row) for row in await self._store.by_ids("start_tasks", wanted)}
         return [found.get(one) for one in wanted]
 
-    async def go_on(self) -> None:
-        """Continue the tasks whose service ended before they did."""
+    async def go_on(self, ownership: Ownership) -> None:
+        """Continue the tasks whose service ended before they did, once the folder is ours."""
+        while not ownership.held():
+            await asyncio.sleep(_ASKED_AGAIN)
         for row in await self._store.select("start_tasks", _UNDER_WAY):
             runner = Identity(row["runner_pid"], row["runner_ticks"], row["runner_boot"])
             if runner == identify(os.getpid()) or live_process(runner) is None:
