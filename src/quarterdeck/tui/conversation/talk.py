@@ -150,6 +150,7 @@ class Talk:
         if not sent:
             composer.put_before(message.text)
         await composer.keep()
+        await drafts.keep()  # the connection may have been opened anew, and with it other drafts
 
     # Answers
 
