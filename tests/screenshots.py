@@ -19,8 +19,7 @@ from tests.tui_settings.conftest import FULL
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
 WIDE, NARROW = (120, 32), (80, 24)
-NOW = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
-SANDBOXES = 40
+NOW, SANDBOXES = datetime(2026, 3, 14, 9, 30, tzinfo=UTC), 40
 Steps = tuple[tuple[str, str], ...]
 """Keys, and what is to be seen after them."""
 

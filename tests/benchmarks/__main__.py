@@ -39,8 +39,7 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
 
 
-ROUNDS = 15
-Start = Callable[[], AbstractContextManager[Terminal]]
+ROUNDS, Start = 15, Callable[[], AbstractContextManager[Terminal]]
 
 
 def starts() -> Iterator[Figure]:
@@ -131,8 +130,7 @@ def _in_turns(*terminals: Terminal) -> list[list[float]]:
     return waited
 
 
-SECONDS = 60.0
-MEMORY = {100: 1.3, 10_000: 1.6}
+SECONDS, MEMORY = 60.0, {100: 1.3, 10_000: 1.6}
 """The most that watching so many sandboxes may take, against the plain deck on the same server."""
 SCREENFUL = 6_000
 """Bytes that a screen of 120 by 40 takes; it may be painted anew at each reading, of two seconds."""

@@ -24,8 +24,7 @@ from quarterdeck.client.nested import NESTED_RULES
 from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.transport import Access
 
-KEY = "sentinel-key-5f2a"
-FAST = Limits(repeat_after=0, per_second=10_000)
+KEY, FAST = "sentinel-key-5f2a", Limits(repeat_after=0, per_second=10_000)
 FLAT = UNASKED
 NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True, fields=NESTED_RULES)
 

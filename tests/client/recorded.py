@@ -13,8 +13,7 @@ from tests.client.fakes import Answer, Asked, FakeServer, client_of
 
 FOLDER = Path(__file__).parents[1] / "recordings"
 FLAT, NESTED = "1.2.1", "1.11.0"
-SERVERS = {FLAT: fakes.FLAT, NESTED: fakes.NESTED}
-LEFT_TO_SERVER = frozenset({"limit", "include_sub_conversations"})
+SERVERS, LEFT_TO_SERVER = {FLAT: fakes.FLAT, NESTED: fakes.NESTED}, frozenset({"limit", "include_sub_conversations"})
 """The page size, and whether parts of conversations are listed."""
 
 

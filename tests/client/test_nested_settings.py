@@ -20,8 +20,7 @@ from tests.client.fakes import NESTED, Answer, client_of, error_of
 from tests.client.settings_servers import NestedServer
 from tests.servers.nested.record import ADDRESSES
 
-LLM = "agent_settings.llm"
-client_to = partial(client_of, server=NESTED)
+LLM, client_to = "agent_settings.llm", partial(client_of, server=NESTED)
 
 
 async def loaded(client: Client) -> Settings:

@@ -21,8 +21,7 @@ from tests.client.fakes import FAST, KEY, Conversation, answering, client_at, er
 
 SHORT = Limits(read=0.15, slow=0.4, quick=0.4, body=100_000, list_body=100_000, repeat_after=0, per_second=10_000)
 """What is waited for in vain is short, what a busy machine needs is not."""
-EMPTY = plain(b'{"items": []}')
-NOTHING = answering(b"")
+EMPTY, NOTHING = plain(b'{"items": []}'), answering(b"")
 
 
 async def failed(answer: Conversation, limits: Limits = FAST) -> tuple[ServiceError, list[bytes]]:

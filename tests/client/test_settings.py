@@ -297,8 +297,7 @@ async def test_a_schema_is_read_with_whole_places_without_canonical_fields_and_n
         assert (await error_of(client.settings.schema())).kind is ErrorKind.WRONG_API
 
 
-BOTH = pytest.mark.parametrize("nested", [False, True], ids=["flat", "nested"])
-VALUE = SecretStr("v")
+BOTH, VALUE = pytest.mark.parametrize("nested", [False, True], ids=["flat", "nested"]), SecretStr("v")
 
 
 def opened(nested: bool, *held: str, written: Answer | None = None) -> tuple[Client, FakeServer]:

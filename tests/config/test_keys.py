@@ -17,8 +17,7 @@ from quarterdeck.config.keys import KeyringUnavailableError, Keys, Owner, System
 from tests.keyrings import Good, Hanging, Lying, Raising
 
 SENTINEL = "sentinel-key-77ad"
-KEY = SecretStr(SENTINEL)
-OWNER = Owner("work", "https://work.example")
+KEY, OWNER = SecretStr(SENTINEL), Owner("work", "https://work.example")
 WORK = Connection("work", "https://work.example/base", kept=True)
 
 

@@ -3,8 +3,7 @@ from hypothesis import strategies as st
 
 from quarterdeck.fleet.order import HOLD, Order, Rank, held
 
-RANKS = st.builds(Rank, st.integers(0, 3) | st.none(), st.just(0), st.booleans())
-ID = st.sampled_from("abcdefgh")
+RANKS, ID = st.builds(Rank, st.integers(0, 3) | st.none(), st.just(0), st.booleans()), st.sampled_from("abcdefgh")
 IDS = st.lists(st.sampled_from("abcdefghijkl"), unique=True)
 
 

@@ -189,8 +189,7 @@ async def test_a_batch_that_knows_none_of_the_rows_is_doubted_until_the_whole_li
         assert deck.ids == ["c", "d", "e"]
 
 
-IDS = st.sampled_from("abcdef")
-VERSIONS = st.integers(0, 2)
+IDS, VERSIONS = st.sampled_from("abcdef"), st.integers(0, 2)
 PAGE = st.lists(st.builds(Item, IDS, VERSIONS), max_size=3)
 BATCH = st.dictionaries(IDS, st.none() | VERSIONS, max_size=4)
 LISTED = st.lists(IDS, max_size=6).map(tuple)

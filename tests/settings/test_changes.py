@@ -15,8 +15,7 @@ from quarterdeck.settings.mcp_server import as_data, bare, members
 from tests.settings.strategies import FILES, NOON, PLAIN_FIELDS, counted, marked_drafts, saved
 
 PLAIN, ADDED = StdioServer(name="plain", command="uvx"), SseServer(url="https://a.example/sse")
-BOTH = McpConfig(stdio_servers=(FILES, PLAIN))
-NOTHING = Journal()
+BOTH, NOTHING = McpConfig(stdio_servers=(FILES, PLAIN)), Journal()
 STORED = Settings(language="de", llm_api_key_set=True, search_api_key_set=False, mcp_config=BOTH)
 
 

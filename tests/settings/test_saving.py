@@ -208,14 +208,12 @@ async def save_on(server: FlatServer, draft: Draft, notes: Notes | None = None, 
 
 
 BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)
-HAD = BASE.model_copy(update={"llm_api_key_set": True})
-LANGUAGE = Draft(BASE).set("language", "fr")
+HAD, LANGUAGE = BASE.model_copy(update={"llm_api_key_set": True}), Draft(BASE).set("language", "fr")
 DRAFT = LANGUAGE.set("llm_api_key", SecretStr("new"))
 NOT_KNOWN = "Not known whether it is stored: API key. The connection to server.test broke. Save it again."
 LOCKED, NOT_STORED = Answer({"detail": "locked"}, 500), "It was not stored: The server failed with 500: locked."
 NOT_YET = "Not stored so far, but it still may be: The connection to server.test broke."
-EVERY = {"language", "llm_api_key"}
-BOTH = Draft(HAD).set("language", "fr").set("llm_api_key", SecretStr("new"))
+EVERY, BOTH = {"language", "llm_api_key"}, Draft(HAD).set("language", "fr").set("llm_api_key", SecretStr("new"))
 
 
 @pytest.mark.parametrize(

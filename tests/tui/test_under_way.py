@@ -338,8 +338,7 @@ async def test_the_cursor_stays_where_it_was_moved_before_a_start_was_answered(f
 
 @pytest.mark.parametrize("place", ["1", "2", "3"])
 async def test_a_reading_that_was_asked_for_shows_at_once_though_nothing_answers(fleet: FakeFleet, place: str) -> None:
-    server = slow(fleet, lambda request: hanging)
-    hanging = False
+    server, hanging = slow(fleet, lambda request: hanging), False
     async with at_deck(answering(server), PROD, size=WIDE, sees=("Fix login", "live")) as user:
         await user.press(place, until=lambda: "live" in user.line(0) or re.search(r"read \d\d:\d\d", user.line(0)))
         hanging = True

@@ -12,8 +12,7 @@ from tests.tui.user import WIDE, Words
 from tests.tui_settings.conftest import FULL, Decks, FormUser
 
 VERIFICATION, TIMEOUT = "agent_settings.verification", "agent_settings.llm.timeout"
-KIND = "agent_settings.agent_kind"
-MAJOR = {"prominence": "major", "value_type": "string"}
+KIND, MAJOR = "agent_settings.agent_kind", {"prominence": "major", "value_type": "string"}
 
 
 async def test_on_a_first_run_every_list_of_choices_opens_and_takes_one(deck: Decks) -> None:
