@@ -39,7 +39,8 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
 
 
-ROUNDS, Start = 15, Callable[[], AbstractContextManager[Terminal]]
+ROUNDS = 15
+Start = Callable[[], AbstractContextManager[Terminal]]
 
 
 def starts() -> Iterator[Figure]:
@@ -148,7 +149,8 @@ def watching() -> Iterator[Figure]:
             plain.until(programs.SANDBOX)
             programs.at_sandboxes(deck, 15 + size / 100 * PER_PAGE)
             before = plain.cpu, deck.cpu
-            written, rows = deck.count(SECONDS), f"{size:,} sandboxes"
+            written = deck.count(SECONDS)
+            rows = f"{size:,} sandboxes"
             ours, plainly = deck.cpu - before[1], plain.cpu - before[0]
             yield Figure(f"CPU watching {rows} / plain", ours / plainly, 1.3)
             yield Figure(f"memory watching {rows} / plain", deck.most_memory / plain.most_memory, budget)

@@ -159,7 +159,8 @@ async def test_no_secret_is_in_any_log_or_error_and_the_log_names_requests(caplo
 
 
 AT_ONCE, BEYOND_CLOCKS = {"Retry-After": "0"}, "Fri, 31 Dec 99999999999999999999 23:59:59 GMT"
-DONE, Lost = Answer({"success": True}), Answer | Exception
+DONE = Answer({"success": True})
+Lost = Answer | Exception
 LOST: list[Lost] = [
     httpx.ReadTimeout(""),
     httpx.ReadError(""),

@@ -31,7 +31,8 @@ PLAIN_FIELDS = {
     "git_user_name": st.none() | WORDS,
 }
 FLAGS = {"llm_api_key_set": st.booleans(), "search_api_key_set": st.booleans()}
-RECORDS, Edits = st.builds(Settings, **PLAIN_FIELDS, **FLAGS), list[tuple[str, object]]
+RECORDS = st.builds(Settings, **PLAIN_FIELDS, **FLAGS)
+Edits = list[tuple[str, object]]
 EDITS = st.lists(st.one_of(*(st.tuples(st.just(key), values) for key, values in PLAIN_FIELDS.items())), max_size=6)
 MARK = "zqx"  # what every secret of the marked servers begins with, and nothing else holds
 MARKED = st.integers(0, 9).map(lambda number: f"{MARK}{number}")

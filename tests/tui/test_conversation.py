@@ -434,7 +434,10 @@ async def test_what_was_being_sent_at_the_end_is_perhaps_sent(
 async def test_what_was_sent_on_a_connection_that_was_opened_anew_is_no_draft(
     agent: FakeAgent, tmp_path: Path, state: KeptState
 ) -> None:
-    server, kept = Gated(agent, to(EVENTS)), lambda: [*tmp_path.rglob("drafts/*.json")]
+    def kept() -> bool:
+        return any(tmp_path.rglob("drafts/*.json"))
+
+    server = Gated(agent, to(EVENTS))
     async with opened(agent, state=state, server=server) as user:
         await user.press("m", *"go on", "ctrl+s", "escape", until=lambda: server.waited and kept())
         user.deck.connecting.open(user.deck.endpoint)
