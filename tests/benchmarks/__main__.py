@@ -149,8 +149,7 @@ def watching() -> Iterator[Figure]:
             plain.until(programs.SANDBOX)
             programs.at_sandboxes(deck, 15 + size / 100 * PER_PAGE)
             before = plain.cpu, deck.cpu
-            written = deck.count(SECONDS)
-            rows = f"{size:,} sandboxes"
+            written, rows = deck.count(SECONDS), f"{size:,} sandboxes"
             ours, plainly = deck.cpu - before[1], plain.cpu - before[0]
             yield Figure(f"CPU watching {rows} / plain", ours / plainly, 1.3)
             yield Figure(f"memory watching {rows} / plain", deck.most_memory / plain.most_memory, budget)

@@ -25,8 +25,7 @@ from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.transport import Access
 
 KEY, FAST = "sentinel-key-5f2a", Limits(repeat_after=0, per_second=10_000)
-FLAT = UNASKED
-NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True, fields=NESTED_RULES)
+FLAT, NESTED = UNASKED, Server(Generation.NESTED, KeyState.ACCEPTED, merges=True, fields=NESTED_RULES)
 
 
 @dataclass(frozen=True)

@@ -191,8 +191,7 @@ async def test_a_batch_that_knows_none_of_the_rows_is_doubted_until_the_whole_li
 
 IDS, VERSIONS = st.sampled_from("abcdef"), st.integers(0, 2)
 PAGE = st.lists(st.builds(Item, IDS, VERSIONS), max_size=3)
-BATCH = st.dictionaries(IDS, st.none() | VERSIONS, max_size=4)
-LISTED = st.lists(IDS, max_size=6).map(tuple)
+BATCH, LISTED = st.dictionaries(IDS, st.none() | VERSIONS, max_size=4), st.lists(IDS, max_size=6).map(tuple)
 
 
 @given(st.lists(PAGE | BATCH | LISTED, max_size=8))
