@@ -166,13 +166,15 @@ def test_lesser_settings_are_shown_where_all_are_asked_for_and_what_is_not_taken
     assert (taken.out, taken.err) == ("1 of 1 changes verified\n", f"quarterdeck: Left alone: {always}")
 
 
-def test_the_address_that_goes_with_the_old_model_is_named_before(nested: Run) -> None:
-    nested("settings", "set", "llm_model=anthropic/claude", "llm_base_url=https://own.example/v1")
-    change = ("settings", "set", "llm_model=openai/gpt-5")
-    words = "Base URL: https://own.example/v1 is cleared"
-    assert words in nested(*change, "--dry-run").out
-    assert words in nested(*change, status=2).err
-    assert nested("settings", "show", "--json").json["llm_base_url"] == "https://own.example/v1"
+def test_the_address_that_goes_with_the_old_model_is_named_before_and_comes_back_with_it(nested: Run) -> None:
+    address, change = "https://own.example/v1", ("settings", "set", "llm_model=openai/gpt-5")
+    nested("settings", "set", "llm_model=anthropic/claude", f"llm_base_url={address}")
+    assert f"Base URL: {address} is cleared" in nested(*change, "--dry-run").out
+    assert f"Base URL: {address} is cleared" in nested(*change, status=2).err
+    assert nested("settings", "show", "--json").json["llm_base_url"] == address
+    nested(*change, "--accept-losses")
+    assert f"set: Base URL: not set -> {address}" in nested("settings", "undo").out
+    assert nested("settings", "show", "--json").json["llm_base_url"] == address
 
 
 def test_secrets_of_servers_are_lost_only_where_somebody_says_so(nested: Run) -> None:

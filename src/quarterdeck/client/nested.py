@@ -155,6 +155,12 @@ def gone_with_condenser(base: Settings | None, changes: SettingsChanges) -> tupl
     return tuple(CANONICAL.get(place, place) for place in own if base.leaves[place] is not None)
 
 
+def gone_along(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
+    """Return the settings that a store discards though the changes do not name them, and that have a value."""
+    cleared = base is not None and base.leaves and base.llm_base_url and _clears_address(base, changes)
+    return (*gone_with_condenser(base, changes), *(["llm_base_url"] if cleared else ()))
+
+
 def _clears_address(base: Settings | None, changes: SettingsChanges) -> bool:
     """Whether a change of the model must clear its address, because that belongs to the old model's provider.
 

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, JsonValue, model_validator
 
 from quarterdeck.client.models.mcp import McpServer, listed
-from quarterdeck.client.nested import AGENT_KIND, gone_with_condenser
+from quarterdeck.client.nested import AGENT_KIND, gone_along, gone_with_condenser
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.draft import MCP, Draft, is_same
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
@@ -122,8 +122,8 @@ def changes_of(draft: Draft, seen: Draft | None = None) -> KeptChanges:
 
 
 def _field_changes(draft: Draft, seen: Draft | None) -> Iterator[tuple[str, FieldChange]]:
-    """Yield the changes of fields; after a save also what went with the old kind of condenser."""
-    gone = () if seen is None else gone_with_condenser(draft.base, draft.edits)
+    """Yield the changes of fields; after a save also what went along with others."""
+    gone = () if seen is None else gone_along(draft.base, draft.edits)
     for key in (*draft.edits, *(key for key in gone if key in draft.fields.by_key)):
         if key == MCP:
             continue
