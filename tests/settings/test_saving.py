@@ -28,7 +28,7 @@ from quarterdeck.settings.save import Caller, SaveResult, complaint, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, verify
 from tests.client.fakes import NESTED, Answer, Asked, client_of
-from tests.client.settings_servers import DOWN, LOST, FlatServer
+from tests.client.settings_servers import DOWN, LOST, STORED, FlatServer, NestedServer
 from tests.live.test_settings import VALUES
 from tests.settings.strategies import EDITS, RECORDS, Edits, edited, errors, marked_drafts, saved
 
@@ -203,8 +203,36 @@ async def save_on(server: FlatServer, draft: Draft, notes: Notes | None = None, 
     notes = notes or Notes(server)
     client, _ = client_of(notes, server=MERGING)
     async with client:
-        store = RememberingStore(client, TypedSecrets())
-        return await save(draft, store, Caller(notes.mine, notes.agrees, notes.note, notes.keep, utc_now, **more))
+        return await save_in(RememberingStore(client, TypedSecrets()), draft, notes, **more)
+
+
+async def save_in(store: RememberingStore, draft: Draft, notes: Notes, **more: Any) -> SaveResult:
+    return await save(draft, store, Caller(notes.mine, notes.agrees, notes.note, notes.keep, utc_now, **more))
+
+
+@pytest.mark.parametrize(
+    ("changed", "answer", "words"),
+    [
+        ({"env": {"K": SecretStr("two")}}, LOST, "Not known whether it is stored: stdio files."),
+        ({"cwd": "/srv"}, STORED, "Saved, but only 0 of 1 verified: stdio files is different"),
+        ({"name": "docs"}, STORED, "Saved, but only 0 of 1 verified: stdio docs is not there"),
+    ],
+)
+async def test_what_is_not_stored_of_a_server_whose_secrets_are_not_told_stays_an_edit(
+    changed: dict[str, Any], answer: Answer | Exception, words: str
+) -> None:
+    keeper, files = NestedServer(), StdioServer(name="files", command="npx", env={"K": SecretStr("one")})
+    client, _ = client_of(lambda asked: answer if is_kept and asked.method == "POST" else keeper(asked), server=NESTED)
+    nested, store, is_kept = fields_on(NESTED, (), "openhands"), RememberingStore(client, TypedSecrets()), False
+    async with client:
+        added = Draft(await store.load(), fields=nested).change_servers(Servers.add, files)
+        assert (await save_in(store, added, Notes(flat(BASE)))).words == "Saved · 1 accepted"
+        stored, is_kept = Draft(await store.load(), fields=nested), True
+        edit = stored.change_servers(Servers.edit, 0, stored.servers.entries[0].server.model_copy(update=changed))
+        result = await save_in(store, edit, Notes(flat(BASE)))
+        assert (result.words.startswith(words), result.draft.changes) == (True, edit.changes)
+        keeper.agent["mcp_config"]["files"] |= {"command": "uvx", "env": {"K": "of somebody else"}}
+        assert Draft(await store.load(), fields=nested).servers.entries[0].server.env == {}
 
 
 BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)

@@ -18,6 +18,10 @@ from quarterdeck.settings.masks import MASK
 
 MODELS: Mapping[str, type[McpServer]] = {model.kind: model for model in LISTS.values()}
 """The model for each kind of server."""
+USUAL_TIMEOUT = 60
+"""The default time-out of a streamable HTTP server, in seconds."""
+_UNTOLD = frozenset({"api_key", "auth", "env", "headers", "transport", "type"})
+"""Members that a service which hides secrets does not tell, or not as they were sent."""
 
 
 def place_of(server: McpServer) -> tuple[str, str]:
@@ -137,6 +141,21 @@ def members(server: McpServer) -> dict[str, Any]:
     """Return the members of a server as JSON data, including its secrets."""
     revealed: dict[str, Any] = replace_secrets(server.model_dump(exclude_unset=True), lambda _at, secret, _: secret)
     return revealed
+
+
+def told(server: McpServer, *, hidden: bool) -> dict[str, Any]:
+    """Return the members by which a server is compared with what was sent; if secrets are `hidden`, without those.
+
+    An empty key equals none, and a missing time-out the default one; the name of an address is left out, because only
+    one generation has it.
+    """
+    given = {name: value for name, value in members(server).items() if value is not None}
+    if hidden:
+        given = {name: value for name, value in given.items() if name not in _UNTOLD}
+    if isinstance(server, StdioServer):
+        return {"kind": server.kind, "args": [], "env": {}, **given}
+    usual = {"kind": server.kind, "api_key": "", "timeout": USUAL_TIMEOUT}
+    return usual | {name: value for name, value in given.items() if name != "name"}
 
 
 def as_data(server: McpServer) -> dict[str, Any]:

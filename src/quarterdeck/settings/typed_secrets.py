@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import Outcome, ServiceError
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.settings.mcp_server import place_of
+from quarterdeck.settings.mcp_server import place_of, told
 from quarterdeck.settings.words import has_secret, holds_secret
 
 TypedSecrets = dict[tuple[str, str], McpServer]
@@ -39,12 +39,7 @@ class RememberingStore:
         config = changes.get("mcp_config")
         sent = listed(config) if isinstance(config, McpConfig) else ()
         new = {place_of(one): one for one in sent if holds_secret(one)}
-        try:
-            await self.client.settings.store(base, changes)
-        except ServiceError as error:
-            if error.outcome is Outcome.UNKNOWN:
-                self.typed.update(new)
-            raise
+        await self.client.settings.store(base, changes)
         if config is not None:
             self.typed.clear()
             self.typed.update(new)
@@ -57,10 +52,11 @@ class RememberingStore:
             return None
 
     def _with_secrets(self, server: McpServer) -> McpServer:
-        """Add the secrets typed for a server, unless it no longer signs in: then somebody else has replaced it."""
+        """Add the secrets typed for a server, unless it looks otherwise than it was sent: somebody else replaced it."""
         known = self.typed.get(place_of(server), server)
         signs_in = isinstance(known, StdioServer) or not has_secret(known) or "auth" in (server.model_extra or {})
-        return server.model_copy(update=dict(_secrets(known))) if signs_in else server
+        is_same = signs_in and told(known, hidden=True) == told(server, hidden=True)
+        return server.model_copy(update=dict(_secrets(known))) if is_same else server
 
 
 def _secrets(server: McpServer) -> Mapping[str, Any]:

@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from quarterdeck.client.models.mcp import McpServer, StdioServer, listed
+from quarterdeck.client.models.mcp import listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.mcp import Servers, held_of
-from quarterdeck.settings.mcp_server import members, place_of
+from quarterdeck.settings.mcp_server import place_of, told
 from quarterdeck.settings.merge import merge
 
 ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) at every load."
@@ -168,11 +168,12 @@ def _server_differences(meant: Servers, seen: Draft) -> tuple[list[Difference], 
     held = held_of(meant, there)
     for entry in meant.remaining:
         one = held.get(entry.row)
-        if one is not None:
-            there.remove(one)
-        elif entry.was in there:  # the server it was made from is not another difference
-            there.remove(entry.was)
-        if one is None or _told(one, hidden=hidden) != _told(entry.server, hidden=hidden):
+        before = None if entry.was is None else told(entry.was, hidden=hidden)
+        # The server it was made from is not another difference.
+        found = one or next((each for each in there if told(each, hidden=hidden) == before), None)
+        if found is not None:
+            there.remove(found)
+        if one is None or told(one, hidden=hidden) != told(entry.server, hidden=hidden):
             came, asked = "not there" if one is None else "different", entry.edited
             differences.append(Difference(MCP, words.server_title(entry.server), "stored", came, asked))
     leaving = {
@@ -188,22 +189,3 @@ def _server_differences(meant: Servers, seen: Draft) -> tuple[list[Difference], 
             wanted, note = ("not there", "") if left_by is None else ("deleted", "" if hidden else ADDED_AGAIN)
             differences.append(Difference(MCP, title, wanted, "there", asked=left_by is not None, note=note))
     return differences, returned
-
-
-def _told(server: McpServer, *, hidden: bool) -> dict[str, Any]:
-    """Return the members by which a server is compared.
-
-    An empty key equals none, and a missing time-out the default one; the name of an address is left out, because only
-    one generation has it. If secrets are `hidden`, only visible members count.
-    """
-    given = members(server)
-    if hidden:
-        given = {name: value for name, value in given.items() if name in _NOT_HIDDEN}
-    if isinstance(server, StdioServer):
-        return {"args": [], "env": {}, **given}
-    usual = {"api_key": "", "timeout": words.USUAL_TIMEOUT}
-    return usual | {name: value for name, value in given.items() if value is not None and name != "name"}
-
-
-_NOT_HIDDEN = ("name", "command", "args", "url", "timeout")
-"""Members of an MCP server that are returned even if secrets are not."""

@@ -15,11 +15,9 @@ from quarterdeck.settings import masks, mcp_server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Entry, Servers
-from quarterdeck.settings.mcp_server import holds_hidden, missing
+from quarterdeck.settings.mcp_server import USUAL_TIMEOUT, holds_hidden, missing
 
 NOT_SET = "not set"
-USUAL_TIMEOUT = 60
-"""The default time-out of a streamable HTTP server, in seconds."""
 
 
 def value_words(entry: Field, value: Any) -> str:
