@@ -62,9 +62,9 @@ async def test_what_somebody_else_saves_before_and_during_the_review_is_kept(use
 
 
 async def test_a_field_both_saved_is_asked_about(user: FormUser) -> None:
-    await user.edits(language="French", git_user_name="Grace", max_iterations="77")
+    await user.edits(language="French", git_user_name="Grace", max_iterations="77", condenser_max_size="99")
     long = "Edsger Wybe Dijkstra, once of Rotterdam, then of Nuenen and of Austin"
-    theirs = {"language": "it", "git_user_name": long, "git_user_email": "theirs@host"}
+    theirs = {"language": "it", "git_user_name": long, "git_user_email": "theirs@host", "condenser_max_size": 88}
     await user.client.settings.store(await user.stored(), theirs)
     await user.press("ctrl+r", sees="Fields you edited were changed elsewhere, too")
     await user.go_to("git_user_email", sees="theirs@host")
@@ -72,7 +72,8 @@ async def test_a_field_both_saved_is_asked_about(user: FormUser) -> None:
     await user.press("escape", "ctrl+s")
     await user.sees("Changed here and elsewhere", "fr · French", "it · Italian", "Language  was en · English")
     await user.press("t", sees=("Changed here and elsewhere", "was Ada Lovelace", "Grace", "Edsger", "of Austin"))
-    await user.press("m", sees=("Review the changes", "77"))
+    await user.press("m", sees=("Changed here and elsewhere", "99", "88"))
+    await user.press("t", sees=("Review the changes", "77"))
     await user.press("enter", sees="verified")
     after = await user.stored()
     assert (after.language, after.git_user_name, after.max_iterations) == ("it", "Grace", 77)

@@ -65,10 +65,10 @@ def merge(draft: Draft, theirs: Settings | None, kept_here: Sequence[McpServer] 
 
 def except_for(keys: Collection[str], newer: Settings, older: Settings) -> Settings:
     """Return a newer record with the older values of some settings."""
-    told = {name for key in keys for name in (key, f"{key}_set") if name in Settings.model_fields}
+    told = {key for key in keys if "." not in key} | {f"{key}_set" for key in keys} & Settings.model_fields.keys()
     leaves = {place: value for place, value in newer.leaves.items() if place not in keys}
     leaves |= {place: value for place, value in older.leaves.items() if place in keys}
-    return newer.model_copy(update={name: getattr(older, name) for name in told} | {"leaves": leaves})
+    return newer.model_copy(update={name: getattr(older, name, None) for name in told} | {"leaves": leaves})
 
 
 def changed(before: Draft, after: Draft) -> tuple[str, ...]:
