@@ -85,6 +85,8 @@ def test_of_two_servers_that_differ_by_a_secret_alone_the_right_one_goes() -> No
     first, second = (SseServer(url=f"https://a.example/mcp?token={token}") for token in ("one", "two"))
     draft = Draft(Settings(mcp_config=McpConfig.of((first, second))))
     assert listed(restored_on(draft, draft.change_servers(Servers.remove, 1)).draft.servers.config()) == (first,)
+    added = Draft(Settings(mcp_config=McpConfig.of((first,)))).change_servers(Servers.add, second)
+    assert listed(undo_of(added).draft.servers.config()) == (first,)
 
 
 def test_what_moved_on_the_server_meanwhile_is_named_and_the_edit_is_on_top_of_it() -> None:

@@ -73,6 +73,8 @@ class ServerChange(BaseModel, frozen=True):
     new_here: bool
     typed: tuple[str, ...] = ()
     """Secrets of the new version that the old one lacks, in words."""
+    new_nth: int | None = None
+    """The number of the new version, as the server has it."""
 
     @property
     def back(self) -> "ServerChange":
@@ -80,6 +82,8 @@ class ServerChange(BaseModel, frozen=True):
         return ServerChange(
             old=self.new,
             old_here=self.new_here,
+            nth=self.new_nth,
+            new_nth=self.nth,
             lost=self.typed,
             new=self.old,
             new_here=self.old_here,
@@ -138,7 +142,7 @@ def _field_changes(draft: Draft, seen: Draft | None) -> Iterator[tuple[str, Fiel
 
 def _server_changes(draft: Draft, seen: Draft | None) -> Iterator[ServerChange]:
     there = listed(seen.base.mcp_config) if seen is not None and seen.base is not None else ()
-    held = held_of(draft.servers, there)
+    held, after = held_of(draft.servers, there), tuple(versions(enumerate(map(bare, there))))
     others = Counter(map(place_of, there)) - Counter(map(place_of, held.values()))
     before = _versions(draft.servers, here=False) | _versions(draft.servers, here=True)
     for entry in draft.servers.edited:
@@ -157,6 +161,7 @@ def _server_changes(draft: Draft, seen: Draft | None) -> Iterator[ServerChange]:
             new=None if new is None else bare(new),
             new_here=entry.disabled and new is not None,
             typed=() if new is None else typed_anew(new, old),
+            new_nth=next((version.nth for version, each in zip(after, there, strict=True) if each is new), None),
         )
 
 
