@@ -208,6 +208,9 @@ async def test_a_token_is_set_unless_it_is_refused_beside_others_and_all_are_cle
 async def test_profiles_are_saved_activated_renamed_and_deleted_ten_at_most(nested: FormUser) -> None:
     await nested.go_to("profile:", "a", sees="room for 10")
     await nested.type("my model", "enter", sees="A name has 1 to 64 letters")
+    await nested.client.profiles.save("taken")
+    await nested.retype("taken", "enter", sees="A profile with the name taken is there already.")
+    await nested.client.profiles.delete("taken")
     await nested.retype("claude", "enter", sees="The profile claude is saved.")
     await nested.go_to("profile:claude", sees=("enter Activate", "a New"))
     await nested.press("enter", sees="It takes the place of the LLM settings")

@@ -29,8 +29,12 @@ class ProfilesResource:
         return response.read_as(Profiles, "The list of profiles cannot be read.")
 
     async def save(self, name: str) -> None:
-        """Save the stored LLM settings, with the key, under a name; an existing profile of that name is overwritten."""
-        await self._send(Request("POST", f"{PROFILES}/{_checked(name)}", body={}))
+        """Save the stored LLM settings, with the key, under a new name: the server would overwrite an existing one."""
+        path = f"{PROFILES}/{_checked(name)}"
+        if any(profile.name == name for profile in (await self.list()).items):
+            words = f"A profile with the name {name} is there already."
+            raise ServiceError(ErrorKind.CONFLICT, words, "Take another name.", outcome=Outcome.NOT_SENT)
+        await self._send(Request("POST", path, body={}))
 
     async def activate(self, name: str) -> None:
         """Copy a profile over the current LLM settings; load the settings again afterwards."""
