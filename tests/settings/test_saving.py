@@ -27,6 +27,7 @@ from quarterdeck.settings.review import Review, ReviewLine, problems, review, un
 from quarterdeck.settings.save import Caller, SaveResult, complaint, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, verify
+from quarterdeck.settings.words import holds_secret
 from tests.client.fakes import NESTED, Answer, Asked, client_of
 from tests.client.settings_servers import DOWN, LOST, STORED, FlatServer, NestedServer
 from tests.live.test_settings import VALUES
@@ -210,17 +211,15 @@ async def save_in(store: RememberingStore, draft: Draft, notes: Notes, **more: A
     return await save(draft, store, Caller(notes.mine, notes.agrees, notes.note, notes.keep, utc_now, **more))
 
 
-@pytest.mark.parametrize(
-    ("changed", "answer", "words"),
-    [
-        ({"env": {"K": SecretStr("two")}}, LOST, "Not known whether it is stored: stdio files."),
-        ({"cwd": "/srv"}, STORED, "Saved, but only 0 of 1 verified: stdio files is different"),
-        ({"name": "docs"}, STORED, "Saved, but only 0 of 1 verified: stdio docs is not there"),
-    ],
-)
-async def test_what_is_not_stored_of_a_server_whose_secrets_are_not_told_stays_an_edit(
-    changed: dict[str, Any], answer: Answer | Exception, words: str
-) -> None:
+UNSTORED: list[tuple[dict[str, Any], Answer | Exception, str]] = [
+    ({"env": {"K": SecretStr("two")}}, LOST, "Not known whether it is stored: stdio files."),
+    ({"cwd": "/srv"}, STORED, "Saved, but only 0 of 1 verified: stdio files is different"),
+    ({"name": "docs"}, STORED, "Saved, but only 0 of 1 verified: stdio docs is not there"),
+]
+
+
+@pytest.mark.parametrize(("changed", "answer", "words"), UNSTORED)
+async def test_what_is_not_stored_of_a_server_stays(changed: Any, answer: Answer | Exception, words: str) -> None:
     keeper, files = NestedServer(), StdioServer(name="files", command="npx", env={"K": SecretStr("one")})
     client, _ = client_of(lambda asked: answer if is_kept and asked.method == "POST" else keeper(asked), server=NESTED)
     nested, store, is_kept = fields_on(NESTED, (), "openhands"), RememberingStore(client, TypedSecrets()), False
@@ -232,7 +231,7 @@ async def test_what_is_not_stored_of_a_server_whose_secrets_are_not_told_stays_a
         result = await save_in(store, edit, Notes(flat(BASE)))
         assert (result.words.startswith(words), result.draft.changes) == (True, edit.changes)
         keeper.agent["mcp_config"]["files"] |= {"command": "uvx", "env": {"K": "of somebody else"}}
-        assert Draft(await store.load(), fields=nested).servers.entries[0].server.env == {}
+        assert not holds_secret(Draft(await store.load(), fields=nested).servers.entries[0].server)
 
 
 BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)
