@@ -79,10 +79,10 @@ async def test_a_second_opener_shares_all_but_only_the_owner_declares_dead(open_
 
 async def test_what_an_owner_had_begun_to_create_goes_on_in_the_next(open_service: Opener, folder: Path) -> None:
     owner, second = await open_service(), await open_service()
-    task = (await owner.created({}))["id"]
+    task = await owner.created({})
     sql(folder, "UPDATE start_tasks SET status = 'WORKING', runner_boot = 'killed'")
     await owner.service.aclose()
-    assert (await second.ended(task))["status"] == "READY"
+    assert (await second.ended(task["id"]))["status"] == "READY"
 
 
 async def test_what_cannot_be_used_is_named_and_left_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -434,17 +435,14 @@ async def test_what_was_being_sent_at_the_end_is_perhaps_sent(
 async def test_what_was_sent_on_a_connection_that_was_opened_anew_is_no_draft(
     agent: FakeAgent, tmp_path: Path, state: KeptState
 ) -> None:
-    def kept() -> bool:
-        return any(tmp_path.rglob("drafts/*.json"))
-
-    server = Gated(agent, to(EVENTS))
+    server, kept = Gated(agent, to(EVENTS)), partial(tmp_path.rglob, "drafts/*.json")
     async with opened(agent, state=state, server=server) as user:
-        await user.press("m", *"go on", "ctrl+s", "escape", until=lambda: server.waited and kept())
+        await user.press("m", *"go on", "ctrl+s", "escape", until=lambda: server.waited and any(kept()))
         user.deck.connecting.open(user.deck.endpoint)
         await user.until(lambda: not user.deck.screen.query("Log, #frame"))
         await user.press("enter", until=lambda: user.deck.screen.query(Log))
         server.gate.set()
-        await user.until(lambda: not kept())
+        await user.until(lambda: not any(kept()))
 
 
 async def test_messages_that_the_log_does_not_have_come_back_in_order(agent: FakeAgent) -> None:
