@@ -30,7 +30,7 @@ async def test_a_conversation_is_created_followed_and_listed_with_all_of_its_det
 
 
 async def test_title_and_sandbox_are_taken_as_typed_gone_to_paused_and_resumed_from_there(deck: Decks) -> None:
-    async with deck(sees="No conversations.") as user:
+    async with deck(sees="no agent runs in the local service.") as user:
         await user.press("n", sees="The local service keeps conversations", lacks="grouped")
         sandbox = await user.session.start("shell")
         await user.until(lambda: sandbox.id in user.session.sandboxes.records)
