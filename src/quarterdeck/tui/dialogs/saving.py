@@ -70,7 +70,7 @@ class ReviewDialog(Dialog[bool]):
         super().__init__(title)
         self._review: Review | None = None
         self._request: PreparedRequest | None = None
-        self._careful = ""
+        self._why_not_enter = ""
         """Why enter is not enough to agree, so that one that is held down does not; empty if it is."""
         self.answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether to send; escape means no."""
@@ -103,21 +103,21 @@ class ReviewDialog(Dialog[bool]):
         self._review, self._request = review, request
         above = (*preface, EMPTY) if preface else ()
         self.introduce((*above, *review_lines(review, why=why)))
-        self._careful = "Something would be lost" if review.losses else "It is asked again" if why else ""
-        yes = ("y" if self._careful else "enter", "save and lose it" if review.losses else "save")
+        self._why_not_enter = "Something would be lost" if review.losses else "It is asked again" if why else ""
+        yes = ("y" if self._why_not_enter else "enter", "save and lose it" if review.losses else "save")
         self.hint((yes, ("esc", "go back"), SCROLL, ("r", "show the request")))
         self.complain(None)
 
     def action_agree(self) -> None:
         """Continue with the save, unless this key is not enough."""
-        if self._careful:
-            self.complain(f"{self._careful}: y saves all the same, esc goes back.")
+        if self._why_not_enter:
+            self.complain(f"{self._why_not_enter}: y saves all the same, esc goes back.")
         elif self._review is not None:
             self._answer(yes=True)
 
     def action_agree_anyway(self) -> None:
         """Continue although something is lost, or it is asked again."""
-        if self._careful:
+        if self._why_not_enter:
             self._answer(yes=True)
 
     def action_cancel(self) -> None:
