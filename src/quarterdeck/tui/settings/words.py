@@ -76,7 +76,7 @@ class WhoseDialog(Dialog[bool]):
     """Asks whether edits are meant for other settings; no letter answers, because it opens while somebody may type."""
 
     BINDINGS = bindings({"ctrl+y": "dismiss(True)", "ctrl+n": "dismiss(False)"})
-    HINTS: ClassVar[Hints] = (("^y", "keep them"), ("^n", "drop them"))
+    HINTS: ClassVar[Hints] = (("^y esc", "keep them"), ("^n", "drop them"))
 
 
 def whose_dialog(loaded: Settings | None, found: Settings | None, *, of_another: bool) -> WhoseDialog:
