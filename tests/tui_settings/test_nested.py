@@ -324,3 +324,13 @@ async def test_a_value_lost_halfway_is_made_by_trying_again(deck_at: Decks, monk
         await user.press("a", sees="did nothing; press it again.")
     assert len(server.sent("DELETE")) == 1
     assert server.sent("POST")[-1].body == {"name": "API_TOKEN", "value": "sentinel-value", "description": "d"}
+
+
+async def test_what_is_hidden_of_a_server_with_another_name_and_command_is_named_as_lost(nested: FormUser) -> None:
+    await nested.go_to("mcp:2", "enter", "end", "2", "tab", *"x", "ctrl+s")
+    await nested.go_to("mcp:0", "d", "ctrl+s", sees="MCP servers tools-example-org, db2: their keys")
+    await nested.press("y", sees="verified")
+    await nested.choose("Undo save", sees=("MCP servers tools-example-org, db: their", "added"))
+    await nested.until(lambda: "its key and hidden values, if it had any; Keys and" in nested.unwrapped)
+    await nested.until(lambda: "tools-example-org, db2." in nested.unwrapped)
+    assert "auth bearer" not in nested.text

@@ -14,6 +14,7 @@ from pydantic import BaseModel, JsonValue, model_validator
 
 from quarterdeck.client.models.mcp import McpServer, listed
 from quarterdeck.client.nested import AGENT_KIND, gone_along, gone_with_condenser
+from quarterdeck.client.nested_mcp import stored_auth
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.draft import MCP, Draft, is_same
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
@@ -24,6 +25,7 @@ from quarterdeck.settings.mcp_server import (
     bare,
     filled,
     holds_hidden,
+    members,
     missing,
     paired,
     place_of,
@@ -293,6 +295,8 @@ def _restored_servers(
         title = words.server_title(change.new)
         left_out += (f"{title}: {part}" for part in dict.fromkeys((*change.typed, *missing(server))))
         comes_back = (now is None or now.was is None) and not change.new_here
+        if hidden and comes_back and stored_auth(server) is None:
+            server = type(server).model_validate({k: v for k, v in members(server).items() if k != "auth"})
         if hidden and comes_back and not over_others and not words.holds_secret(server):
             left_out.append(f"{title}: its key and hidden values, if it had any")
         row = servers.next_row if now is None else now.row

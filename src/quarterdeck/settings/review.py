@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Loss, Settings
 from quarterdeck.client.nested import AGENT, AGENT_KIND, CONDENSER_KIND, PLACES
@@ -71,12 +72,32 @@ def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
 
 def losses(draft: Draft, server: Server) -> Iterator[Problem]:
     """Yield stored values that a save removes without being asked to, unless they are typed again."""
-    for lost in client_losses(draft.base, draft.changes, server):
+    for lost in lost_by(draft, server):
         if lost.field == CONDENSER_KIND and not any(_own_values(draft, lost)):
             continue
         yield Problem(_loss_words(draft, lost), key=lost.field)
     if server.nested:
         yield from _lost_by_disabling(draft)
+
+
+def lost_by(draft: Draft, server: Server) -> tuple[Loss, ...]:
+    """Return what a save loses beside its changes; of MCP servers also what only their rows tell."""
+    found = client_losses(draft.base, draft.changes, server)
+    renamed = tuple(_renamed(draft)) if server.nested else ()
+    if not renamed:
+        return found
+    of_servers = next((loss for loss in found if loss.field == MCP), Loss(MCP, certain=True))
+    others = (loss for loss in found if loss.field != MCP)
+    return (*others, of_servers._replace(parts=(*of_servers.parts, *renamed)))
+
+
+def _renamed(draft: Draft) -> Iterator[str]:
+    """Yield the MCP servers whose name and command are new: by their old ones the client does not find them."""
+    for was, now in ((entry.was, entry.server) for entry in draft.servers.edited if entry.stays):
+        if not (isinstance(was, StdioServer) and isinstance(now, StdioServer)) or words.holds_secret(was):
+            continue
+        if was.name != now.name and (was.command, was.args) != (now.command, now.args):
+            yield now.name
 
 
 def _loss_words(draft: Draft, lost: Loss) -> str:

@@ -13,13 +13,13 @@ from itertools import chain
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import LISTS
 from quarterdeck.client.nested_mcp import named
-from quarterdeck.client.settings import PreparedRequest, losses
+from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.draft import MCP, TOKENS, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.kept import DisabledServers, Journal
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
-from quarterdeck.settings.review import Review, review
+from quarterdeck.settings.review import Review, lost_by, review
 from quarterdeck.settings.typed_secrets import RememberingStore
 from quarterdeck.settings.verify import Verified, verify
 from quarterdeck.settings.words import few
@@ -121,7 +121,7 @@ async def _send(meant: Draft, store: RememberingStore, caller: Caller) -> SaveRe
         result = SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
         return await _noted(result, caller, partial(Journal.with_save, meant=meant, found=meant.base, when=when))
     secrets, lost = None, None
-    losing = losses(meant.base, meant.changes, store.client.server)
+    losing = lost_by(meant, store.client.server)
     if any(loss.field == TOKENS for loss in losing):
         secrets = await store.secret_names()
     forget = partial(Journal.without_save, when=when)
@@ -203,7 +203,7 @@ async def _read_back(
         known = "Stored, but not verified" if lost is None else "Unknown whether it was stored"
         words = f"{known}: {error.words} Save again to see."
         return SaveResult(meant, words, error=True, meant=meant)
-    losing = losses(meant.base, meant.changes, store.client.server)
+    losing = lost_by(meant, store.client.server)
     gone = {key for loss in losing if loss.certain for key in (loss.field, *loss.parts)}
     seen = verify(
         meant,
