@@ -1,5 +1,6 @@
 """MCP servers in the form and in their dialog: what is left alone stays to the last letter, here or on the server."""
 
+import json
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -7,7 +8,7 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer, listed
 from quarterdeck.settings.kept import DisabledServers
 from quarterdeck.tui.kept_state import KeptState
-from tests.client.fakes import FakeServer
+from tests.client.fakes import FakeServer, Gated
 from tests.client.settings_servers import DOWN, FlatServer
 from tests.tui.user import LOCAL
 from tests.tui_settings.conftest import FULL, Decks, FormUser, written
@@ -263,6 +264,21 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(deck: Decks,
         await user.choose("Remove duplicates", sees="What the server's own config.toml")
 
 
+async def test_what_somebody_else_adds_while_servers_are_pasted_is_not_taken_away(deck_at: Decks) -> None:
+    db, theirs, mine = ({"name": name, "command": "uvx"} for name in ("db", "theirs", "mine"))
+    flat = FlatServer(mcp_config={"stdio_servers": [db]})
+    server = Gated(flat, lambda request: len(flat.record["mcp_config"]["stdio_servers"]) == 2)
+    async with deck_at(server) as user:
+        flat.record["mcp_config"] = {"stdio_servers": [db, theirs]}
+        await user.press("ctrl+r", until=lambda: server.waited)
+        await user.paste_json(json.dumps([mine]), sees="1 server found")
+        server.gate.set()
+        await user.until(lambda: "reading…" not in user.text)
+        await user.press("ctrl+s", sees="mine  uvx")
+        await user.save(sees="Saved")
+    assert [each["name"] for each in flat.record["mcp_config"]["stdio_servers"]] == ["db", "theirs", "mine"]
+
+
 async def kept(folder: Path) -> tuple[McpServer, ...]:
     return (await KeptState(folder / "state").read(DisabledServers, LOCAL.about)).servers
 
@@ -319,19 +335,6 @@ async def test_what_would_be_kept_here_is_not_where_the_save_is_refused(deck_at:
         await user.choose("Disable", row="mcp:0", sees="will be disabled")
         await user.save(sees=("Not saved: Cannot connect", "1 edited"))
     assert (store.stores > 0, written(tmp_path, "disabled")) == (True, "")
-
-
-async def test_two_decks_disable_without_losing_what_the_other_keeps(deck: Decks, tmp_path: Path) -> None:
-    async with deck(stored=FULL) as ann, deck() as ben:
-        await disable(ann, "mcp:2", "s")
-        await disable(ben, "mcp:0", "s")
-        for user in (ann, ben):
-            await user.save_verified(1)
-        assert len(await kept(tmp_path)) == 2
-        stored = await ann.servers()
-        assert sum(entry.disabled for entry in ben.form.draft.servers.entries) == 2
-    assert (stored.stdio_servers, stored.sse_servers) == ((), ())
-    assert "sentinel" in written(tmp_path, "disabled")
 
 
 async def test_what_another_deck_made_of_a_disabled_server_is_asked_about(deck: Decks, tmp_path: Path) -> None:

@@ -270,14 +270,19 @@ class SettingsScreen(DeckScreen):
             self.record.forget()
         self._keep_up()
 
+    @property
+    def _may_change(self) -> bool:
+        """Whether a reading may change the draft: no save and no dialog goes on with the one that it began with."""
+        return not self.saves.under_way and (self.is_active or not self.record.loaded)
+
     def _keep_up(self, *, again: bool = False) -> None:
         """Load what was not loaded or failed; with `again`, also what was loaded a while ago."""
         if self.record.follow():
             self._stop_reading()
             self._outcome = EMPTY
             self._show_state()
-        free = self.is_current and self.form.editor is None and not self.saves.under_way
-        client = None if self.saves.under_way else self.record.to_read(again=again, free=free)
+        free = self.is_current and self.form.editor is None
+        client = self.record.to_read(again=again, free=free) if self._may_change else None
         if client is not None:
             self._load(client)
         elif not self.record.loaded:
@@ -312,8 +317,9 @@ class SettingsScreen(DeckScreen):
             return  # the connection was closed meanwhile; the next one is read again
         if failure is not None and failure.kind is ErrorKind.WRONG_API and self.app.session is not None:
             self.app.session.server.doubt()
-        if self.saves.under_way:
+        if not self._may_change:
             self.record.read_in_vain()
+            self._read_more(client)
             return
         self.record.failure = failure
         if failure is None:
