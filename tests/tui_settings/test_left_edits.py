@@ -44,9 +44,9 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(deck: Decks, t
     await leave_edits(deck)
     (page,) = pages(tmp_path, "unsaved")
     assert "sentinel" not in json.dumps(page)
-    async with deck(sees=("Edits left behind", "2 edits from", "Restore them")) as user:
+    async with deck(sees=("Edits left behind", "2 edits from", "restore them")) as user:
         assert not user.form.draft.edited
-        await user.press("r", sees=("Edits restored", "Not kept, as secret or wrong", "API key"))
+        await user.press("ctrl+y", sees=("Edits restored", "Not kept, as secret or wrong", "API key"))
         await user.press("escape", sees="1 edited")
         assert (user.form.row.id, user.form.draft.changes) == ("git_user_name", {"git_user_name": "Grace"})
         assert user.posts == 0
@@ -57,7 +57,7 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(deck: Decks, t
         await user.edit("git_user_name", "Ann", "escape", sees="Unsaved settings")
         await user.press("l", until=lambda: user.deck.current_mode == "conversations")
         await user.press("3", sees="Edits left behind")
-        await user.press("D", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
+        await user.press("ctrl+n", sees="As stored", until=lambda: pages(tmp_path, "unsaved") == [])
     assert pages(tmp_path, "unsaved") == []
 
 
@@ -66,8 +66,8 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(deck: Deck
     async with deck(sees="Edits left behind") as user:
         await user.press("escape", sees=("f2 has them restored", "As stored"))
         await user.choose("Restore edits", sees="Edits left behind")
-        await user.press("slash", *"zz", "tab", "D", sees="D does nothing here")
-        await user.press("shift+tab", "ctrl+u", "tab", "D", sees="As stored")
+        await user.burst("j", "enter", "D", sees=("Edits left behind", "D does nothing here"))
+        await user.press("ctrl+n", sees="As stored")
         await user.until(lambda: pages(tmp_path, "unsaved") == [])
         await user.press("f2", sees="No edits were left behind")
 
@@ -82,7 +82,7 @@ async def test_edits_left_at_a_switch_are_offered_once_their_connection_is_open_
         await user.edit("language", "French", "c", sees="http://far.test")
         await user.press("g", "up", "enter", sees="Unsaved settings")
         await user.press("d", sees=("Edits left behind", "2 edits from"))
-        await user.press("r", sees=("Edits restored", "API key"))
+        await user.press("ctrl+y", sees=("Edits restored", "API key"))
         await user.press("escape", sees=("local service 0.1.0", "1 edited"))
         assert user.form.draft.changes == {"git_user_name": "Grace"}
 
@@ -98,8 +98,8 @@ async def test_two_decks_on_one_server_keep_their_edits_apart(deck: Decks, tmp_p
             await ben.until(lambda: len(pages(tmp_path, "unsaved")[0]) == 2)
         assert ann.form.draft.changes == {"git_user_name": "Ann"}
     async with deck(sees="3 edits from") as user:
-        await user.press("r", sees=("3 edited", "1 edit from"))
-        await user.press("r", sees=("Edits restored", "Edited here already, and replaced: Author name."))
+        await user.press("ctrl+y", sees=("3 edited", "1 edit from"))
+        await user.press("ctrl+y", sees=("Edits restored", "Edited here already, and replaced: Author name."))
         await user.press("escape", sees="3 edited")
         assert user.form.draft.value("git_user_name") == "Ann"
         await user.press("ctrl+z")
@@ -134,8 +134,8 @@ async def test_sent_edits_are_offered_only_if_not_stored(deck_at: Decks, tmp_pat
     server.gate.set()
     async with deck_at(server) as user:
         if not lands:
-            await user.sees("1 edit from", "is not stored, as far as can be read", "Restore them")
-            await user.press("r", sees=("1 edited", "Restored; ctrl+s shows the edits"))
+            await user.sees("1 edit from", "is not stored, as far as can be read", "restore them")
+            await user.press("ctrl+y", sees=("1 edited", "Restored; ctrl+s shows the edits"))
             return
         await user.until(lambda: re.search("The edits from .* are stored", user.text))
         await user.sees("As stored")
@@ -152,14 +152,14 @@ async def test_of_what_an_earlier_run_left_only_what_is_not_stored_is_counted_an
         await user.add_command("files")
         await user.edit("llm_api_key", "sentinel-typed", sees="4 edited")
     async with deck(sees="4 edits from") as user:
-        await user.press("l")
+        await user.press("escape")
         held = await user.servers()
         tools = (*held.stdio_servers, StdioServer(name="search", command="uvx"))
         changes = {"language": "fr", "mcp_config": held.model_copy(update={"stdio_servers": tools})}
         await user.client.settings.store(await user.stored(), changes)
         await user.press("ctrl+r", until=lambda: len(user.form.draft.servers.entries) == 4)
         await user.choose("Restore edits", sees="2 edits from")
-        await user.press("r", sees=("Edits restored", "API key"))
+        await user.press("ctrl+y", sees=("Edits restored", "API key"))
         await user.press("escape", sees="1 edited")
         await user.save_verified(1)
         assert [tool.name for tool in (await user.servers()).stdio_servers] == ["db", "search", "files"]

@@ -11,11 +11,9 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.settings.changes import KeptChanges, not_stored, restored
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.kept import Run, UnsavedEdits
-from quarterdeck.settings.words import counted
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.dialogs.page import PageDialog
-from quarterdeck.tui.dialogs.pick import PickDialog, choice
 from quarterdeck.tui.processes import is_running, this_process
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.record import Record
@@ -24,8 +22,6 @@ from quarterdeck.tui.widgets.form.form import SettingsForm
 STORED_AFTER = 1.0
 """Seconds from an edit to its storing, so that a typed word is stored once."""
 NONE_LEFT = "No edits were left behind for this connection."
-RESTORE, LATER, DROP = "r", "l", "D"
-"""What to do with edits that were left behind: the answers, which are also their keys."""
 
 
 @dataclass(eq=False)
@@ -95,10 +91,10 @@ class KeptEdits:
                 await self._change(endpoint.about, partial(UnsavedEdits.without_run, name=name))
                 self.say(f"The edits from {when} are stored.", Tone.PLAIN)
                 continue
-            answer = await self.app.push_screen_wait(_left_edits(left.count, when))
-            if answer == DROP:
+            answer = await self.app.push_screen_wait(words.left_edits_dialog(left.count, when))
+            if answer is False:
                 await self._change(endpoint.about, partial(UnsavedEdits.without_run, name=name))
-            elif answer == RESTORE and endpoint == self.record.endpoint:
+            elif answer and endpoint == self.record.endpoint:
                 await self._restore(endpoint.about, name, left)
             else:
                 self.say("The edits stay kept; f2 has them restored.", Tone.PLAIN)
@@ -149,18 +145,3 @@ class KeptEdits:
             self.say(error.sentences, Tone.BAD)
             return False
         return True
-
-
-def _left_edits(count: int, when: str) -> PickDialog[str]:
-    """Return the dialog that asks; escape means later."""
-    edits = f"{counted(count, 'edit')} from {when} {'is' if count == 1 else 'are'}"
-    said = [
-        cell(f"{edits} not stored, as far as can be read."),
-        cell("Secrets that were typed are not kept: type them again.", Tone.MUTED),
-    ]
-    choices = [
-        choice(RESTORE, RESTORE, "Restore them", "they are edits again; nothing is sent"),
-        choice(LATER, LATER, "Later", "they stay kept on this machine"),
-        choice(DROP, DROP, "Drop them", "they are gone for good"),
-    ]
-    return PickDialog("Edits left behind", choices, said=said, leave="later")

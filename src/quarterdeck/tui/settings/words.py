@@ -72,14 +72,31 @@ def leave_edits_dialog(edits: int, why_not: str | None, *, saving: bool) -> Leav
     return LeaveEditsDialog("Unsaved settings", choices, said=[said], leave="keep editing")
 
 
-class WhoseDialog(Dialog[bool]):
-    """Asks whether edits are meant for other settings; no letter answers, because it opens while somebody may type."""
+class EditsDialog(Dialog[bool]):
+    """Asks about edits; neither a letter nor enter answers, because it opens while somebody may type."""
 
     BINDINGS = bindings({"ctrl+y": "dismiss(True)", "ctrl+n": "dismiss(False)"})
     HINTS: ClassVar[Hints] = (("^y esc", "keep them"), ("^n", "drop them"))
 
 
-def whose_dialog(loaded: Settings | None, found: Settings | None, *, of_another: bool) -> WhoseDialog:
+class LeftEditsDialog(EditsDialog):
+    """Asks about edits that were left behind; escape means later."""
+
+    HINTS: ClassVar[Hints] = (("^y", "restore them"), ("esc", "later"), ("^n", "drop them"))
+
+
+def left_edits_dialog(count: int, when: str) -> LeftEditsDialog:
+    """Return the dialog that asks about edits of an earlier moment that are kept on this machine."""
+    edits = f"{counted(count, 'edit')} from {when} {'is' if count == 1 else 'are'}"
+    said = (
+        cell(f"{edits} not stored, as far as can be read."),
+        cell("Secrets that were typed are not kept: type them again.", Tone.MUTED),
+        cell("ctrl+y makes them edits again, and nothing is sent; ctrl+n drops them for good.", Tone.MUTED),
+    )
+    return LeftEditsDialog("Edits left behind", said)
+
+
+def whose_dialog(loaded: Settings | None, found: Settings | None, *, of_another: bool) -> EditsDialog:
     """Return the dialog that asks whether edits made on one record are meant for another one, or another server's."""
     was, now = (record.email if record is not None else None for record in (loaded, found))
     said = (
@@ -87,7 +104,7 @@ def whose_dialog(loaded: Settings | None, found: Settings | None, *, of_another:
         cell(f"{'This one has' if of_another else 'This key reads'} those of {now or 'somebody else'}."),
         cell("ctrl+y keeps them as edits of these; ctrl+n drops them, and ctrl+z takes them back.", Tone.MUTED),
     )
-    return WhoseDialog("Are the edits meant for these settings?", said)
+    return EditsDialog("Are the edits meant for these settings?", said)
 
 
 def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
