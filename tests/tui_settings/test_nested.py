@@ -284,6 +284,18 @@ async def test_a_server_suggests_models_and_any_text_is_as_good(nested: FormUser
     assert len([request for request in nested.client.log if "models" in request.path]) == 1
 
 
+async def test_suggestions_that_come_late_leave_what_is_chosen(deck_at: Decks) -> None:
+    answers = {"GET /api/settings": [Answer({"language": "en"})], "GET /api/options/agents": [Answer(["OtherAgent"])]}
+    server = Gated(answers, to("/api/options/agents"))
+    async with deck_at(server) as user:
+        await user.go_to("agent", "enter", "down", "down", until=lambda: user.form.draft.edited)
+        chosen = user.form.draft.changes
+        server.gate.set()
+        await user.sees("OtherAgent")
+        await user.press("down", "up", "enter", sees="edited")
+        assert user.form.draft.changes == chosen
+
+
 async def test_a_menu_opened_while_its_list_is_read_is_not_about_what_is_listed_then(deck_at: Decks) -> None:
     listed = Answer({"custom_secrets": [{"name": "API_TOKEN", "description": "d"}]})
     answers = {"GET /api/settings": [Answer({"language": "en"})], "GET /api/secrets": [listed]}

@@ -166,6 +166,13 @@ class SelectEditor(FieldEditor):
         self.post_message(self.Changed())
         return True
 
+    def suggest(self, values: Sequence[str]) -> None:
+        """Offer the server's suggestions, too; what is chosen stays chosen."""
+        chosen = self.value if self._offered else self._was
+        super().suggest(values)
+        self._choices.highlighted = self._offered.index(chosen)
+        self._prompt()
+
     def _prompt(self) -> None:
         """Name what is selected in the field while nothing is typed."""
         self._field.placeholder = text.line(words.editable(self.entry, self.value) or "not set")
