@@ -330,6 +330,7 @@ async def test_a_value_lost_halfway_is_made_by_trying_again(deck_at: Decks, monk
     async with deck_at(server) as user:
         await user.choose("New value", row="secret:API_TOKEN")
         await user.type("sentinel-value", "enter", sees=("The old one is deleted", "enter tries again"))
+        await user.until(lambda: "secret:API_TOKEN" not in user.form.view.rows)
         await user.press("enter", "d")
         server.gate.set()
         await user.sees("The secret API_TOKEN has a new value.")

@@ -154,6 +154,7 @@ class AtOnceActions:
             try:
                 await client.secrets.create(secret.name, value, secret.about or None)
             except ServiceError as error:
+                self.done(None, Tone.PLAIN)  # the list behind the form then lacks it
                 words = f"The old one is deleted: enter tries again to create it. {error.sentences}"
                 raise RefusedError(words) from error
 
