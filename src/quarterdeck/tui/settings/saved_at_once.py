@@ -149,7 +149,11 @@ class AtOnceActions:
                 await client.secrets.replace_value(secret.name, value)
                 return
             if not deleted:
-                await client.secrets.delete(secret.name)
+                try:
+                    await client.secrets.delete(secret.name)
+                except ServiceError as error:
+                    if error.kind is not ErrorKind.MISSING:  # an earlier try has deleted it, and its answer was lost
+                        raise
                 deleted = True
             try:
                 await client.secrets.create(secret.name, value, secret.about or None)
