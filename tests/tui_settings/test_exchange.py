@@ -23,7 +23,7 @@ async def export_to(user: FormUser, path: Path) -> None:
 
 
 async def import_from(user: FormUser, path: Path) -> None:
-    await user.choose("Import", sees="Import settings")
+    await user.choose("Import", sees=("Import settings", "settings-local-service.toml"))
     await user.type(path.name, "enter")
 
 

@@ -14,7 +14,7 @@ from quarterdeck.tui.dialogs.form import FormDialog, InputField, RefusedError, T
 
 
 def path_dialog(
-    title: str, said: Sequence[Cell], path: str, use: Callable[[Path], Awaitable[Result]]
+    title: str, said: Sequence[Cell], path: str, use: Callable[[Path], Awaitable[Result]], *, example: str = ""
 ) -> FormDialog[Result]:
     """Return a dialog that asks for a path and uses it; ConfigErrors of `use` are shown."""
 
@@ -23,7 +23,7 @@ def path_dialog(
             raise RefusedError("Type the path of a file.", "path")
         return await use(_path(typed["path"]))
 
-    field = InputField("path", "Path", path, path or "settings.toml")
+    field = InputField("path", "Path", path, path or example)
     return FormDialog(title, [field], send, said=said, verb="go on", sending="Waiting for the disk…", blamed="path")
 
 

@@ -37,7 +37,7 @@ class SettingsFiles:
 
     async def action_export(self) -> None:
         """Ask for a path and write the settings there."""
-        name, draft = re.sub(r"[^A-Za-z0-9._-]+", "-", self.app.endpoint.name).strip("-."), self.form.draft
+        draft = self.form.draft
 
         def written(path: Path) -> str:
             said, as_data = settings_files.exported(draft), settings_files.is_json(path.name)
@@ -45,13 +45,19 @@ class SettingsFiles:
                 raise RefusedError("The name has to end in .toml or .json.", "path")
             return settings_files.as_json(said) if as_data else settings_files.as_toml(said)
 
-        path = Path(f"settings-{name or 'deck'}.toml")
-        dialog = save_dialog(self.app, "Export the settings", _WRITTEN, path, written)
+        dialog = save_dialog(self.app, "Export the settings", _WRITTEN, self._path, written)
         await ask(self.app, dialog, lambda said: self.say(said, Tone.GOOD))
 
     async def action_import(self) -> None:
         """Ask for a path and read the file there as edits."""
-        await ask(self.app, path_dialog("Import settings", _READ, "", self._read), self._take)
+        dialog = path_dialog("Import settings", _READ, "", self._read, example=str(self._path))
+        await ask(self.app, dialog, self._take)
+
+    @property
+    def _path(self) -> Path:
+        """The file that is offered for the settings of this connection."""
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", self.app.endpoint.name).strip("-.")
+        return Path(f"settings-{name or 'deck'}.toml")
 
     async def _read(self, path: Path) -> tuple[Path, Imported]:
         try:
