@@ -163,7 +163,8 @@ async def test_values_that_a_field_cannot_have_are_shown_and_stay_as_they_are(de
 @pytest.mark.parametrize("store", ["merge", "nested"])
 async def test_a_secret_is_made_described_given_a_value_and_deleted(deck: Decks, store: Mode) -> None:
     async with deck(stored=FULL, store=store) as user:
-        await user.go_to("secret:", sees=("changes act at once", "a Add"))
+        await user.go_to("secret:")
+        await user.press(sees=("changes act at once", "a Add"), lacks="enter Add")
         await user.press("a", sees="New secret")
         await user.type("API_TOKEN", "tab", *"sentinel-value", "tab")
         await user.type("for tests", "enter", sees=("The secret API_TOKEN is stored.", "value stored"))
@@ -320,7 +321,7 @@ async def test_after_a_lost_answer_the_list_behind_the_form_is_read_again(deck_a
 async def test_a_value_lost_halfway_is_made_by_trying_again(deck_at: Decks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "STILL_TYPING", 30.0)
     held = Answer({"custom_secrets": [{"name": "API_TOKEN", "description": "d"}]})
-    answers = {
+    answers: dict[str, list[Answer | Exception]] = {
         "GET /api/settings": [Answer({"language": "en"})],
         "GET /api/secrets": [held, Answer({"custom_secrets": []})],
         "DELETE /api/secrets/API_TOKEN": [LOST, Answer({"error": "Secret not found"}, 404)],

@@ -110,7 +110,7 @@ def row_hints(row: Row, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
         (command.key, on_row(command, row).label, works(command))
         for command in most_needed_first(Place.SETTINGS)
         if command.bar and (command in EVERYWHERE or command.name in _OF_FORM or command.name in _BY_NAME[row.kind])
-        if row.name or command.name not in _OF_A_NAME
+        if row.name or command.name not in (*_OF_A_NAME, "edit")  # in an empty list, enter adds to it, as a does
     )
 
 
