@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -307,22 +307,25 @@ def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[Mc
     for entry in servers.entries:
         for place in _places(entry.server):
             rows[place].append(entry.row)
+    taken = {own_name(entry.server) for entry in servers.remaining}
     became: list[str] = []
     notes: list[str] = []
     for server in pasted:
         row = next((row for place in _places(server) for row in rows[place] if row in free), None)
         if row is None:
-            named = _with_free_name(server, servers)
+            named = _with_free_name(server, taken)
             if named is not server:
                 notes.append(f"{words.server_title(server)}: its name is taken; it is called {own_name(named)}.")
             added = servers.add(named)
             servers = added.disable(servers.next_row, with_secrets=False) if server in off else added
             became.append(OFF if server in off else "")
+            taken |= set() if server in off else {own_name(named)}
             continue
         held = free.pop(row)
         merged = _onto(held.server, server)
         is_same = merged == held.server and not held.removed
         servers = servers if is_same else servers.edit(row, merged)
+        taken.add(own_name(merged))
         became.append(SAME if is_same else EDITED)
         notes += [f"{words.server_title(server)}: {ON_HERE}"] if server in off and not held.disabled else []
     counts = [(became.count(what), what) for what in (EDITED, SAME, OFF) if what in became]
@@ -330,9 +333,9 @@ def merge_pasted(servers: Servers, pasted: Sequence[McpServer], off: Sequence[Mc
     return MergedPaste(servers, ", ".join([f"{words.counted(len(pasted), 'server')} found", *said]), tuple(notes))
 
 
-def _with_free_name(server: McpServer, servers: Servers) -> McpServer:
+def _with_free_name(server: McpServer, taken: Collection[str]) -> McpServer:
     """Return an address as it can be stored in a map by name, where another server may have its name."""
-    name, taken = own_name(server), {own_name(entry.server) for entry in servers.remaining}
+    name = own_name(server)
     if not name or name not in taken or isinstance(server, StdioServer):
         return server
     return server.model_copy(update={"name": free_name(name, taken)})
