@@ -188,3 +188,7 @@ def test_what_could_not_be_read_back_is_undone_if_it_is_there_else_the_save_befo
     after = saved(earlier)
     journal = noted(after.set("language", "fr"), None, noted(earlier, after.base))
     assert undone(journal, after).draft.changes["language"] == "de"
+    told = {"llm_model": "a/b", "llm_base_url": "https://a.example/v1"}
+    other = Settings(leaves={"agent_settings.llm.model": "a/b"}, **told)
+    went = other.model_copy(update={"llm_model": "c/d", "llm_base_url": None})  # the address goes with the provider
+    assert undone(noted(Draft(other).set("llm_model", "c/d"), None), Draft(went)).draft.changes == told

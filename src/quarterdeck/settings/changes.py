@@ -122,14 +122,17 @@ class KeptChanges(BaseModel, frozen=True):
         return KeptChanges(fields=fields, servers=tuple(change.back for change in self.servers))
 
 
-def changes_of(draft: Draft, seen: Draft | None = None) -> KeptChanges:
-    """Return the edits of a draft; after a save only what was stored, as the server has it (`seen` was read back)."""
-    return KeptChanges(fields=dict(_field_changes(draft, seen)), servers=tuple(_server_changes(draft, seen)))
+def changes_of(draft: Draft, seen: Draft | None = None, *, sent: bool = False) -> KeptChanges:
+    """Return the edits of a draft; after a save only what was stored, as the server has it (`seen` was read back).
+
+    If they were `sent`, also what went along with them; if nothing was read back, as a server without it would tell it.
+    """
+    return KeptChanges(fields=dict(_field_changes(draft, seen, sent=sent)), servers=tuple(_server_changes(draft, seen)))
 
 
-def _field_changes(draft: Draft, seen: Draft | None) -> Iterator[tuple[str, FieldChange]]:
-    """Yield the changes of fields; after a save also what went along with others."""
-    gone = () if seen is None else gone_along(draft.base, draft.edits)
+def _field_changes(draft: Draft, seen: Draft | None, *, sent: bool) -> Iterator[tuple[str, FieldChange]]:
+    gone = gone_along(draft.base, draft.edits) if sent else ()
+    after = Draft(fields=draft.fields) if seen is None else seen
     for key in (*draft.edits, *(key for key in gone if key in draft.fields.by_key)):
         if key == MCP:
             continue
@@ -137,7 +140,8 @@ def _field_changes(draft: Draft, seen: Draft | None) -> Iterator[tuple[str, Fiel
         if draft.field_at(key).secret:
             yield key, FieldChange(secret=True, stored=draft.stored(key), cleared=edit is None)
             continue
-        old, new = masked(key, draft.was(key)), masked(key, edit if seen is None else seen.was(key))
+        is_meant = seen is None and key in draft.edits
+        old, new = masked(key, draft.was(key)), masked(key, edit if is_meant else after.was(key))
         if seen is None or not holds(seen, key, old) or holds_hidden(new):
             yield key, FieldChange(old=old, new=new)
 

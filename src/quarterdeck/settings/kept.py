@@ -44,7 +44,7 @@ class Journal(BaseModel, frozen=True):
 
         `found` is what was read back, None if nothing was (yet). Changes that were not stored are left out.
         """
-        changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields))
+        changes = changes_of(meant, None if found is None else Draft(found, fields=meant.fields), sent=True)
         saved = Saved(when=when, unsure=found is None, lost=lost, **dict(changes))
         return Journal(saves=(*self.without_save(when).saves, saved)[-MOST_SAVES:])
 
