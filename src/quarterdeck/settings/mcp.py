@@ -247,6 +247,16 @@ def without_duplicates(servers: Servers) -> Servers:
     return servers.remove(*(row for group in servers.duplicates for row in group[1:]))
 
 
+def without_new_copies(servers: Servers) -> Servers:
+    """Return the list without new servers that equal a stored one as far as they are known, which no save takes."""
+    stored = [entry.server for entry in servers.remaining if entry.was is not None]
+
+    def is_copy(new: McpServer) -> bool:
+        return any(place_of(each) == place_of(new) and filled(new, each) == each for each in stored)
+
+    return servers.remove(*(each.row for each in servers.entries if each.before is None and is_copy(each.server)))
+
+
 _OF_TRANSPORT = ("timeout", "transport", "type")
 """Members that belong to one transport, or name it."""
 

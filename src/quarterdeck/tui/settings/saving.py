@@ -1,7 +1,7 @@
 """Saving and undoing a save: the review, conflicts, the journal on this machine, and the result."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
@@ -10,6 +10,7 @@ from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.kept import DisabledServers, Journal
+from quarterdeck.settings.mcp import without_new_copies
 from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, no_longer_active, problems, until_when
 from quarterdeck.settings.save import Caller, SaveResult, save
@@ -84,7 +85,10 @@ class Saves:
             self.say(NO_SAVE, Tone.PLAIN)
             return
         saved, undo = last
+        draft = undo.draft.change_servers(without_new_copies)
+        undo, is_double = replace(undo, draft=draft), draft != undo.draft
         said = words.undo_lines(saved, undo, self.app.clock())
+        said += [cell("An MCP server that was there twice stays there once.", Tone.WARN)] if is_double else []
         missing = any(problem.stops for problem in problems(undo.draft, self.record.server))
         if missing or not undo.draft.edited:
             dialog.action_cancel()
