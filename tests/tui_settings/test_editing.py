@@ -199,6 +199,8 @@ async def test_a_resized_terminal_keeps_the_cursor_in_sight_and_the_field_that_i
         await user.press("enter", sees=("Grace", "was not set", "edited"))
         await user.fill("git_user_name", "Grace " * 5 + "Hopper", sees="Hopper")
         await user.resize(60, 20, sees="Hopper")
+        await user.press("ctrl+u", *"Grace Brewster Hopp", "enter", sees="Grace Brewster Hopp")
+        assert "was" not in user.line_of("Grace Brewster")  # it would be cut behind that word
 
 
 async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(user: FormUser) -> None:

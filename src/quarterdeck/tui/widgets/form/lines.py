@@ -26,6 +26,8 @@ MARGIN = 1
 """Empty cells after the chip."""
 EDGES = 4
 """Cells of a line that sentences do not use: cursor, space, margin."""
+LEAST_FORMER = 8
+"""Cells in which a former value, behind its "was", says anything."""
 SHORTEST = 20
 LONGEST = 400
 """Characters of a value that are considered for one line."""
@@ -157,6 +159,9 @@ def _lines(view: FormView, row: Row, width: int) -> Iterator[FormLine]:
         chip = _change_chip(view, row) or _joined(DOT, state, cell(effect, Tone.REST) if effect else EMPTY)
         if sum(len(said) for said, _ in (*value, *chip)) > width - labels - EDGES:
             chip = chip[:1] if row.name in view.draft.edits else chip[-1:]  # the value goes before one of two remarks
+        room = width - labels - EDGES - cell_length(chip)
+        if cell_length(value) > room and room - cell_length(value[:2]) < LEAST_FORMER:
+            value = value[:1]
         yield FormLine(((label, labels), (value, 0)), chip, row.id)
         yield from _problem_lines(view, row, labels, width)
     elif row.kind is RowKind.MORE:
