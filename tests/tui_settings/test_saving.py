@@ -325,5 +325,3 @@ async def test_when_nothing_can_be_taken_back_one_line_says_so(deck: Decks) -> N
         await user.save_verified(1)
         await user.choose("Undo save", sees=("Nothing of the last save can be undone", "It is the save of", "API key"))
         assert "takes back" not in user.text
-    async with deck(endpoint=Connection("local service", read_only=True)) as user:
-        await user.choose("Undo save", sees="read-only")
