@@ -122,7 +122,7 @@ async def test_fields_say_how_they_stand_and_are_reached_by_filter_tab_and_mouse
     await user.press("escape", "escape", "g", sees="Base URL")
     await user.press("tab", until=lambda: user.form.row.id == "agent")
     await user.press("down", "enter", "tab", until=lambda: user.form.row.id == "max_budget_per_task")
-    await user.press("escape", "shift+tab", "shift+tab", until=lambda: user.form.row.id == "llm_model")
+    await user.press("escape", "shift+tab", "shift+tab", sees="▌ Model")  # scrolled, too
     await user.click("Max iterations")
     assert user.form.row.id == "max_iterations"
     await user.click("Max iterations", until=lambda: user.form.editor is not None)
