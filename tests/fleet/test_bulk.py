@@ -12,7 +12,7 @@ from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from tests.client.fakes import under_way
 
-from .fakes import FakeClock, Story, at, failure, row, sandbox
+from .fakes import FakeClock, at, failure, row, sandbox
 
 MISSING = ServiceError(ErrorKind.MISSING, "Not found.", status=404)
 BROKEN = ServiceError(ErrorKind.SERVER, "Server error 500.", status=500)
@@ -110,8 +110,10 @@ async def test_a_row_becomes_what_the_readings_say_and_an_unknown_outcome_is_not
 
 
 async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and_tried_again() -> None:
-    fleet, fleet.faults = Fleet(2), {"box-001": [failure(ErrorKind.RATE, retry_after=20.0)]}
+    fleet, fleet.faults = Fleet(2), {"box-001": [failure(ErrorKind.RATE, retry_after=99.0)]}
     async with fleet.going():
+        await fleet.clock.run(0.3)
+        fleet.clock.now += PATIENCE  # it was suspended, and read nothing
         await fleet.clock.run(5.0)
         assert fleet.states["box-000"] is RowState.DONE
         fleet.status["box-000"] = "RUNNING"
@@ -143,9 +145,3 @@ async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKin
     assert len(fleet.asked) <= 2 * AT_ONCE
     last = fleet.job.rows["box-049"]
     assert (last.state, "Did not work." in last.words) == (RowState.STOPPED, True)
-
-
-def test_a_deletion_is_done_by_a_reading_without_the_sandbox_and_not_by_the_answer() -> None:
-    listed, missing = (Story(status).memory for status in ("RUNNING delete accepted", "MISSING"))
-    verdicts = [change_verdict(memory, Action.DELETE) for memory in (listed, missing, None)]
-    assert verdicts == [None, RowState.DONE, RowState.DONE]

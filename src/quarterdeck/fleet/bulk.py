@@ -135,7 +135,7 @@ def counted(rows: Iterable[BulkRow]) -> str:
 
 _WHY = {
     RowState.FAILED: "The readings show an error instead.",
-    RowState.UNCHANGED: "The server said yes; the readings say no.",
+    RowState.UNCHANGED: "The server said yes, but no reading has shown it done.",
     RowState.UNDONE: "Done, but something changed it back.",
     RowState.GONE: "It is no longer there.",
 }
@@ -200,8 +200,10 @@ class BulkJob:
         """No more requests are sent."""
         self._resume_at = 0.0
         self._tries: Counter[str] = Counter()
-        self._pending: dict[str, tuple[float, str]] = {}
-        """Rows that wait for a reading: the deadline, and the reason after it; an empty reason means "unchanged"."""
+        self._pending: dict[str, tuple[int, str]] = {}
+        """Rows that wait for a reading: how many checks are left, and the reason after them; an empty one means
+        "unchanged". A suspended program reads nothing, so checks are counted and not the time.
+        """
 
     # Progress
 
@@ -325,7 +327,7 @@ class BulkJob:
     # Results from readings
 
     def _decide_by_reading(self, row_id: str, within: float, otherwise: str = "") -> None:
-        self._pending[row_id] = self.clock() + within, otherwise
+        self._pending[row_id] = round(within / CHECK_EVERY), otherwise
 
     async def _follow(self) -> None:
         """Check the readings until every row is in a final state."""
@@ -342,8 +344,9 @@ class BulkJob:
             self._say(row.id, RowState.UNDONE, _WHY[RowState.UNDONE])
         if row.id not in self._pending:
             return
-        (until, otherwise), verdict = self._pending[row.id], self.action.verdict(row.id)
-        if verdict is None and self.clock() < until:
+        (left, otherwise), verdict = self._pending[row.id], self.action.verdict(row.id)
+        if verdict is None and left:
+            self._pending[row.id] = left - 1, otherwise
             return
         del self._pending[row.id]
         if verdict is None and otherwise:
