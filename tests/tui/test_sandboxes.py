@@ -49,9 +49,9 @@ async def test_a_key_that_can_do_nothing_says_why_and_what_would() -> None:
         await user.reread(sees=("It is running already", "do it"))
         await user.press("p", sees="‖ Paused", until=lambda: not user.deck.screen.is_modal)
         orders = [*fleet.orders]
-        await user.press("f2", sees="Resume")
+        await user.press("space", "f2", sees=("Resume 1 marked ", "Open   "))
         del fleet.sandboxes["box00"]
-        await user.reread(sees="The cursor stands on another row by now")
+        await user.reread(sees="It was opened for other rows")
         await user.press("p", "escape", until=lambda: not user.deck.screen.is_modal)
         assert fleet.orders == orders, "what the row was asked for that is gone is not asked of the next one"
 

@@ -304,7 +304,7 @@ async def test_a_menu_opened_while_its_list_is_read_is_not_about_what_is_listed_
     async with deck_at(server) as user:
         await user.go_to("secret:", "f2", sees="do it")
         server.gate.set()
-        await user.sees("Describe          The cursor stands on another row by now; esc")
+        await user.sees("Describe          It was opened for other rows; esc")
 
 
 async def test_after_a_lost_answer_the_list_behind_the_form_is_read_again(deck_at: Decks) -> None:

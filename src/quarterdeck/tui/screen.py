@@ -31,7 +31,7 @@ from quarterdeck.tui.widgets.watch_strip import WatchStrip
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """Columns and lines that a screen needs."""
-NO_ROW = "The cursor stands on another row by now; esc closes this menu."
+NO_ROW = "It was opened for other rows; esc closes this menu."
 STILL_TYPING = 0.5
 """Seconds within which a key belongs to what was typed before it, and is no command if that went nowhere."""
 TYPED_BEFORE = "That was typed while the form was closing and did nothing; press it again."
@@ -192,8 +192,8 @@ class DeckScreen(Screen[None]):
         await self.app.push_screen(PageDialog("Requests, newest first", lines, wide=True))
 
     @property
-    def row_id(self) -> str | None:
-        """What tells the row under the cursor from the others."""
+    def row_id(self) -> object:
+        """What tells the row that commands apply to from the others."""
         return None
 
     def row_title(self) -> str:

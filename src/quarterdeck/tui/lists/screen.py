@@ -374,9 +374,9 @@ class ListScreen(DeckScreen, Generic[R]):
         return (self._session, row) if self._session is not None and row is not None else None
 
     @property
-    def row_id(self) -> str | None:
-        """The id of the row under the cursor."""
-        return self.table.cursor_id
+    def row_id(self) -> tuple[str | None, bool]:
+        """The id of the row under the cursor, and whether others are marked, to which commands apply instead."""
+        return self.table.cursor_id, bool(self.table.marks)
 
     def row_title(self) -> str:
         """The name of the row under the cursor."""
