@@ -51,7 +51,7 @@ async def test_a_filter_lets_through_as_one_types_and_says_what_means_nothing(fl
         await user.retype("!orphan spec:default cost>2 build:", sees="1 of 6")
         assert user.table.ids == ["run1"]
         await user.retype("!title:build", sees=("6 of 6", "title: is no token; quarterdeck help filters names them."))
-        fleet.talk("c2", "run2", "title:build")
+        fleet.talk("c2", "run2", "Title:Build")
         await user.press("enter", "ctrl+r", sees="5 of 6")
         await user.press("slash", until=lambda: "no token" not in user.text)
         await user.retype("status:paused,error run", sees="0 of 6")

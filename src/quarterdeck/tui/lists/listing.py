@@ -195,7 +195,7 @@ class Listing(Generic[R]):
 
     def _is_text(self, word: str) -> bool:
         now = self._clock()
-        return any(word in row.haystack(now) for row in self.rows.values())
+        return any(word in row.haystack(now).casefold() for row in self.rows.values())
 
     def sort_by(self, column: str | None, *, reverse: bool) -> None:
         """Sort by a column at once; one that is hidden or cannot be sorted by means the default order."""
