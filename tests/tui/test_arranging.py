@@ -128,22 +128,22 @@ async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet) 
     async with at_sandboxes(fleet) as user:
         await user.press("v", sees="Mark a row with space first")
         await user.press("g", "space", "j", "j", "v", sees="4 marked")
-        await user.press("f2", sees=("Pause 4 marked ", "Open   "))
-        await user.press("escape", "minus", until=lambda: not user.table.marks)
+        await user.press("minus", until=lambda: not user.table.marks)
         await user.press("minus", sees="Nothing is marked")
         await user.press("slash", *"status:paused", "enter", "asterisk", lacks="Nothing is marked")
         assert user.table.marks == {"off4", "off5"}
 
 
 async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, state: KeptState) -> None:
-    async with at_sandboxes(fleet, state=state) as user:
+    async with at_sandboxes(fleet, state=state) as user, at_sandboxes(fleet, state=state) as other:
         assert "OWNER" not in user.line(2)
         await user.press("C", sees="[x] OWNER")
         await user.press("end", *("K",) * 10, "down", "space", "enter")
         await user.until(lambda: user.line(2).split()[0] == "OWNER")
         await user.press("C", "d", "enter", until=lambda: user.line(2).split()[0] == "STATUS")
-        await user.press("s", "s", "s", "S", "C", "down", "down", "down", "space", "enter", "slash")
-        await user.press(*"status:running", "enter")
+        await user.press("s", "s", "s", "S", sees="SANDBOX ▼")
+        await other.press("slash", *"status:running", "enter", sees="4 of 6")
+        await user.press("C", "down", "down", "down", "space", "enter")
         await user.pause()
     async with at_sandboxes(fleet, state=state, sees=("status:running", "4 of 6", "SANDBOX ▼")) as user:
         assert user.table.ids == ["run3", "run2", "run1", "run0"]

@@ -1,7 +1,7 @@
 """How a person arranges a list: filter, order and columns, kept between runs for each server."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Generic
 
 from quarterdeck.config.connections import Connection
@@ -36,13 +36,15 @@ class Arranging(Generic[R]):
     """The id under the cursor when the filter was opened, until it is kept."""
     _view_of: Connection | None = None
     """The connection whose view was restored."""
+    _known: View = field(default_factory=View)
+    """The view as it was restored or kept last; what is still so may have been changed by another deck since."""
 
     # Saving and restoring
 
     def recall(self, connection: Connection) -> None:
         """Restore the arrangement of an earlier run on that connection, unless that was done already."""
         if connection != self._view_of:
-            self._view_of = connection
+            self._view_of, self._known = connection, self.listing.view
             self.screen.run_worker(self._recall(connection), exclusive=True, group="view")
 
     async def _recall(self, connection: Connection) -> None:
@@ -56,15 +58,19 @@ class Arranging(Generic[R]):
                 self.table.stay_first()
                 self._sort_by(view.sort, reverse=view.reverse)
                 self.filter_by(view.filter)
+                self._known = self.listing.view
 
     def keep(self) -> None:
-        """Save the view, as it is at the time of writing."""
+        """Save what was changed of the view, as it is at the time of writing."""
         if self._view_of is not None:
             self.screen.run_worker(self._keep(self._view_of), group="keep view")
 
     async def _keep(self, connection: Connection) -> None:
+        name = self.listing.definition.about.value
+
         def change(kept: KeptViews) -> KeptViews:
-            return KeptViews(views={**kept.views, self.listing.definition.about.value: self.listing.view})
+            before, self._known = self._known, self.listing.view
+            return KeptViews(views={**kept.views, name: self._known.over(kept.views.get(name, View()), before)})
 
         with self.screen.saying_errors():
             await self.screen.app.state.change(KeptViews, connection.about, change)

@@ -78,6 +78,13 @@ class View(NamedTuple):
         chosen = None if self.columns is None else tuple(name for name in self.columns if name in columns)
         return self._replace(columns=chosen or None, sort=self.sort if self.sort in columns else None)
 
+    def over(self, theirs: "View", before: "View") -> "View":
+        """Return another deck's view with what this one changed since `before`: columns, order or filter."""
+        columns = theirs.columns if self.columns == before.columns else self.columns
+        order = theirs if (self.sort, self.reverse) == (before.sort, before.reverse) else self
+        typed = theirs.filter if self.filter == before.filter else self.filter
+        return View(columns, order.sort, order.reverse, typed)
+
 
 class Listing(Generic[R]):
     """The rows of a list, updated at a cost that depends on the number of changed rows."""
