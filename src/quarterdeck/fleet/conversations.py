@@ -35,6 +35,10 @@ class ConversationWord(StrEnum):
     SANDBOX_MISSING = "Sandbox missing"
 
 
+BEING_STARTED = "starting"
+"""The word by which start tasks are counted, whatever step they are in."""
+
+
 class Category(StrEnum):
     """What a status means for the person at the list."""
 
@@ -187,9 +191,9 @@ class ConversationRow(NamedTuple):
 
     def haystack(self, now: datetime) -> str:
         """Return the text that a filter searches."""
-        asked, word = self.asked, self.state.word
+        asked = self.asked
         where = (asked.selected_repository, asked.selected_branch)
-        texts = (self.title, *where, asked.llm_model, word, _ALSO_CALLED.get(word), self.message)
+        texts = (self.title, *where, asked.llm_model, self.state.word, self.also_called, self.message)
         return "\n".join(filter(None, texts))
 
     @property
@@ -197,6 +201,12 @@ class ConversationRow(NamedTuple):
         """What a filter finds by its beginning."""
         sandbox_id = self.sandbox_id or ""
         return self.id, sandbox_id, short_id(sandbox_id)
+
+    @property
+    def also_called(self) -> str:
+        """Other words for its state, which a filter also accepts: all starts that go on are counted by one."""
+        goes_on = self.task is not None and self.task.status != StartTaskStatus.ERROR
+        return BEING_STARTED if goes_on else _ALSO_CALLED.get(self.state.word, "")
 
     def rank(self, now: datetime) -> Rank:
         """Return its place in the default order: starts, questions, trouble, the rest; the newest first."""
@@ -265,14 +275,14 @@ _ALSO_CALLED: dict[str, str] = {
     ConversationWord.SANDBOX_RESUMING: "Waking",
     ConversationWord.SANDBOX_MISSING: "Archived",
 }
-"""Other words for some statuses, which a filter also accepts."""
+"""Other words for some statuses."""
 STATE_WORDS = tuple(dict.fromkeys("\n".join((*ConversationWord, *_ALSO_CALLED.values())).split("\n")))
 """What a filter can call a state, the list's own words first."""
 
 
 def _state_word(row: ConversationRow, now: datetime) -> str:
     word = row.state.word
-    return f"{word}\n{word.replace(' ', '-')}\n{_ALSO_CALLED.get(word, '')}"
+    return f"{word}\n{word.replace(' ', '-')}\n{row.also_called}"
 
 
 CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(

@@ -140,10 +140,6 @@ class Filter(NamedTuple, Generic[R]):
     def __bool__(self) -> bool:
         return bool(self.terms)
 
-    def values_of(self, name: str) -> tuple[str, ...]:
-        """Return the texts that a token may have, case-folded."""
-        return tuple(text for term in self.terms if term.name == name and not term.inverted for text in term.texts)
-
     def matches(self, row: R, now: datetime) -> bool:
         """Whether a row meets all conditions."""
         return all(term.holds(row, now) for term in self.terms)
@@ -213,13 +209,20 @@ def unknown_texts(terms: Iterable[Term[R]], known: Iterable[str]) -> list[str]:
     return [text for term in terms for text in term.texts if text not in all_known]
 
 
-def with_statuses(words: str, grammar: Grammar[R], token: str, statuses: Collection[str]) -> str:
-    """Return the filter with its statuses replaced by these, or without any if there are none."""
-    names = tuple(f"{name}:" for name in (token, *grammar.tokens[token].also))
+def with_statuses(
+    words: str, grammar: Grammar[R], token: str, statuses: Collection[str], known: Iterable[str] = ()
+) -> str:
+    """Return the filter with its statuses replaced by these, or without any if there are none.
+
+    Other `known` ones are left out even where their name has one of these in it, as "Sandbox error" has "Error".
+    """
+    names = tuple(f"{sign}{name}:" for name in (token, *grammar.tokens[token].also) for sign in ("", "!"))
     rest = [word for word in re.findall(_WORDS, words) if not word.casefold().startswith(names)]
-    if statuses:
-        value = ",".join(status.casefold().replace('"', "") for status in statuses)
-        rest.append(f'{token}:"{value}"' if " " in value else f"{token}:{value}")
+    chosen = [status.casefold().replace('"', "") for status in statuses]
+    others = [word for word in map(str.casefold, known) if any(each in word for each in chosen) and word not in chosen]
+    for sign, several in (("", chosen), ("!", others)):
+        if value := ",".join(several):
+            rest.append(f'{sign}{token}:"{value}"' if " " in value else f"{sign}{token}:{value}")
     return " ".join(rest)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationWord
+from quarterdeck.fleet.conversations import BEING_STARTED, Category, ConversationRow, ConversationWord
 from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.fleet.start_tasks import FAILED
 from quarterdeck.tui import text
@@ -100,10 +100,6 @@ def title_of(row: ConversationRow) -> Shown:
 
 
 # Counts by state
-
-
-BEING_STARTED = "starting"
-"""The word by which start tasks are counted, whatever step they are in."""
 
 
 def wanting(need_you: int, unread: int) -> Cell:

@@ -46,20 +46,17 @@ def pick_columns(titles: Mapping[str, str], chosen: Sequence[str] | None) -> Pic
     )
 
 
-def pick_statuses(noun: str, counts: Counter[str], chosen: Collection[str]) -> PickSeveralDialog:
-    """Return a dialog to show and hide statuses, called `noun`, with counts; all are selected if none is `chosen`."""
-    present = [word for word, count in counts.most_common() if count]
-    asked = [value for value in chosen if not any(value in word.casefold() for word in present)]
-    words = [*present, *dict.fromkeys(asked)]
+def pick_statuses(noun: str, counts: Counter[str], shown: Collection[str], asked: Collection[str]) -> PickSeveralDialog:
+    """Return a dialog to show and hide statuses, called `noun`, with counts; no row has one of those `asked` for."""
+    words = [*(word for word, _ in counts.most_common()), *asked]
 
     def line(word: str, is_on: bool) -> Cell:
         return (*signed(word, Shown(f"{text.line(word):<{WORD_WIDE}}")), (Shown(f"{counts[word]:>6,}"), Tone.MUTED))
 
-    on = [word for word in words if any(value in word.casefold() for value in chosen)] if chosen else words
     return PickSeveralDialog(
         f"Show rows by {noun}",
         words,
-        on,
+        (*shown, *asked),
         line,
         usual="all",
         at_least_one=f"A list shows at least one {noun}; d chooses all.",

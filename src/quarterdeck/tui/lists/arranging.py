@@ -129,14 +129,15 @@ class Arranging(Generic[R]):
 
     async def action_statuses(self) -> None:
         """Choose which statuses are shown."""
-        typed, status, counts = self.listing.view.filter, self.listing.definition.status, self.listing.counts
+        typed, definition, counts = self.listing.view.filter, self.listing.definition, self.listing.counts
+        status, known = definition.status, dict.fromkeys((*definition.statuses, *counts))
 
         def picked(statuses: tuple[str, ...]) -> None:
             wanted = () if counts.keys() <= set(statuses) else statuses
-            self.filter_by(with_statuses(typed, self.listing.definition.grammar, status, wanted))
+            self.filter_by(with_statuses(typed, definition.grammar, status, wanted, known))
             self.keep()
 
-        await ask(self.screen.app, pick_statuses(status, counts, self.listing.filter.values_of(status)), picked)
+        await ask(self.screen.app, pick_statuses(status, counts, *self.listing.statuses_shown), picked)
 
     def filter_by(self, words: str) -> None:
         """Show only rows that match; if the cursor's row does not, the cursor moves to the first one."""

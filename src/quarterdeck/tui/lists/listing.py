@@ -123,6 +123,16 @@ class Listing(Generic[R]):
         """How many rows have each word."""
         return Counter(self._words.values())
 
+    @property
+    def statuses_shown(self) -> tuple[set[str], list[str]]:
+        """The words of rows that the filter's statuses let through, and what it names that no row has."""
+        now = self._clock()
+        asked = [term for term in self.filter.terms if term.name == self.definition.status]
+        rows = self.rows.values()
+        shown = {self._words[row.id] for row in rows if all(term.holds(row, now) for term in asked)}
+        words = (term._replace(texts=(text,)) for term in asked if not term.inverted for text in term.texts)
+        return shown, [term.texts[0] for term in words if not any(term.holds(row, now) for row in rows)]
+
     # Readings, and the passing of time
 
     def update(self, session: Session, ids: Iterable[str]) -> tuple[Set[str], Set[str], bool]:

@@ -87,7 +87,7 @@ CONVERSATIONS: ListDefinition[ConversationRow] = ListDefinition(
     About.CONVERSATIONS,
     none_yet=lambda server: NOBODY_ANSWERS if server is not None and server.local else CREATE,
     status="state",
-    statuses=STATE_WORDS,
+    statuses=(*STATE_WORDS, FAILED),
     grammar=CONVERSATION_GRAMMAR,
     columns=COLUMNS,
     watch=lambda session: session.conversations,
