@@ -44,7 +44,7 @@ class PlanDialog(ConfirmDialog):
         self, verb: str, planned: Plan[SandboxRow], warnings: Callable[[Sequence[SandboxRow]], Sequence[Cell]]
     ) -> None:
         """Create the dialog; `warnings` returns what to know before it is done to these rows."""
-        super().__init__(lambda: _title(verb, self.planned))
+        super().__init__(lambda: _title(verb, self.planned), self._lines)
         self.planned = planned
         """The plan that is agreed to."""
         self._plan = planned
@@ -55,8 +55,11 @@ class PlanDialog(ConfirmDialog):
         """Show the plan."""
         self._show()
 
+    def _lines(self) -> Sequence[Cell]:
+        return (*self._warnings(self.planned.rows), *plan_lines(self._verb, self.planned))
+
     def _show(self) -> None:
-        self.introduce((*self._warnings(self.planned.rows), *plan_lines(self._verb, self.planned)))
+        self.renew()
         hidden: Hints = (("h", "hidden ones too, or not"),) if self._plan.hidden else ()
         self.hint((*(self.HINTS if self.planned.rows else NOTHING_TO_DO), *hidden))
 

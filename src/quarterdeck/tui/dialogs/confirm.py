@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import bindings
-from quarterdeck.tui.dialogs.base import SCROLL, Dialog
+from quarterdeck.tui.dialogs.base import SCROLL, Dialog, Now
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Hints
@@ -42,7 +42,7 @@ class TypedConfirmDialog(Dialog[bool]):
 
     HINTS = (("enter", "do it"), ("esc", "cancel"), SCROLL)
 
-    def __init__(self, title: str, said: Sequence[Cell], word: Shown) -> None:
+    def __init__(self, title: str, said: Now[Sequence[Cell]], word: Shown) -> None:
         super().__init__(title, said)
         self._word = word
 

@@ -105,8 +105,9 @@ class ConversationCommands:
 
         bulk_action = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is not a conversation yet.", hidden)
-        goes_with = _goes_with(session, planned.rows)
-        await self._screen.sandbox_commands.delete(session, bulk_action, planned, goes_with)
+        await self._screen.sandbox_commands.delete(
+            session, bulk_action, planned, lambda: _goes_with(session, planned.rows)
+        )
 
     async def _dismiss(self, session: Session, planned: Plan[ConversationRow]) -> None:
         """Dismiss failed starts, several after the person agreed."""

@@ -49,9 +49,14 @@ def refusal(
 def _warnings(session: Session, action: Action, rows: Sequence[SandboxRow]) -> list[Cell]:
     """Return what a person should know before pausing or resuming these; empty if no question is needed."""
     if action is Action.PAUSE:
-        return stranding(rows)
+        return stranding(_as_now(session, rows))
     displaced = session.displacement.forecast(len(rows))
     return [cell(displaced, Tone.WARN), EMPTY] if displaced else []
+
+
+def _as_now(session: Session, rows: Sequence[SandboxRow]) -> list[SandboxRow]:
+    """Return these sandboxes with the conversations that are in them now: an agent may begin to work meanwhile."""
+    return [row._replace(conversations=session.by_sandbox.of(row.id)) for row in rows]
 
 
 def _unread(session: Session) -> list[Cell]:
@@ -97,8 +102,10 @@ class SandboxCommands:
             self.screen.say(f"{action.verb}: it applies to none of these. {why}", Tone.WARN)
         elif not planned.alone:
             await self.change_many(action, planned)
-        elif warnings := _warnings(session, action, planned.rows):
-            question = ConfirmDialog(f"{action.verb} {rows[0].short_id}?", warnings)
+        elif _warnings(session, action, planned.rows):
+            question = ConfirmDialog(
+                f"{action.verb} {rows[0].short_id}?", lambda: _warnings(session, action, planned.rows)
+            )
             await ask(self.screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
         else:
             await self._carry_out(session, bulk_action, planned)
@@ -121,10 +128,14 @@ class SandboxCommands:
         rows, hidden = self.targets()
         if session is not None and rows:
             planned = plan(rows, lambda row: None, hidden)
-            await self.delete(session, session.bulk_action(Action.DELETE), planned, gone_with(planned.rows))
+
+            def goes_with() -> Sequence[Cell]:
+                return gone_with(_as_now(session, planned.rows))
+
+            await self.delete(session, session.bulk_action(Action.DELETE), planned, goes_with)
 
     async def delete(
-        self, session: Session, bulk_action: BulkAction, planned: Plan[N], goes_with: Sequence[Cell]
+        self, session: Session, bulk_action: BulkAction, planned: Plan[N], goes_with: Callable[[], Sequence[Cell]]
     ) -> None:
         """Delete rows after the person typed the short id of the only one, or the number of several."""
         rows = planned.rows
@@ -134,13 +145,15 @@ class SandboxCommands:
             hidden = "The filter hides every marked row; esc shows them, - unmarks them."
             self.screen.say(hidden if planned.hidden else "None of the marked rows can be deleted.", Tone.WARN)
             return
-        if planned.alone:
-            word, said = text.line(rows[0].short_id), [name_of(rows[0], tone=Tone.STRONG), EMPTY, *goes_with]
-            title = f"Delete {bulk_action.noun.one} {word}?"
-        else:
-            word, said = Shown(str(len(rows))), [*goes_with, EMPTY, *_unread(session), *plan_lines("Delete", planned)]
-            title = f"Delete {bulk_action.noun.counted(len(rows))}?"
-        question = TypedConfirmDialog(title, said, word)
+
+        def said() -> Sequence[Cell]:
+            if planned.alone:
+                return [name_of(rows[0], tone=Tone.STRONG), EMPTY, *goes_with()]
+            return [*goes_with(), EMPTY, *_unread(session), *plan_lines("Delete", planned)]
+
+        word = text.line(rows[0].short_id) if planned.alone else Shown(str(len(rows)))
+        which = f"{bulk_action.noun.one} {word}" if planned.alone else bulk_action.noun.counted(len(rows))
+        question = TypedConfirmDialog(f"Delete {which}?", said, word)
         await ask(self.screen.app, question, lambda agreed: self._carry_out(session, bulk_action, planned))
 
     # Running commands
