@@ -80,9 +80,7 @@ async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: Fa
     fleet.talk("c4", "run1", "Bad agent", execution_status="error")
     fleet.tasks = [start_task("begins")]
     async with at_conversations(fleet) as user:
-        await user.press(
-            "slash", *"!status:finished", "enter", "f", sees="[ ] ✓ Finished"
-        )  # `state`, by its other name
+        await user.press("slash", *"!status:finished", "enter", "f", sees="[ ] ✓ Finished")  # `state`, as also called
         for word in ("‖ Sandbox paused", "✕ Sandbox error"):
             await user.click(f"[x] {word}", sees=f"[ ] {word}")
         await user.press("enter", "f", sees=("[x] ✕ Error", "[ ] ✕ Sandbox error", "[x] ◔ starting"))

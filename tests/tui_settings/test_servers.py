@@ -252,9 +252,8 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(deck: Decks,
         await user.press("ctrl+s", sees="An equal one stays.")
         await user.press("escape", sees="3 edited")
         stored = await user.saved_servers(3)
-        await user.choose(
-            "Undo save", row="language", sees=("Nothing of the last save", "there twice stays there once.")
-        )
+        await user.go_to("language")
+        await user.choose("Undo save", sees=("Nothing of the last save", "there twice stays there once."))
         await user.press("escape", sees="As stored")
         await user.go_to("mcp:0", "f2", "slash", *"alike", sees="No two MCP servers are alike in everything.")
         await user.press("escape", until=lambda: not user.deck.screen.is_modal)
