@@ -296,7 +296,7 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
     programs, agent = list[Program](), FakeAgent()
 
     def answer(asked: Asked) -> Answer | Exception:
-        if f"{asked.method} {asked.path}" != at:
+        if f"{asked.method} {asked.path} {asked.page_id or ''}".rstrip() != at:
             return agent(asked)
         programs[0].process.send_signal(number)
         programs[0].process.wait(20)
@@ -306,11 +306,13 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
         programs.append(Program(*words.split(), "--url", agent.host))
         status, err = programs[0].ended()
     assert (status, said in err, err.count("\n")) == (ends, True, 1 if said else 0)
+        (f"conversations show {ID}", f"GET {C}/events/search e0", ""),
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+    agent.says_words(range(101))
         ("--nonsense", "`quarterdeck --help`"),
         ("sandbox list", "there is no sandbox here (choose from"),
         ("settings shows", "there is no shows here (choose from"),

@@ -174,7 +174,8 @@ async def _conversation_of(arguments: CommandLine, config: Config) -> AsyncItera
 async def show(arguments: CommandLine, config: Config) -> int:
     """Print the log, one event per line; with --follow also new events, until a signal or a closed pipe."""
     async with _conversation_of(arguments, config) as conversation:
-        return await until_signal(_print_log(conversation, arguments))
+        printing = _print_log(conversation, arguments)
+        return await (until_signal(printing) if arguments.follow else printing)
 
 
 async def _print_log(conversation: Conversation, arguments: CommandLine) -> int:
