@@ -260,11 +260,28 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     assert showing.ended() == (128 + signal.SIGPIPE, "")
 
 
-@pytest.mark.parametrize(("where", "words"), [(">/dev/full", "No space left"), (">&-", "output is closed")])
-def test_standard_output_that_takes_nothing_is_one_line(home: Home, where: str, words: str) -> None:
-    command = f"exec {sys.executable} -m quarterdeck help keys {where}"
-    ended = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, check=False)
-    assert (ended.returncode, words in ended.stderr, ended.stderr.count("\n")) == (1, True, 1)
+def in_shell(words: str) -> subprocess.CompletedProcess[str]:
+    command = f"exec {sys.executable} -m quarterdeck {words}"
+    return subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("help keys >/dev/full", 1, "No space left"),
+        ("help keys >&-", 1, "output is closed"),
+        ("settings import - 0>/dev/null", 2, "input cannot be read"),
+    ],
+)
+def test_a_stream_that_takes_or_gives_nothing_is_one_line(home: Home, words: str, status: int, said: str) -> None:
+    ended = in_shell(words)
+    assert (ended.returncode, said in ended.stderr, ended.stderr.count("\n")) == (status, True, 1)
+
+
+@pytest.mark.parametrize("where", ["2>/dev/full", "2>&-"])
+def test_what_standard_error_does_not_take_ends_nothing_and_is_not_put_out(home: Home, where: str) -> None:
+    home.write("connections.toml", "nonsense")
+    assert json.loads(in_shell(f"connections list --json {where}").stdout)[0]["name"] == "local"
 
 
 @pytest.mark.parametrize("file", ["quarterdeck/connections.toml", "arguments", "settings"])
@@ -289,11 +306,13 @@ sys.exit(main(["settings", "show"]))
         ("conversations create", "POST /api/v1/app-conversations", "The server may go on and create it."),
         ("sandboxes start", "POST /api/v1/sandboxes", "The server may go on and start one."),
         (f"conversations send {ID} hello", f"POST {C}/events", f"not known. `quarterdeck conversations show {ID}`"),
+        (f"conversations show {ID}", f"GET {C}/events/search e0", ""),
     ],
 )
 @pytest.mark.parametrize(("number", "ends"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said: str, number: int, ends: int) -> None:
     programs, agent = list[Program](), FakeAgent()
+    agent.says_words(range(101))
 
     def answer(asked: Asked) -> Answer | Exception:
         if f"{asked.method} {asked.path} {asked.page_id or ''}".rstrip() != at:
@@ -306,13 +325,11 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
         programs.append(Program(*words.split(), "--url", agent.host))
         status, err = programs[0].ended()
     assert (status, said in err, err.count("\n")) == (ends, True, 1 if said else 0)
-        (f"conversations show {ID}", f"GET {C}/events/search e0", ""),
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-    agent.says_words(range(101))
         ("--nonsense", "`quarterdeck --help`"),
         ("sandbox list", "there is no sandbox here (choose from"),
         ("settings shows", "there is no shows here (choose from"),
@@ -321,7 +338,6 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
         ("sandboxes pause ", "argument ID: it is empty"),
         ("conversations create --sandbox ", "argument --sandbox: it is empty"),
         ("settings set llm_api_key=-", "Standard input"),
-        ("settings import -", "Standard input"),
         ("serve --port 99999", "65535"),
         ("--url http://a connections list", "takes no --url, --connection or --read-only"),
         ("help --url x", "help takes no --url, --connection or --read-only"),
@@ -334,7 +350,6 @@ def test_an_interrupt_leaves_nothing_but_what_goes_on(words: str, at: str, said:
         ("serve --port 0 --simulate 4 --churn 101", "a number from 0"),
         ("serve --port 0 --churn 5", "Give --simulate"),
         ("serve --port 0 --faults", "Give --simulate"),
-        ("sandboxes list -dash", "`quarterdeck sandboxes list --help`"),
         ("conversations create --nope", "`quarterdeck conversations create --help`"),
     ],
 )

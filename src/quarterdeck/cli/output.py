@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.tui.text import Shown, line
@@ -33,8 +34,16 @@ def say(*words: str) -> None:
 
 
 def note(words: str, advice: str = "") -> None:
-    """Print one line on standard error."""
-    print(line(f"quarterdeck: {words} {advice}"), file=sys.stderr)
+    """Print one line on standard error; if nobody takes it, what is under way goes on all the same."""
+    try:
+        print(line(f"quarterdeck: {words} {advice}"), file=sys.stderr)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Drop what is written to a stream that has failed, so that flushing the rest at exit does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextmanager
@@ -92,3 +101,5 @@ def from_input(what: str) -> str:
         return sys.stdin.read()
     except UnicodeDecodeError:
         raise CommandError(f"Standard input is not text in {sys.stdin.encoding.upper()}.", status=2) from None
+    except OSError as error:  # for example behind nohup, which opens it only to be written
+        raise CommandError(f"Standard input cannot be read: {error.strerror}.", status=2) from None

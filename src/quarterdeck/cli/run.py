@@ -9,12 +9,12 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine
 from importlib import import_module
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.output import CommandError, note
+from quarterdeck.cli.output import CommandError, discard, note
 from quarterdeck.config.load import Config, load
 from quarterdeck.tui.crash_report import farewell
 
@@ -24,6 +24,8 @@ Command = Callable[[CommandLine, Config], int | Coroutine[Any, Any, int]]
 
 def run(arguments: CommandLine) -> int:
     """Run a command and return its exit status; every expected error is one line on standard error."""
+    if sys.stderr is None:  # closed: what is printed there would go to standard output
+        sys.stderr = StringIO()
     if sys.stdout is None:
         note("Standard output is closed.", "Send it to /dev/null if nobody reads it.")
         return 1
@@ -47,8 +49,7 @@ def run(arguments: CommandLine) -> int:
         unread = isinstance(error, BrokenPipeError)
         if not unread and error.errno != errno.ENOSPC:
             raise
-        # Its reader has closed the pipe, or the disk is full; flushing the rest at exit must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)  # its reader has closed the pipe, or the disk is full
         if unread:
             return 128 + signal.SIGPIPE
         note(f"Standard output could not be written: {error.strerror}.")
