@@ -268,8 +268,8 @@ def test_a_terminal_that_takes_nothing_any_more_does_not_keep_a_signal_from_endi
 
 def test_a_config_folder_that_cannot_be_written_is_told_at_the_start(home: Home) -> None:
     home.config.parent.write_text("a file where a folder should be")
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("No conversations.", "cannot be written")
+    with Terminal(*quarterdeck(), env={**os.environ, "HOME": "/"}, columns=200) as terminal:
+        terminal.shows("No conversations.", f"{home.config} cannot be written")
         terminal.quit()
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from threading import Thread, Timer
 from types import FrameType
 from typing import Any
@@ -40,7 +39,6 @@ _RESTORE = f"\x1b[<u{_MODES_OFF}\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m"
 def run(arguments: CommandLine, config: Config) -> int:
     """Open the deck and end the process with its exit status; raises CommandError (status 2) for an unfit terminal."""
     refuse_unfit_terminal()
-    home = str(Path.home())
     problems = [*config.problems, *config.folders.unusable, *config.folders.left_behind]
     endpoint, by_choice = _endpoint(arguments, config, problems)
     deck = Deck(
@@ -48,7 +46,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         lambda deck: import_module(BEHIND_FRAME).connecting(
             deck, config, read_only=arguments.read_only, by_choice=by_choice
         ),
-        notices=[f"{problem}.".replace(home, "~") for problem in problems],
+        notices=[f"{problem}." for problem in problems],
         quiet=arguments.quiet,
         theme=config.preferences.theme,
         crash_folder=config.folders.state,
