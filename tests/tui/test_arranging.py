@@ -191,7 +191,7 @@ async def test_without_a_browser_an_address_is_copied_and_what_it_holds_is_said(
     fleet = FakeFleet()
     fleet.talk("c" * 32, "run1", "Bug", conversation_url=url)
     async with at_conversations(fleet, size=WIDE) as user:
-        await user.press("O", sees=f"No browser: copied {said}")
+        await user.press("O", sees=f"No display for a browser: copied {said}")
         assert ("password" in user.text) is ("password" in said)
         assert "hush" not in user.text
         assert user.deck.clipboard == url

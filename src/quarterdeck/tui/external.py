@@ -98,7 +98,7 @@ def open_address(app: App[Any], address: str, shown: str) -> str:
         return f"Asked the browser to open {shown}"
     app.copy_to_clipboard(address)
     secret = " with its password or token" if masks.address(address) != address else ""
-    return f"No browser: copied {shown}{secret}, if your terminal takes copies (OSC 52)."
+    return f"No display for a browser: copied {shown}{secret}, if your terminal takes copies (OSC 52)."
 
 
 def _browse(address: str) -> None:
