@@ -130,10 +130,10 @@ def test_doctor_says_that_nothing_answers_and_where_a_key_travels_in_clear(run: 
     assert (found["answer"][0], "127.0.0.1:9" in found["answer"][1]) == (False, True)
     words = "could not be checked; from: none (QUARTERDECK_API_KEY is not set)"
     assert found["key"] == (None, words)
-    shown = {url: run("doctor", "--url", f"{url}:9", status=1).out for url in ("http://127.0.0.1", "https://0.0.0.0")}
+    shown = {url: run("doctor", "--url", f"{url}:9", status=1).out for url in ("http://127.0.0.1", "https://a.invalid")}
     assert f"unknown  key         {words}\n" in shown["http://127.0.0.1"]
     assert not any("unencrypted" in out for out in shown.values())
-    assert run("doctor", "--url", "http://0.0.0.0:9", status=1).out.count("unencrypted") == 1
+    assert run("doctor", "--url", "http://a.invalid:9", status=1).out.count("unencrypted") == 1
 
 
 def test_doctor_says_no_key_is_accepted_where_none_was_sent(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

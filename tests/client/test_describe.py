@@ -161,7 +161,8 @@ def test_an_address_with_something_missing_or_secret_in_it_is_refused_without_re
 
 def test_this_machine_is_known_by_all_its_names() -> None:
     assert checked_address("HTTP://[::1]:8080/") == "http://[::1]:8080"
-    assert all(map(is_loopback, ("http://localhost:1", "http://127.9.9.9", "http://[::1]:3", "http://a.localhost")))
+    names = ("localhost:1", "127.9.9.9", "[::1]:3", "a.localhost", "localhost.", "0.0.0.0:3000", "[::]")
+    assert all(is_loopback(f"http://{name}") for name in names)
     assert not any(map(is_loopback, ("http://host.example", "http://10.0.0.1", "http://127.0.0.1.example")))
 
 

@@ -63,11 +63,11 @@ def origin_of(address: str) -> str:
 
 def is_loopback(address: str) -> bool:
     """Whether an address is on this machine; such requests never use a proxy."""
-    host = urlsplit(address).hostname or ""
+    host = (urlsplit(address).hostname or "").rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        return ip_address(host).is_loopback
+        return ip_address(host).is_loopback or ip_address(host).is_unspecified
     except ValueError:
         return False
 
