@@ -368,8 +368,14 @@ async def test_a_proxy_that_does_not_answer_or_cannot_be_used_is_told(monkeypatc
     for far in (FAR, "https://far.invalid"):
         async with client_at(far) as client:
             assert (await error_of(first_page(client))).words == "Cannot connect to the proxy 127.0.0.1:9."
-    monkeypatch.setenv("ALL_PROXY", "gopher://user:sentinel@proxy.invalid")
-    with pytest.raises(ServiceError, match="proxy that the environment names") as caught:
-        Client(FAR)
-    assert caught.value.kind is ErrorKind.LOCAL
-    assert "sentinel" not in f"{caught.value.words} {caught.value.advice}"
+    async with raw_server(answering(plain(b"", "407 Who are you"))) as proxy:
+        monkeypatch.setenv("ALL_PROXY", proxy.url)
+        for far, said in ((FAR, "A proxy on the way wants"), ("https://far.invalid", "does not let a connection")):
+            async with client_at(far) as client:
+                assert said in (await error_of(first_page(client))).words
+    for named in ("gopher://user:sentinel@proxy.invalid", "http://[sentinel", "http://sentinel:99999"):
+        monkeypatch.setenv("ALL_PROXY", named)
+        with pytest.raises(ServiceError, match="proxy that the environment names") as caught:
+            Client(FAR)
+        assert caught.value.kind is ErrorKind.LOCAL
+        assert "sentinel" not in f"{caught.value.words} {caught.value.advice}"

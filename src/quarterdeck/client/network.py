@@ -133,8 +133,10 @@ class Network(httpx.AsyncBaseTransport):
 
     def _pool(self, url: str, certificates: ssl.SSLContext, *, kept: int) -> httpx.AsyncHTTPTransport:
         limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=kept, keepalive_expiry=self._kept)
+        proxy = proxy_for(url)
         try:
-            return httpx.AsyncHTTPTransport(verify=certificates, proxy=proxy_for(url), limits=limits, trust_env=False)
+            urlsplit(proxy or "").port  # noqa: B018 - reading the port validates it
+            return httpx.AsyncHTTPTransport(verify=certificates, proxy=proxy, limits=limits, trust_env=False)
         except (ImportError, ValueError, httpx.InvalidURL):
             words = "The proxy that the environment names cannot be used."
             advice = "It has to be one of http:// or https://; check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY."
@@ -211,7 +213,10 @@ def _explained(error: Exception, host: str, step: str, time: str, *, secure: boo
             if isinstance(error, httpx.ConnectTimeout) or step.endswith("connect_tcp"):
                 return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _READ_AGAIN
             return ErrorKind.STALLED, f"{host} sent no complete response within {time}.", _READ_AGAIN
-        case httpx.ConnectError() | httpx.ProxyError() | UnicodeError():
+        case httpx.ProxyError():
+            words = f"The proxy that the environment names does not let a connection to {host} through."
+            return ErrorKind.UNREACHABLE, words, "Check HTTPS_PROXY; NO_PROXY names the hosts that need none."
+        case httpx.ConnectError() | UnicodeError():
             return _not_connected(_root_cause(error), host, step)
         case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
             words = "This request cannot be written as HTTP."

@@ -93,6 +93,9 @@ def _explained(response: Response, content: Any, said: str, wait: float | None) 
             return ErrorKind.WRONG_API, words, WRONG_ADDRESS
         case 404 | 410:
             return ErrorKind.WRONG_API, f"The server has nothing at this path (status {status}).", WRONG_ADDRESS
+        case 407:
+            words = f"A proxy on the way wants a name and a password (status {status})."
+            return ErrorKind.LOCAL, words, "Write them into HTTP_PROXY; NO_PROXY names the hosts that need none."
         case 409 | 412:
             return ErrorKind.CONFLICT, f"Its state does not allow this{because}", "Read again and decide anew."
         case 429:
