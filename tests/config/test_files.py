@@ -74,9 +74,9 @@ def test_a_wrong_member_is_named_and_the_rest_is_used_and_kept(home: Home, entry
     assert "sentinel" not in problem
     work = Connection("work", "http://a", read_only="read-only" in named, kept=True)
     assert (loaded.connections, loaded.left_out) == ({"work": work}, {})
-    edit.save_connection(file, work, "work")
+    edit.save_connection(file, work, work)
     assert file.read_text() == text
-    edit.save_connection(file, replace(work, name="office", url="http://b"), "work")
+    edit.save_connection(file, replace(work, name="office", url="http://b"), work)
     assert file.read_text() == text.replace(".work", ".office").replace(" http://a/ ", "http://b")
 
 
@@ -98,7 +98,7 @@ def test_garbage_is_named_with_its_line_and_left_as_it_is(home: Home, content: b
     [problem] = loaded.problems
     assert all(part in problem for part in (str(file), line))
     with pytest.raises(ConfigError, match="nothing was written") as caught:
-        edit.save_connection(file, WORK, "work")
+        edit.save_connection(file, WORK, WORK)
     assert str(file) in str(caught.value) or "tables" in str(caught.value)
     with pytest.raises(ConfigError):
         edit.delete_table(file, "connections", "work")
@@ -188,17 +188,19 @@ def known() -> dict[str, Connection]:
 
 def test_an_edit_touches_only_its_own_lines_and_a_new_one_comes_last(file: Path) -> None:
     before = file.stat().st_mtime_ns
-    edit.save_connection(file, WORK, "work")
+    edit.save_connection(file, WORK, WORK)
     assert (file.read_text(), file.stat().st_mtime_ns) == (BY_HAND, before)
     edited = replace(WORK, name="new", url="https://new.example", read_only=True, colour="red", key_env=None)
-    edit.save_connection(file, edited, "work")
-    changed = BY_HAND.replace("connections.work]", "connections.new]").replace("work.example/", "new.example")
+    file.write_text(by_hand := BY_HAND.replace('"session"', '"bearer"'))  # meanwhile
+    edit.save_connection(file, edited, WORK)
+    changed = by_hand.replace("connections.work]", "connections.new]").replace("work.example/", "new.example")
     assert file.read_text() == changed.replace('key_env = "WORK_KEY"\n', 'read_only = true\ncolour = "red"\n')
     new = Connection("a.b", "https://c.example/x", "bearer", True, "~/ca.pem", "teal", "C_KEY", kept=True)
     before_new = file.read_text()
     edit.save_connection(file, new, None)
     assert file.read_text().startswith(before_new)
-    assert (known(), stat.S_IMODE(file.stat().st_mode)) == ({"new": edited, "home": HOME, "a.b": new}, 0o600)
+    there = {"new": replace(edited, header="bearer"), "home": HOME, "a.b": new}
+    assert (known(), stat.S_IMODE(file.stat().st_mode)) == (there, 0o600)
 
 
 def test_two_that_write_at_once_lose_nothing_of_each_other(file: Path) -> None:
@@ -213,9 +215,9 @@ def test_two_that_write_at_once_lose_nothing_of_each_other(file: Path) -> None:
     [(HOME, "already"), (Connection("local", "http://a"), "name"), (Connection("a", "http://u:p@a"), "password")],
 )
 def test_what_would_not_be_read_again_is_not_written(file: Path, connection: Connection, words: str) -> None:
-    for instead_of in (None, "work"):
+    for old in (None, WORK):
         with pytest.raises(ConfigError, match=words):
-            edit.save_connection(file, connection, instead_of)
+            edit.save_connection(file, connection, old)
     assert file.read_text() == BY_HAND
 
 

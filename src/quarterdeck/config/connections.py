@@ -120,13 +120,9 @@ def members(connection: Connection) -> dict[str, str | bool]:
     return {name: value for name in _MEMBERS if (value := getattr(connection, name)) != getattr(usual, name)}
 
 
-def changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str | bool | None]:
-    """Return the members that differ between a connection and its table, None for those to be removed."""
-    try:
-        before: Mapping[str, Any] = members(_connection(connection.name, entry))
-    except ConfigError:
-        before = entry
-    after = members(connection)
+def changes(old: Connection | None, new: Connection) -> dict[str, str | bool | None]:
+    """Return the members of a table that differ from those of an old connection, None for those to be removed."""
+    before, after = {} if old is None else members(old), members(new)
     return {member: after.get(member) for member in _MEMBERS if after.get(member) != before.get(member)}
 
 

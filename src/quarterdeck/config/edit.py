@@ -20,21 +20,23 @@ from quarterdeck.config.files import ConfigError
 Value = str | bool
 
 
-def save_connection(path: Path, connection: Connection, instead_of: str | None) -> None:
-    """Write a connection, replacing the one called `instead_of` if it exists; raises ConfigError.
+def save_connection(path: Path, connection: Connection, old: Connection | None) -> None:
+    """Write a connection, in place of an `old` one if the file still has it; raises ConfigError.
 
-    In an existing table, only the differences are written.
+    Only what differs from the old one is written: what else was changed in the file meanwhile stays.
     """
     connections.check(connection)
     name = connection.name
 
     def edit(text: str, content: dict[str, Any]) -> str:
         entries = _entries(content, connections.TABLE)
-        if name in entries and name != instead_of:
+        if name in entries and (old is None or name != old.name):
             raise ConfigError(f"there is a connection called {name!r} already")
-        old = instead_of if instead_of in entries else name
-        changes = connections.changes(entries.get(old, {}), connection)
-        return _with_members(text, content, connections.TABLE, old, changes, new_name=name)
+        before = old if old is not None and old.name in entries else None
+        at = name if before is None else before.name
+        return _with_members(
+            text, content, connections.TABLE, at, connections.changes(before, connection), new_name=name
+        )
 
     _change(path, edit)
 

@@ -279,11 +279,11 @@ class ConnectionsDialog(PickDialog[Connection]):
 
     async def _edit(self, old: Connection) -> Connection | None:
         taken = {each.name for each in self._known if each.kept} - ({old.name} if old.kept else set())
-        instead_of = old.name if old.kept else None
+        file, before = self.app.connections.file, old if old.kept else None
 
         async def write(filled: Filled) -> Filled:
             moves = await moves_key(self.app, old, filled)
-            await asyncio.to_thread(edit.save_connection, self.app.connections.file, filled.connection, instead_of)
+            await asyncio.to_thread(edit.save_connection, file, filled.connection, before)
             return replace(filled, moves_key=moves)
 
         filled = await self.app.push_screen_wait(edit_connection(old, taken, write))
