@@ -174,7 +174,9 @@ def test_one_that_is_created_is_found_with_and_without_a_start(run: Run, monkeyp
         assert run(*command).out == "a\n"
         assert "which conversation is the new one is unknown" in run(*command, status=1).err
         fleet.says |= {create: Answer(working), f"{read}/search": NO_ROUTE}
-        before += [Answer([])] * 2  # the new one is listed later
+        times = ("2026-02-01", "2026-01-01")
+        before += [Answer([{"id": each, "created_at": f"{each}T00:00:00Z"}]) for each in reversed(times)]
+        # The newest one was deleted meanwhile, so that an older one is seen first, and the new one is listed later.
         found = run(*command)
         assert (found.out, "does not tell how it starts; the one that is new" in found.err) == ("a\n", True)
         fleet.says[read] = Answer([{**working, "status": "READY", "app_conversation_id": "a"}])

@@ -147,8 +147,14 @@ async def _appeared(client: Client, before: tuple[Conversation, ...], end: float
     Raises CommandError if there is not exactly one.
     """
     loop, known = asyncio.get_running_loop(), {conversation.id for conversation in before}
+    latest = max((each.created_at for each in before if each.created_at is not None), default=None)
+
+    def is_new(each: Conversation) -> bool:
+        """Whether it was not listed before, nor is an older one that moved up where another was deleted."""
+        return each.id not in known and (latest is None or each.created_at is None or each.created_at >= latest)
+
     while True:
-        new = [conversation for conversation in await _newest(client) if conversation.id not in known]
+        new = [conversation for conversation in await _newest(client) if is_new(conversation)]
         if new or loop.time() >= end:
             break
         await asyncio.sleep(EVERY)
