@@ -66,6 +66,14 @@ class Program:
 
 
 @contextmanager
+def nohup() -> Iterator[None]:
+    """Have programs that are started meanwhile ignore the end of their terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@contextmanager
 def serving(*arguments: str, **environ: str) -> Iterator[tuple[str, Program]]:
     program = Program("serve", "--port", "0", *arguments, **environ)
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.cli.serving import KEY, at_an_address, keyed, serving
+from tests.cli.serving import KEY, at_an_address, keyed, nohup, serving
 from tests.client.fakes import NO_ROUTE, Answer
 from tests.conftest import Home
 from tests.local.conftest import processes
@@ -152,8 +152,9 @@ def test_doctor_says_no_key_is_accepted_where_none_was_sent(run: Run, monkeypatc
 
 
 def test_serve_makes_a_key_and_shares_its_data(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving() as (url, program):
+    with nohup(), serving() as (url, program):
         word, key = program.out.readline().split()
+        program.process.send_signal(signal.SIGHUP)
         monkeypatch.setenv("QUARTERDECK_API_KEY", key)
         assert word == "key"
         run("doctor", "--url", url)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import Ended, Run
-from tests.cli.serving import KEY, Program, at_an_address
+from tests.cli.serving import KEY, Program, at_an_address, nohup
 from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.fleet.agent import ID, FakeAgent
 from tests.tui.fake_fleet import CONVERSATIONS, SANDBOXES, FakeFleet
@@ -367,7 +367,9 @@ def watch(*arguments: str) -> Program:
 def test_watching_tells_changes_and_ends_cleanly_when_told_to(on: Run) -> None:
     paused, deleted = (one["id"] for one in listed(on, "--filter", "status:running !orphan cost>0")[:2])
     resumed = listed(on, "--filter", "status:paused !orphan cost>0")[0]["id"]
-    watching = watch("--filter", "cost>0 status:running,paused")
+    with nohup():
+        watching = watch("--filter", "cost>0 status:running,paused")
+        watching.process.send_signal(signal.SIGHUP)
     with httpx.Client(base_url=os.environ["QUARTERDECK_URL"], headers={"X-Session-API-Key": KEY}) as somebody:
         somebody.post(f"{SANDBOXES}/{paused}/pause")
         somebody.post(f"{SANDBOXES}/{resumed}/resume")

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.output import CommandError, note
+from quarterdeck.cli.output import CommandError, heeded, note
 from quarterdeck.cli.target import LastConnectionGoneError, choose
 from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.config.load import Config
@@ -138,8 +138,7 @@ def leaving_on_signals(deck: Deck) -> Iterator[None]:
         timers.append(end_within(GRACE, status, lambda: restore_terminal(modes)))
         loop.call_soon_threadsafe(deck.exit, status, status)
 
-    heeded = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, on_signal) for number in heeded}
+    before = {number: signal.signal(number, on_signal) for number in heeded(ENDING)}
     try:
         yield
     finally:

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import connect
-from quarterdeck.cli.output import CommandError
+from quarterdeck.cli.output import CommandError, heeded
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -27,7 +27,8 @@ from quarterdeck.tui.text import Shown, line
 
 NOTHING_MATCHED = 3
 """The exit status if a filter matches nothing."""
-_ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+"""The signals that end a command in an orderly way."""
 
 
 @asynccontextmanager
@@ -104,7 +105,7 @@ async def until_signal(work: Coroutine[Any, Any, int | None]) -> int:
         loop.remove_reader(number)
         task.cancel()
 
-    for number in _ENDINGS:
+    for number in heeded(ENDINGS):
         loop.add_signal_handler(number, task.cancel)
     if pipe is not None:
         # The write end of a pipe becomes readable only when its reader has closed it.
@@ -118,7 +119,7 @@ async def until_signal(work: Coroutine[Any, Any, int | None]) -> int:
     finally:
         if pipe is not None:
             loop.remove_reader(pipe)
-        for number in _ENDINGS:
+        for number in ENDINGS:
             loop.remove_signal_handler(number)
 
 

@@ -46,6 +46,11 @@ def discard(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def heeded(signals: Iterable[signal.Signals]) -> list[signal.Signals]:
+    """Return those of some signals that are not ignored from outside, as nohup has it."""
+    return [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
+
+
 @contextmanager
 def if_interrupted(words: str, advice: str) -> Iterator[None]:
     """Print a line if an interrupt or SIGTERM ends the program while a request made inside the block is under way."""

@@ -35,7 +35,8 @@ async def serve(folder: Path, port: int, given: SecretStr | None, simulation: Si
         listening = _listen(port)
         ending = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, ending.set)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+                asyncio.get_running_loop().add_signal_handler(number, ending.set)
         print(f"serving http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
         if given is None:
             print(f"key {service.key.get_secret_value()}", flush=True)
