@@ -390,11 +390,12 @@ def test_watching_ends_when_nobody_reads_it_any_more(on: Run) -> None:
     assert watching.ended() == (128 + signal.SIGPIPE, "")
 
 
-def test_an_interrupt_stops_what_was_not_asked_for_yet(on: Run) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_stops_what_was_not_asked_for_yet(on: Run, number: signal.Signals) -> None:
     paused = ids(on, "PAUSED")[:30]
-    resuming = Program("sandboxes", "resume", *paused, PYTHONUNBUFFERED="1")
+    resuming = Program("sandboxes", "resume", *paused, PYTHONUNBUFFERED="")
     first = resuming.out.readline()
-    resuming.process.send_signal(signal.SIGINT)
+    resuming.process.send_signal(number)
     rest = resuming.out.readlines()
     status, told = resuming.ended()
     assert status == 1

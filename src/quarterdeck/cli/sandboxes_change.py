@@ -1,12 +1,12 @@
 """`quarterdeck sandboxes pause`, `resume` and `delete`: the deck's bulk commands, verified by reading."""
 
 import asyncio
-import signal
+import sys
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, refuse_unknown_status, session_for, table, typed_filter
-from quarterdeck.cli.output import CommandError, answer, note, print_json, say
+from quarterdeck.cli.oneshot import ENDINGS, NOTHING_MATCHED, refuse_unknown_status, session_for, table, typed_filter
+from quarterdeck.cli.output import CommandError, answer, heeded, note, print_json, say
 from quarterdeck.cli.sandboxes import GRAMMAR, read
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import utc_now
@@ -41,6 +41,7 @@ async def run(arguments: CommandLine, config: Config) -> int:
             """Print the result of a row: success on standard output, the rest on standard error."""
             if row.state is RowState.DONE and not arguments.json:
                 say(row.id, "Deleted" if arguments.verb == "delete" else _word(session, row.id))
+                sys.stdout.flush()  # what was done is known even if the program is ended
             elif row.state in NOT_DONE or row.state is RowState.SKIPPED:
                 note(f"{row.id}: {row.words or row.state}")
 
@@ -91,20 +92,25 @@ def _print_plan(job: BulkJob, session: Session, arguments: CommandLine) -> None:
 
 
 async def _carry_out(job: BulkJob, session: Session) -> None:
-    """Run the job while polling; the first interrupt stops further requests, the second one exits at once."""
+    """Run the job while polling; the first signal stops further requests, the second one exits at once."""
     loop = asyncio.get_running_loop()
 
+    def heed_no_more() -> None:
+        for number in ENDINGS:
+            loop.remove_signal_handler(number)
+
     def stop() -> None:
-        loop.remove_signal_handler(signal.SIGINT)
+        heed_no_more()
         note("Stopping; what was asked for already is read to its end.", "Interrupt again to leave now.")
         job.stop()
 
     reading = asyncio.create_task(session.sandboxes.run())
-    loop.add_signal_handler(signal.SIGINT, stop)
+    for number in heeded(ENDINGS):
+        loop.add_signal_handler(number, stop)
     try:
         await job.run()
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        heed_no_more()
         reading.cancel()
 
 
