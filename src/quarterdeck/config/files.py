@@ -50,6 +50,8 @@ def read(path: Path, *, private: bool = False, named: bool = False, largest: int
             raise ConfigError(f"{path} is open to other users: make it yours alone with chmod 600")
         with os.fdopen(handle, "rb", closefd=False) as file:
             content = file.read(largest + 1)
+    except OSError as error:
+        raise ConfigError(f"{path} could not be read: {error.strerror}") from None
     finally:
         os.close(handle)
     if len(content) > largest:
