@@ -98,10 +98,10 @@ def typed_message(typed: str | None) -> str | None:
 
 
 def from_input(what: str) -> str:
-    """Return standard input; raises CommandError (status 2) if it is a terminal or not text."""
+    """Return standard input; raises CommandError (status 2) if it is closed, a terminal or not text."""
     if sys.stdin is None or sys.stdin.isatty():
-        advice = f"Pipe the {what} in; nothing is asked for here."
-        raise CommandError("Standard input is a terminal.", advice, status=2)
+        words = f"Standard input is {'closed' if sys.stdin is None else 'a terminal'}."
+        raise CommandError(words, f"Pipe the {what} in; nothing is asked for here.", status=2)
     try:
         return sys.stdin.read()
     except UnicodeDecodeError:
