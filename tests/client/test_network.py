@@ -1,5 +1,6 @@
 import asyncio
 import gzip
+import os
 import re
 import socket
 import ssl
@@ -272,6 +273,13 @@ async def test_beside_a_ca_file_no_other_certificate_counts(monkeypatch: pytest.
     tls = certified(own.issue_cert("127.0.0.1"))
     async with raw_server(answering(EMPTY), tls=tls) as server, Client(server.url, access=access) as client:
         assert await first_page(client) == ()
+
+    async def garbled(_: bytes, writer: asyncio.StreamWriter) -> None:
+        os.write(writer.get_extra_info("socket").fileno(), b"\x17\x03\x03\0\5hello")
+
+    async with raw_server(garbled, tls=tls) as server, Client(server.url, access=access) as client:
+        assert (await error_of(first_page(client))).kind is ErrorKind.BROKEN
+        assert (await error_of(client.sandboxes.pause("s1"))).outcome is Outcome.UNKNOWN
 
 
 async def held(client: Client, rounds: int) -> int:

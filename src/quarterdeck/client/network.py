@@ -181,8 +181,9 @@ NEVER_OPENED = frozenset({ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNEC
 """No connection was made, so no server has received the request."""
 NOT_WHOLE = frozenset({ErrorKind.STALLED, ErrorKind.BROKEN})
 """The response did not arrive completely."""
-NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, UnicodeError, zlib.error)
-"""Exceptions that mean that no complete response arrived; UnicodeError is an invalid host name."""
+NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, UnicodeError, ssl.SSLError, zlib.error)
+"""Exceptions that mean that no complete response arrived: UnicodeError is an invalid host name, SSLError an alert
+or a broken record after the handshake, for example where the client has to have a certificate."""
 
 
 def failure(error: Exception, url: httpx.URL, step: str, *, seconds: float) -> ServiceError:
