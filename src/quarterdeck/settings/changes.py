@@ -299,8 +299,9 @@ def _restored_servers(
         title = words.server_title(change.new)
         left_out += (f"{title}: {part}" for part in dict.fromkeys((*change.typed, *missing(server))))
         comes_back = (now is None or now.was is None) and not change.new_here
-        if hidden and comes_back and stored_auth(server) is None:
-            server = type(server).model_validate({k: v for k, v in members(server).items() if k != "auth"})
+        if hidden and comes_back and stored_auth(server) is None:  # how it signs in is not sent without its secret
+            told = {name: value for name, value in members(server).items() if name != "auth"}
+            server = type(server).model_validate(told)
         if hidden and comes_back and not over_others and not words.holds_secret(server):
             left_out.append(f"{title}: its key and hidden values, if it had any")
         row = servers.next_row if now is None else now.row

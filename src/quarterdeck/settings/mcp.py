@@ -249,10 +249,13 @@ def without_duplicates(servers: Servers) -> Servers:
 
 def without_new_copies(servers: Servers) -> Servers:
     """Return the list without new servers that equal a stored one as far as they are known, which no save takes."""
-    stored = [entry.server for entry in servers.remaining if entry.was is not None]
+    stored: dict[tuple[str, str], list[McpServer]] = defaultdict(list)
+    for entry in servers.remaining:
+        if entry.was is not None:
+            stored[place_of(entry.server)].append(entry.server)
 
     def is_copy(new: McpServer) -> bool:
-        return any(place_of(each) == place_of(new) and filled(new, each) == each for each in stored)
+        return any(filled(new, each) == each for each in stored.get(place_of(new), ()))
 
     return servers.remove(*(each.row for each in servers.entries if each.before is None and is_copy(each.server)))
 

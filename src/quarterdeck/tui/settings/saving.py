@@ -85,10 +85,11 @@ class Saves:
             self.say(NO_SAVE, Tone.PLAIN)
             return
         saved, undo = last
-        draft = undo.draft.change_servers(without_new_copies)
-        undo, is_double = replace(undo, draft=draft), draft != undo.draft
+        whole = undo.draft
+        undo = replace(undo, draft=whole.change_servers(without_new_copies))
         said = words.undo_lines(saved, undo, self.app.clock())
-        said += [cell("An MCP server that was there twice stays there once.", Tone.WARN)] if is_double else []
+        if undo.draft != whole:
+            said.append(cell("An MCP server that was there twice stays there once.", Tone.WARN))
         missing = any(problem.stops for problem in problems(undo.draft, self.record.server))
         if missing or not undo.draft.edited:
             dialog.action_cancel()
